@@ -1,0 +1,302 @@
+// Grows the greedy-modal tree: every node takes its modal partition, down from the root.
+//
+// Large nodes are grown level by level, the work of a level shared out over (node, feature); small ones
+// are handed over as whole subtrees. Which way a node goes depends on its size alone and no task reads
+// what another writes, so the tree is the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "cuts.hpp"
+#include "histogram.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "parallel.hpp"
+#include "prior.hpp"
+#include "subtree.hpp"
+
+namespace baytree {
+
+// Cells (rows times features) that a subtree's lists may have, for its memory.
+inline constexpr std::size_t kMostSubtreeCells = std::size_t{1} << 20;
+// Numbers a row that histograms may keep; they stay in memory for a level.
+inline constexpr std::size_t kMostHistogramWidth = 8;
+
+template <Outcome T>
+class Grower {
+ public:
+  using Number = typename T::Number;
+
+  Grower(const Table& table, const Columns& columns, T outcome, PartitionPrior prior, Limits limits,
+         double smoothing, std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt)
+      : table_(table), columns_(columns), outcome_(std::move(outcome)), prior_(std::move(prior)), limits_(limits),
+        smoothing_(smoothing), subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)), n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt),
+        rows_(columns.n_rows), scratch_(n_threads_) {
+    std::iota(rows_.begin(), rows_.end(), Row{0});
+  }
+
+  // Nodes in depth-first order, the lower child right behind its parent.
+  std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
+    limits_.total_weight = total_weight(outcome_, columns_.n_rows);
+    prior_.feature_weight = normalised_feature_weights(prior_, columns_, outcome_, limits_);
+    nodes_.push_back(make_node(0, root_prior, rows_));
+    outcome_.prepare(root_prior, nodes_[0].statistics);
+    std::vector<Task> level;
+    hand_out({0, 0, rows_.size()}, level);
+    while (!level.empty()) level = grow_level(std::move(level));
+    grow_subtrees();
+    return depth_first();
+  }
+
+ private:
+  struct Task {
+    std::size_t node, begin, end;  // rows_[begin .. end) are the node's
+  };
+
+  // A large node while its level is grown.
+  struct Open {
+    Task task;
+    T outcome;
+    typename T::Node scorer;
+    std::vector<Histogram<Number>> histograms;  // empty: the lists are sorted instead
+    std::vector<FeatureScore> scores;
+    double best;  // a score (with its prior) that the node's best partition reaches
+    std::size_t middle = 0;  // where the upper child's rows begin; task.begin: it is a leaf
+  };
+
+  struct Scratch {
+    SubtreeScratch subtree;
+    HistogramScratch histogram;
+    CutList cuts;
+    std::vector<Row> rows;
+  };
+
+  std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
+
+  Node<Number> make_node(std::size_t depth, std::vector<double> prior, std::span<const Row> rows) const {
+    Node<Number> node;
+    node.depth = depth;
+    node.n_rows = rows.size();
+    node.statistics.resize(outcome_.width());
+    for (const Row row : rows) outcome_.add(node.statistics.data(), row);
+    if (depth > 0) prior = outcome_.child_prior(prior, node.statistics.data(), smoothing_);
+    node.log_likelihood = outcome_.log_likelihood(prior, node.statistics.data());
+    node.prior = std::move(prior);
+    return node;
+  }
+
+  // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
+  void hand_out(const Task& task, std::vector<Task>& level) {
+    const Node<Number>& node = nodes_[task.node];
+    if (!limits_.allow_split(node.depth, node.n_rows)) return;
+    if (outcome_.has_one_value(node.statistics.data(), node.n_rows)) return;
+    const bool small = node.n_rows <= subtree_rows_ && node.n_rows * columns_.columns.size() <= kMostSubtreeCells;
+    (small ? subtrees_ : level).push_back(task);
+  }
+
+  bool use_histograms(const Task& task) const {
+    return task.end - task.begin > subtree_rows_ && outcome_.width() <= kMostHistogramWidth && !prior_.by_distance &&
+           !limits_.limit_cuts();
+  }
+
+  std::vector<Task> grow_level(std::vector<Task> tasks) {
+    const std::size_t n_features = columns_.columns.size();
+    std::vector<std::optional<Open>> level(tasks.size());
+    parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      level[i].emplace(open(tasks[i]));
+    });
+    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      look_at(*level[i / n_features], i % n_features, scratch_[worker]);
+    });
+    for (auto& node : level) find_reference(*node);
+    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      if (!level[i / n_features]->histograms.empty())
+        score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
+    });
+    parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      split(*level[i], scratch_[worker]);
+    });
+    return add_children(level);
+  }
+
+  Open open(const Task& task) const {
+    const Node<Number>& node = nodes_[task.node];
+    T outcome = outcome_.narrowed_to(rows_of(task));
+    typename T::Node scorer = outcome.node(node.prior, node.statistics.data());
+    const std::size_t n_features = columns_.columns.size();
+    return {task, std::move(outcome), std::move(scorer),
+            std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
+            std::vector<FeatureScore>(n_features),
+            node.log_likelihood + prior_.log_trivial(node.depth, 1.0), task.begin};
+  }
+
+  // First look at a feature: a histogram where the node has them, the final scores where not.
+  void look_at(Open& node, std::size_t feature, Scratch& scratch) const {
+    const Column& column = columns_.columns[feature];
+    if (column.n_codes < 2) return;
+    if (!node.histograms.empty()) {
+      node.histograms[feature] = make_histogram(column, columns_.n_rows, node.outcome, node.scorer,
+                                                rows_of(node.task), scratch.histogram);
+    } else {
+      list_sorted_cuts(node, feature, scratch);
+      node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
+    }
+  }
+
+  void find_reference(Open& node) const {
+    const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
+    for (std::size_t f = 0; f < node.histograms.size(); ++f) {
+      const Histogram<Number>& histogram = node.histograms[f];
+      if (histogram.n_cuts > 0)
+        node.best = std::max(node.best, log_prior.of_feature(f) - std::log(static_cast<double>(histogram.n_cuts)) +
+                                            histogram.best_edge);
+    }
+  }
+
+  void score_from_histogram(Open& node, std::size_t feature, Scratch& scratch) const {
+    if (node.histograms[feature].n_cuts == 0) return;
+    list_histogram_cuts(node, feature, kInvisible, scratch);
+    node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
+    node.scores[feature].n_cuts = node.histograms[feature].n_cuts;
+  }
+
+  // All cuts of a feature that lie at most `below` nats below the node's reference score.
+  void list_histogram_cuts(const Open& node, std::size_t feature, double below, Scratch& scratch) const {
+    const Histogram<Number>& histogram = node.histograms[feature];
+    const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
+    const double floor = node.best - below - log_prior.of_feature(feature) +
+                         std::log(static_cast<double>(histogram.n_cuts));
+    list_cuts(histogram, columns_.columns[feature], node.outcome, node.scorer, rows_of(node.task), floor,
+              scratch.cuts, scratch.histogram);
+  }
+
+  // Positions are codes, as with histograms.
+  void list_sorted_cuts(const Open& node, std::size_t feature, Scratch& scratch) const {
+    std::vector<Keyed>& order = scratch.histogram.order;
+    sort_rows(columns_.columns[feature], rows_of(node.task), order, scratch.histogram.spare);
+    list_all_cuts(node.outcome, node.scorer, std::span<const Keyed>(order), prior_, limits_, scratch.cuts,
+                  [&, rows = rows_of(node.task)](Keyed entry) { return table_.at(rows[row_in_node(entry)], feature); });
+    for (std::uint32_t& position : scratch.cuts.positions) position = key_of(order[position]);
+  }
+
+  void split(Open& open, Scratch& scratch) {
+    Node<Number>& node = nodes_[open.task.node];
+    const Mode mode = choose_mode(node, prior_, open.scores);
+    if (mode.feature < 0) return;
+    const auto feature = static_cast<std::size_t>(mode.feature);
+    if (open.histograms.empty()) list_sorted_cuts(open, feature, scratch);
+    else list_histogram_cuts(open, feature, 1.0, scratch);
+    const std::size_t cut = first_cut(scratch.cuts, mode.lowest_score);
+    node.feature = mode.feature;
+    node.log_prior_split = NodePrior(prior_, node.depth).of_feature(feature) + scratch.cuts.location(cut);
+    node.log_likelihood_split = scratch.cuts.log_likelihood[cut];
+    open.middle = divide_rows(open.task, columns_.columns[feature], scratch.cuts.positions[cut], node, scratch.rows);
+  }
+
+  // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.
+  std::size_t divide_rows(const Task& task, const Column& column, Code cut, Node<Number>& node,
+                          std::vector<Row>& upper) {
+    upper.clear();
+    std::size_t middle = task.begin;
+    std::visit(
+        [&](const auto& codes) {
+          Code highest_lower = 0, lowest_upper = column.n_codes;
+          for (std::size_t i = task.begin; i < task.end; ++i) {
+            const Row row = rows_[i];
+            const Code code = codes[row];
+            if (code <= cut) {
+              if (middle == task.begin || code > highest_lower) highest_lower = code, node.lower_row = row;
+              rows_[middle++] = row;
+            } else {
+              if (code < lowest_upper) lowest_upper = code, node.upper_row = row;
+              upper.push_back(row);
+            }
+          }
+        },
+        column.codes);
+    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    return middle;
+  }
+
+  std::vector<Task> add_children(const std::vector<std::optional<Open>>& level) {
+    std::vector<Task> next;
+    for (const auto& open : level) {
+      const auto [parent, begin, end] = open->task;
+      const std::size_t middle = open->middle;
+      if (middle == begin) continue;
+      const std::size_t depth = nodes_[parent].depth + 1;
+      nodes_[parent].lower = static_cast<std::int64_t>(nodes_.size());
+      nodes_[parent].upper = nodes_[parent].lower + 1;
+      for (const Task task : {Task{nodes_.size(), begin, middle}, Task{nodes_.size() + 1, middle, end}}) {
+        nodes_.push_back(make_node(depth, nodes_[parent].prior, rows_of(task)));
+        hand_out(task, next);
+      }
+    }
+    return next;
+  }
+
+  void grow_subtrees() {
+    std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
+    parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      grown[i].push_back(nodes_[subtrees_[i].node]);
+      Subtree<T>(table_, columns_, outcome_, prior_, limits_, smoothing_, rows_of(subtrees_[i]), grown[i],
+                 scratch_[worker].subtree)
+          .grow(interrupt_);
+    });
+    for (std::size_t i = 0; i < grown.size(); ++i) graft(subtrees_[i].node, std::move(grown[i]));
+  }
+
+  // The subtree's root takes the node's place; its other nodes go to the end.
+  void graft(std::size_t index, std::vector<Node<Number>> grown) {
+    const auto shift = static_cast<std::int64_t>(nodes_.size()) - 1;
+    for (std::size_t i = 0; i < grown.size(); ++i) {
+      if (grown[i].feature >= 0) grown[i].lower += shift, grown[i].upper += shift;
+      if (i == 0) nodes_[index] = std::move(grown[i]);
+      else nodes_.push_back(std::move(grown[i]));
+    }
+  }
+
+  std::vector<Node<Number>> depth_first() {
+    std::vector<Node<Number>> ordered;
+    ordered.reserve(nodes_.size());
+    struct Visit {
+      std::int64_t node, parent_of_upper;
+    };
+    std::vector<Visit> stack{{0, -1}};
+    while (!stack.empty()) {
+      const auto [index, parent] = stack.back();
+      stack.pop_back();
+      const auto place = static_cast<std::int64_t>(ordered.size());
+      if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
+      ordered.push_back(std::move(nodes_[static_cast<std::size_t>(index)]));
+      Node<Number>& node = ordered.back();
+      if (node.feature < 0) continue;
+      stack.push_back({node.upper, place});
+      stack.push_back({node.lower, -1});
+      node.lower = place + 1;
+    }
+    return ordered;
+  }
+
+  const Table& table_;
+  const Columns& columns_;
+  T outcome_;
+  PartitionPrior prior_;
+  Limits limits_;
+  double smoothing_;
+  std::size_t subtree_rows_;
+  std::size_t n_threads_;
+  Interrupt& interrupt_;
+  std::vector<Row> rows_;
+  std::vector<Node<Number>> nodes_;
+  std::vector<Task> subtrees_;
+  std::vector<Scratch> scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,156 @@
+// The cuts of one feature in a large node, exactly, at about the cost of a histogram.
+//
+// The log marginal likelihood is convex in the sufficient statistics, so no cut inside a bin can score
+// above an upper bound taken over the box between the statistics at the bin's two edges. Edges are scored
+// from the histogram; only bins whose bound reaches what matters to the node are opened, sorted and scored.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "cuts.hpp"
+#include "outcome.hpp"
+
+namespace baytree {
+
+template <class Number>
+struct Histogram {
+  std::vector<Number> lower;   // statistics of all rows up to and including each bin
+  std::vector<double> bound;   // of the cuts inside each bin; -infinity where there are none
+  std::vector<double> edge;    // score of the cut behind each bin; -infinity where there is none
+  std::uint32_t n_cuts = 0;
+  double best_edge = kMinusInfinity;
+  double highest = kMinusInfinity;  // no cut, nor the cuts of any one bin together, exceeds this
+};
+
+struct HistogramScratch {
+  std::vector<std::uint64_t> seen;  // bitmap of codes
+  std::vector<std::uint8_t> open;   // by bin
+  std::vector<Keyed> order, spare;
+  CutList bin_cuts;
+};
+
+// Number of different codes among the rows.
+inline std::uint32_t count_codes(const Column& column, std::span<const Row> rows, std::vector<std::uint64_t>& seen) {
+  seen.assign(column.n_codes / 64 + 1, 0);
+  std::visit(
+      [&](const auto& codes) {
+        for (const Row row : rows) seen[codes[row] / 64] |= std::uint64_t{1} << (codes[row] % 64);
+      },
+      column.codes);
+  std::uint32_t count = 0;
+  for (const std::uint64_t word : seen) count += static_cast<std::uint32_t>(std::popcount(word));
+  return count;
+}
+
+// `outcome` is narrowed to `rows`.
+template <Outcome T>
+Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n_rows_in_table, const T& outcome,
+                                             const typename T::Node& node, std::span<const Row> rows,
+                                             HistogramScratch& scratch) {
+  using Number = typename T::Number;
+  const std::size_t width = outcome.width(), n_bins = column.n_bins();
+  Histogram<Number> result;
+  result.lower.assign(n_bins * width, Number{0});
+  const std::span<const std::uint8_t> bins = column.bin_codes();
+  for (std::size_t i = 0; i < rows.size(); ++i) outcome.add(&result.lower[bins[rows[i]] * width], i);
+
+  std::vector<std::uint8_t> filled(n_bins);
+  std::size_t last_filled = 0, n_filled = 0;
+  for (std::size_t bin = 0; bin < n_bins; ++bin) {
+    for (std::size_t k = 0; k < width; ++k) filled[bin] |= result.lower[bin * width + k] != Number{0};
+    if (!filled[bin]) continue;
+    last_filled = bin;
+    ++n_filled;
+  }
+  for (std::size_t i = width; i < result.lower.size(); ++i) result.lower[i] += result.lower[i - width];
+
+  if (column.codes_are_bins()) result.n_cuts = static_cast<std::uint32_t>(n_filled) - 1;
+  else if (column.n_codes == n_rows_in_table) result.n_cuts = static_cast<std::uint32_t>(rows.size()) - 1;
+  else result.n_cuts = count_codes(column, rows, scratch.seen) - 1;
+
+  result.bound.assign(n_bins, kMinusInfinity);
+  result.edge.assign(n_bins, kMinusInfinity);
+  const std::vector<Number> none(width);
+  for (std::size_t bin = 0; bin < n_bins; ++bin) {
+    if (!filled[bin]) continue;
+    const Number* to = &result.lower[bin * width];
+    const Number* from = bin == 0 ? none.data() : to - width;
+    const Code n_codes = column.codes_in_bin(bin);
+    if (n_codes > 1) {
+      result.bound[bin] = node.upper_bound(from, to);
+      result.highest = std::max(result.highest, result.bound[bin] + std::log(static_cast<double>(n_codes - 1)));
+    }
+    if (bin != last_filled) {
+      result.edge[bin] = node.split_score(to);
+      result.best_edge = std::max(result.best_edge, result.edge[bin]);
+    }
+  }
+  result.highest = std::max(result.highest, result.best_edge);
+  return result;
+}
+
+// Lists, in ascending order, all cuts that may score `floor` or more, alone or together with the others
+// in their bin. Positions are the codes of the cuts: rows with a code up to there go to the lower side.
+template <Outcome T>
+void list_cuts(const Histogram<typename T::Number>& histogram, const Column& column, const T& outcome,
+               const typename T::Node& node, std::span<const Row> rows, double floor, CutList& cuts,
+               HistogramScratch& scratch) {
+  const std::size_t n_bins = column.n_bins(), width = outcome.width();
+  cuts.positions.clear();
+  cuts.log_likelihood.clear();
+  cuts.log_location.clear();
+  cuts.n_cuts = histogram.n_cuts;
+  if (histogram.n_cuts == 0 || histogram.highest < floor) return;
+
+  scratch.open.assign(n_bins, 0);
+  bool any_open = false;
+  for (std::size_t bin = 0; bin < n_bins; ++bin) {
+    const Code n_codes = column.codes_in_bin(bin);
+    scratch.open[bin] = n_codes > 1 && histogram.bound[bin] + std::log(static_cast<double>(n_codes - 1)) >= floor;
+    any_open |= scratch.open[bin];
+  }
+  scratch.order.clear();
+  const std::span<const std::uint8_t> bins = column.bin_codes();
+  if (any_open) {
+    std::visit(
+        [&](const auto& codes) {
+          for (std::size_t i = 0; i < rows.size(); ++i)
+            if (scratch.open[bins[rows[i]]])
+              scratch.order.push_back(keyed(codes[rows[i]], static_cast<std::uint32_t>(i)));
+        },
+        column.codes);
+    sort_by_key(scratch.order, scratch.spare, column.code_bits());
+  }
+
+  const std::vector<typename T::Number> none(width);
+  std::size_t begin = 0;
+  for (std::size_t bin = 0; bin < n_bins; ++bin) {
+    if (scratch.open[bin]) {
+      std::size_t end = begin;
+      while (end < scratch.order.size() && key_of(scratch.order[end]) <= column.last_code(bin)) ++end;
+      const std::span<const Keyed> inside(scratch.order.data() + begin, end - begin);
+      find_cuts(inside, 1, scratch.bin_cuts);
+      scratch.bin_cuts.log_likelihood.resize(scratch.bin_cuts.positions.size());
+      node.split_scores(outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
+                        std::span<const std::uint32_t>(scratch.bin_cuts.positions),
+                        scratch.bin_cuts.log_likelihood.data());
+      for (const std::uint32_t position : scratch.bin_cuts.positions)
+        cuts.positions.push_back(key_of(inside[position]));
+      cuts.log_likelihood.insert(cuts.log_likelihood.end(), scratch.bin_cuts.log_likelihood.begin(),
+                                 scratch.bin_cuts.log_likelihood.end());
+      begin = end;
+    }
+    if (histogram.edge[bin] != kMinusInfinity) {
+      cuts.positions.push_back(column.last_code(bin));
+      cuts.log_likelihood.push_back(histogram.edge[bin]);
+    }
+  }
+}
+
+}  // namespace baytree

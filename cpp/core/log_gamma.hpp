@@ -1,0 +1,48 @@
+// log-gamma and its derivative for positive arguments. std::lgamma is not used: it writes a global,
+// so threads must not call it, and it differs between C libraries.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+namespace baytree {
+
+// Both shift their argument up to kStirling and then use the asymptotic (Stirling) series there;
+// the first term left out is below 1e-17 from that point on.
+inline constexpr double kStirling = 12.0;
+
+inline double log_gamma(double x) {
+  double product = 1.0;
+  while (x < kStirling) {
+    product *= x;
+    x += 1.0;
+  }
+  const double r = 1.0 / x;
+  const double r2 = r * r;
+  const double series =
+      r * (1.0 / 12 - r2 * (1.0 / 360 - r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 * (1.0 / 1188 - r2 * (691.0 / 360360))))));
+  constexpr double half_log_two_pi = 0.918938533204672741780329736406;
+  const double value = (x - 0.5) * std::log(x) - x + half_log_two_pi + series;
+  return product == 1.0 ? value : value - std::log(product);
+}
+
+inline double digamma(double x) {
+  double shift = 0.0;
+  while (x < kStirling) {
+    shift += 1.0 / x;
+    x += 1.0;
+  }
+  const double r2 = 1.0 / (x * x);
+  const double series =
+      r2 * (1.0 / 12 - r2 * (1.0 / 120 - r2 * (1.0 / 252 - r2 * (1.0 / 240 - r2 * (1.0 / 132)))));
+  return std::log(x) - 0.5 / x - series - shift;
+}
+
+// log_gamma(start + k) for k = 0 .. last.
+inline std::vector<double> log_gamma_table(double start, std::size_t last) {
+  std::vector<double> table(last + 1);
+  for (std::size_t k = 0; k <= last; ++k) table[k] = log_gamma(start + static_cast<double>(k));
+  return table;
+}
+
+}  // namespace baytree

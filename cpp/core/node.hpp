@@ -1,0 +1,95 @@
+// A node of the tree, and the choice of its modal partition from the scores of its features.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "prior.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// What a node needs to know of the cuts of one feature. Scores are log(v_m L(lower) L(upper)).
+struct FeatureScore {
+  double best = kMinusInfinity;
+  double log_sum = kMinusInfinity;  // of exp(score) over all cuts
+  std::uint32_t n_cuts = 0;
+};
+
+template <class Number>
+struct Node {
+  std::size_t depth = 0;
+  std::size_t n_rows = 0;
+  std::vector<Number> statistics;
+  std::vector<double> prior;
+  double log_likelihood = 0.0;  // log L of its rows
+  double log_prior_leaf = 0.0;  // of the trivial partition
+  double log_odds_split = kMinusInfinity;  // best cut against the trivial partition
+  std::vector<double> feature_posterior;   // one per feature, then the trivial partition; empty: all trivial
+
+  // Sprouts only:
+  std::int64_t lower = -1, upper = -1;
+  std::int32_t feature = -1;
+  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between
+  double log_prior_split = kMinusInfinity;
+  double log_likelihood_split = kMinusInfinity;
+};
+
+// Log prior of every cut of a feature, but for its location.
+class NodePrior {
+ public:
+  NodePrior(const PartitionPrior& prior, std::size_t depth) : prior_(prior), log_split_(prior.log_split(depth)) {}
+  double of_feature(std::size_t feature) const { return log_split_ + std::log(prior_.feature_weight[feature]); }
+
+ private:
+  const PartitionPrior& prior_;
+  double log_split_;
+};
+
+struct Mode {
+  std::int32_t feature = -1;             // -1: the trivial partition
+  double lowest_score = kMinusInfinity;  // cuts of that feature from this score on count as the best
+};
+
+// Fills the node's posterior over partitions and tells which is the mode: among equals the trivial
+// partition, then the first feature.
+template <class Number>
+Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores) {
+  double cuttable = 0.0;
+  for (std::size_t f = 0; f < scores.size(); ++f)
+    if (scores[f].n_cuts > 0) cuttable += prior.feature_weight[f];
+  if (cuttable == 0.0) return {};
+
+  const NodePrior log_prior(prior, node.depth);
+  node.log_prior_leaf = prior.log_trivial(node.depth, cuttable);
+  const double trivial = node.log_prior_leaf + node.log_likelihood;
+  double best_cut = kMinusInfinity, top = trivial;
+  for (std::size_t f = 0; f < scores.size(); ++f) {
+    if (scores[f].n_cuts == 0) continue;
+    best_cut = std::max(best_cut, log_prior.of_feature(f) + scores[f].best);
+    top = std::max(top, log_prior.of_feature(f) + scores[f].log_sum);
+  }
+  node.log_odds_split = best_cut - trivial;
+
+  node.feature_posterior.assign(scores.size() + 1, 0.0);
+  for (std::size_t f = 0; f < scores.size(); ++f)
+    if (scores[f].n_cuts > 0)
+      node.feature_posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
+  node.feature_posterior.back() = std::exp(trivial - top);
+  double sum = 0.0;
+  for (const double share : node.feature_posterior) sum += share;
+  for (double& share : node.feature_posterior) share /= sum;
+
+  const double best = std::max(best_cut, trivial);
+  const double lowest = best - tie_tolerance(best);
+  if (trivial >= lowest) return {};
+  for (std::size_t f = 0; f < scores.size(); ++f)
+    if (scores[f].n_cuts > 0 && log_prior.of_feature(f) + scores[f].best >= lowest)
+      return {static_cast<std::int32_t>(f), lowest - log_prior.of_feature(f)};
+  return {};
+}
+
+}  // namespace baytree

@@ -1,0 +1,245 @@
+// Categorical outcomes with a Dirichlet prior.
+//
+// With n_c the (weighted) count of class c in a set, n their sum, alpha the prior and A its sum,
+//   log L = sum_c [lgamma(alpha_c + n_c) - lgamma(alpha_c)] - lgamma(A + n) + lgamma(A).
+// A cut divides fixed totals N_c, so its score needs only the folded functions
+//   G_c(k) = lgamma(alpha_c + k) + lgamma(alpha_c + N_c - k),   H(t) the same with A and N:
+//   log L(lower) + log L(upper) = sum_c G_c(lower_c) - H(sum_c lower_c) - 2 log B(alpha).
+// For whole counts G and H are tables made once per node; real weights evaluate them as they go.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "../log_gamma.hpp"
+#include "../outcome.hpp"
+#include "../types.hpp"
+
+namespace baytree {
+
+template <class Count>
+class CategoricalNode;
+
+// Count: std::uint32_t for unit or whole weights, double for real ones.
+template <class Count>
+struct Categorical {
+  using Number = Count;
+  using Node = CategoricalNode<Count>;
+
+  std::size_t n_classes = 0;
+  std::vector<Class> y;
+  std::vector<Count> weight;  // empty: every row counts once
+
+  // Tables of log_gamma(alpha_c + k) and log_gamma(A + k), shared by all nodes that have this prior.
+  struct Tables {
+    std::vector<double> prior;
+    std::vector<std::vector<double>> by_class;
+    std::vector<double> total;
+  };
+  std::shared_ptr<const Tables> tables;
+
+  std::size_t width() const { return n_classes; }
+  Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
+
+  Categorical narrowed_to(std::span<const Row> rows) const {
+    Categorical part{n_classes, std::vector<Class>(rows.size()), {}, tables};
+    for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
+    if (!weight.empty()) {
+      part.weight.resize(rows.size());
+      for (std::size_t i = 0; i < rows.size(); ++i) part.weight[i] = weight[rows[i]];
+    }
+    return part;
+  }
+
+  void add(Count* statistics, std::size_t row) const { statistics[y[row]] += weight_of(row); }
+
+  // Sums of positive weights: a class is there if and only if its sum is positive.
+  bool has_one_value(const Count* total, std::size_t) const {
+    std::size_t present = 0;
+    for (std::size_t c = 0; c < n_classes; ++c) present += total[c] > Count{0};
+    return present <= 1;
+  }
+
+  std::vector<double> child_prior(const std::vector<double>& prior, const Count* child, double smoothing) const {
+    std::vector<double> result = prior;
+    for (std::size_t c = 0; c < n_classes; ++c) result[c] += smoothing * static_cast<double>(child[c]);
+    return result;
+  }
+
+  // Makes the tables that nodes with the root's prior fold. Called once, before any thread starts.
+  void prepare(const std::vector<double>& prior, const std::vector<Count>& total) {
+    if constexpr (std::integral<Count>) {
+      auto made = std::make_shared<Tables>();
+      made->prior = prior;
+      for (std::size_t c = 0; c < n_classes; ++c) made->by_class.push_back(log_gamma_table(prior[c], total[c]));
+      made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0),
+                                    std::accumulate(total.begin(), total.end(), std::size_t{0}));
+      tables = std::move(made);
+    }
+  }
+
+  double log_likelihood(const std::vector<double>& prior, const Count* total) const {
+    double prior_sum = 0.0, n = 0.0, sum = 0.0;
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const auto count = static_cast<double>(total[c]);
+      sum += log_gamma(prior[c] + count) - log_gamma(prior[c]);
+      prior_sum += prior[c];
+      n += count;
+    }
+    return sum - log_gamma(prior_sum + n) + log_gamma(prior_sum);
+  }
+
+  Node node(const std::vector<double>& prior, const Count* total) const { return Node(*this, prior, total); }
+};
+
+template <class Count>
+class CategoricalNode {
+ public:
+  CategoricalNode(const Categorical<Count>& outcome, const std::vector<double>& prior, const Count* total)
+      : prior_(prior),
+        total_(total, total + outcome.n_classes),
+        n_(std::accumulate(total_.begin(), total_.end(), Count{0})),
+        prior_sum_(std::accumulate(prior.begin(), prior.end(), 0.0)) {
+    log_beta_ = -log_gamma(prior_sum_);
+    for (const double alpha : prior_) log_beta_ += log_gamma(alpha);
+    if constexpr (std::integral<Count>) fold_tables(outcome);
+  }
+
+  double split_score(const Count* lower) const {
+    double sum = 0.0;
+    Count n_lower{0};
+    for (std::size_t c = 0; c < total_.size(); ++c) {
+      sum += folded(c, lower[c]);
+      n_lower += lower[c];
+    }
+    return sum - folded_total(n_lower) - 2.0 * log_beta_;
+  }
+
+  // G_c is convex, so its maximum over an interval is at an end. -H is concave, so a tangent in the
+  // middle of the box lies above it; the tangent is linear and joins each class's own maximum.
+  double upper_bound(const Count* from, const Count* to) const {
+    Count middle{0};
+    for (std::size_t c = 0; c < total_.size(); ++c) middle += from[c] + (to[c] - from[c]) / 2;
+    const double slope = tangent_slope(middle);
+    double bound = -folded_total(middle) - slope * static_cast<double>(middle) - 2.0 * log_beta_;
+    for (std::size_t c = 0; c < total_.size(); ++c)
+      bound += std::max(folded(c, from[c]) + slope * static_cast<double>(from[c]),
+                        folded(c, to[c]) + slope * static_cast<double>(to[c]));
+    return bound;
+  }
+
+  template <class Entry>
+  void split_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
+                    std::span<const std::uint32_t> positions, double* scores) const {
+    if constexpr (std::integral<Count>) {
+      if (total_.size() == 2) return two_class_scores(outcome, order, start, positions, scores);
+    }
+    many_class_scores(outcome, order, start, positions, scores);
+  }
+
+ private:
+  void fold_tables(const Categorical<Count>& outcome) {
+    const bool shared = outcome.tables && outcome.tables->prior == prior_;
+    table_.resize(total_.size());
+    for (std::size_t c = 0; c < total_.size(); ++c)
+      table_[c] = shared ? fold(outcome.tables->by_class[c], total_[c])
+                         : fold(log_gamma_table(prior_[c], total_[c]), total_[c]);
+    total_table_ = shared ? fold(outcome.tables->total, n_) : fold(log_gamma_table(prior_sum_, n_), n_);
+  }
+
+  static std::vector<double> fold(const std::vector<double>& table, std::size_t n) {
+    std::vector<double> folded(n + 1);
+    for (std::size_t k = 0; k <= n; ++k) folded[k] = table[k] + table[n - k];
+    return folded;
+  }
+
+  double folded(std::size_t c, Count k) const {
+    if constexpr (std::integral<Count>) return table_[c][k];
+    else return log_gamma(prior_[c] + k) + log_gamma(prior_[c] + std::max(total_[c] - k, 0.0));
+  }
+
+  double folded_total(Count t) const {
+    if constexpr (std::integral<Count>) return total_table_[t];
+    else return log_gamma(prior_sum_ + t) + log_gamma(prior_sum_ + std::max(n_ - t, 0.0));
+  }
+
+  // Slope of a line through (t, -H(t)) that -H stays below: at whole numbers the step to the next one.
+  double tangent_slope(Count t) const {
+    if constexpr (std::integral<Count>) return t < n_ ? total_table_[t] - total_table_[t + 1] : 0.0;
+    else return digamma(prior_sum_ + std::max(n_ - t, 0.0)) - digamma(prior_sum_ + t);
+  }
+
+  // The hot loop of most fits: three look-ups a cut.
+  template <class Entry>
+  void two_class_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
+                        std::span<const std::uint32_t> positions, double* scores) const {
+    const double* first = table_[0].data();
+    const double* second = table_[1].data();
+    const double* total = total_table_.data();
+    const double constant = 2.0 * log_beta_;
+    const Class* y = outcome.y.data();
+    const Count* weight = outcome.weight.empty() ? nullptr : outcome.weight.data();
+    Count n = start[0] + start[1], ones = start[1];
+    std::size_t next = 0;
+    for (std::size_t j = 0; j < positions.size(); ++j) {
+      for (; next <= positions[j]; ++next) {
+        const std::uint32_t row = row_in_node(order[next]);
+        const Count w = weight ? weight[row] : 1;
+        n += w;
+        ones += w * y[row];
+      }
+      scores[j] = first[n - ones] + second[ones] - total[n] - constant;
+    }
+  }
+
+  template <class Entry>
+  void many_class_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
+                         std::span<const std::uint32_t> positions, double* scores) const {
+    const std::size_t n_classes = total_.size();
+    std::vector<Count> lower(start, start + n_classes);
+    std::vector<double> value(n_classes);
+    double sum = -2.0 * log_beta_;
+    Count n{0};
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      value[c] = folded(c, lower[c]);
+      sum += value[c];
+      n += lower[c];
+    }
+    auto refresh = [&](std::size_t c) {
+      const double fresh = folded(c, lower[c]);
+      sum += fresh - value[c];
+      value[c] = fresh;
+    };
+    std::size_t next = 0;
+    for (std::size_t j = 0; j < positions.size(); ++j) {
+      const std::size_t begin = next;
+      for (; next <= positions[j]; ++next) {
+        const std::uint32_t row = row_in_node(order[next]);
+        const Count w = outcome.weight_of(row);
+        lower[outcome.y[row]] += w;
+        n += w;
+      }
+      if (next - begin < n_classes) {
+        for (std::size_t i = begin; i < next; ++i) refresh(outcome.y[row_in_node(order[i])]);
+      } else {
+        for (std::size_t c = 0; c < n_classes; ++c) refresh(c);
+      }
+      scores[j] = sum - folded_total(n);
+    }
+  }
+
+  std::vector<double> prior_;
+  std::vector<Count> total_;
+  Count n_;
+  double prior_sum_;
+  double log_beta_;
+  std::vector<std::vector<double>> table_;  // G_c, whole counts only
+  std::vector<double> total_table_;         // H, whole counts only
+};
+
+}  // namespace baytree

@@ -1,0 +1,73 @@
+// Threads and interruption: one loop over independent tasks, joined before it returns.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace baytree {
+
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// Asks the caller (Python's signal handlers, say) now and then whether to stop. Only the thread that
+// entered the core may ask; the others see the flag.
+class Interrupt {
+ public:
+  explicit Interrupt(std::function<bool()> asked_to_stop) : asked_(std::move(asked_to_stop)) {}
+
+  bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+
+  void ask() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
+    if (asked_ && asked_()) stop();
+  }
+
+ private:
+  std::function<bool()> asked_;
+  std::atomic<bool> stop_{false};
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Calls run(task, worker) for every task in [0, n_tasks), on up to n_threads threads of which the
+// caller is one. The order of tasks is free, so a task may write only what is its own.
+template <class Run>
+void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_lock;
+
+  auto work = [&](std::size_t worker) {
+    try {
+      for (std::size_t task; !interrupt.stopped() && (task = next.fetch_add(1)) < n_tasks;) {
+        run(task, worker);
+        if (worker == 0) interrupt.ask();
+      }
+    } catch (...) {
+      const std::lock_guard<std::mutex> guard(failure_lock);
+      if (!failure) failure = std::current_exception();
+      next.store(n_tasks);
+    }
+  };
+
+  const std::size_t n_workers = std::clamp<std::size_t>(n_tasks, 1, std::max<std::size_t>(n_threads, 1));
+  std::vector<std::jthread> threads;
+  threads.reserve(n_workers - 1);
+  for (std::size_t worker = 1; worker < n_workers; ++worker) threads.emplace_back(work, worker);
+  work(0);
+  threads.clear();  // joins
+  if (failure) std::rethrow_exception(failure);
+  if (interrupt.stopped()) throw Interrupted();
+}
+
+}  // namespace baytree

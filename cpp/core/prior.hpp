@@ -1,0 +1,46 @@
+// The prior of the partitions of a node (docs/model.md).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "types.hpp"
+
+namespace baytree {
+
+struct PartitionPrior {
+  double split = 0.99;        // q
+  bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
+  bool by_distance = false;   // cuts weighted by the gap they fall in, or all alike
+  bool proper = true;         // trivial prior 1 - s * (weight of the features that can be cut), or 1 - s
+  std::vector<double> feature_weight;  // w_r: one per feature, summing to one over those cut at the root
+
+  double log_split(std::size_t depth) const {
+    return (by_depth ? 1.0 + static_cast<double>(depth) : 1.0) * std::log(split);
+  }
+
+  // cuttable: the sum of w_r over the features that can be cut in the node.
+  double log_trivial(std::size_t depth, double cuttable) const {
+    const double share = proper ? std::min(cuttable, 1.0) : 1.0;
+    const double log_mass = log_split(depth) + std::log(share);
+    return log_mass < -1e-3 ? std::log1p(-std::exp(log_mass)) : std::log(-std::expm1(log_mass));
+  }
+};
+
+// Limits are part of the prior: partitions beyond them do not exist.
+struct Limits {
+  std::size_t max_depth = static_cast<std::size_t>(-1);
+  std::size_t min_samples_leaf = 1;
+  double min_weight_fraction_leaf = 0.0;  // of the weight of the whole table
+  double total_weight = 0.0;              // of the whole table
+
+  bool limit_cuts() const { return min_samples_leaf > 1 || min_weight_fraction_leaf > 0.0; }
+  // Less a little, so that rounding does not decide.
+  double min_weight() const { return min_weight_fraction_leaf * total_weight * (1.0 - 1e-9); }
+  bool allow_split(std::size_t depth, std::size_t n_rows) const {
+    return depth < max_depth && n_rows >= 2 && n_rows / 2 >= min_samples_leaf;
+  }
+};
+
+}  // namespace baytree

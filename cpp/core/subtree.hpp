@@ -1,0 +1,188 @@
+// Grows the whole subtree below a small node on one thread. The rows are sorted by every feature once;
+// going down, each sorted list is divided in two and stays sorted, so a level costs one pass over the
+// lists. Everything a subtree touches fits in a core's cache.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "cuts.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "prior.hpp"
+
+namespace baytree {
+
+// 16 bits for the rank of a value in the subtree, 16 for the row.
+struct SmallEntry {
+  std::uint32_t packed;
+};
+inline SmallEntry small_entry(std::uint32_t rank, std::uint32_t row) { return {rank << 16 | row}; }
+inline std::uint32_t row_in_node(SmallEntry entry) { return entry.packed & 0xffff; }
+inline bool same_value(SmallEntry a, SmallEntry b) { return (a.packed ^ b.packed) < 0x10000; }
+
+inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 16 bits can number
+
+struct SubtreeScratch {
+  std::vector<SmallEntry> lists;  // one list per feature, one behind the other
+  std::vector<SmallEntry> upper;
+  std::vector<Keyed> order, spare;
+  std::vector<std::uint8_t> goes_lower;  // by row
+  std::vector<FeatureScore> scores;
+  CutList cuts;
+};
+
+template <Outcome T>
+class Subtree {
+ public:
+  using Number = typename T::Number;
+
+  // `rows` are those of `root`, a node that may be split; new nodes are appended to `nodes`, which holds
+  // the root alone.
+  Subtree(const Table& table, const Columns& columns, const T& outcome, const PartitionPrior& prior,
+          const Limits& limits, double smoothing, std::span<const Row> rows, std::vector<Node<Number>>& nodes,
+          SubtreeScratch& scratch)
+      : table_(table), outcome_(outcome.narrowed_to(rows)), prior_(prior), limits_(limits), smoothing_(smoothing),
+        rows_(rows), nodes_(nodes), scratch_(scratch), n_features_(columns.columns.size()) {
+    scratch_.lists.resize(n_features_ * rows_.size());
+    scratch_.upper.resize(rows_.size());
+    scratch_.goes_lower.resize(rows_.size());
+    scratch_.scores.resize(n_features_);
+    for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
+  }
+
+  void grow(Interrupt& interrupt) {
+    struct Task {
+      std::size_t node, begin, end;
+    };
+    std::vector<Task> tasks{{0, 0, rows_.size()}};
+    while (!tasks.empty() && !interrupt.stopped()) {
+      const auto [index, begin, end] = tasks.back();
+      tasks.pop_back();
+      const std::size_t middle = split(index, begin, end);
+      if (middle == begin) continue;
+      const auto lower = static_cast<std::size_t>(nodes_[index].lower);
+      const auto upper = static_cast<std::size_t>(nodes_[index].upper);
+      if (may_split(upper)) tasks.push_back({upper, middle, end});
+      if (may_split(lower)) tasks.push_back({lower, begin, middle});
+    }
+  }
+
+ private:
+  SmallEntry* list(std::size_t feature) { return scratch_.lists.data() + feature * rows_.size(); }
+  std::span<const SmallEntry> list(std::size_t feature, std::size_t begin, std::size_t end) {
+    return {list(feature) + begin, end - begin};
+  }
+
+  void sort_list(const Column& column, std::size_t feature) {
+    sort_rows(column, rows_, scratch_.order, scratch_.spare);
+    std::uint32_t rank = 0;
+    SmallEntry* entries = list(feature);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      rank += i > 0 && !same_value(scratch_.order[i - 1], scratch_.order[i]);
+      entries[i] = small_entry(rank, payload_of(scratch_.order[i]));
+    }
+  }
+
+  bool may_split(std::size_t index) const {
+    const Node<Number>& node = nodes_[index];
+    return limits_.allow_split(node.depth, node.n_rows) &&
+           !outcome_.has_one_value(node.statistics.data(), node.n_rows);
+  }
+
+  // A list that is constant here is never divided again: any part of it is constant too.
+  bool constant(std::size_t feature, std::size_t begin, std::size_t end) {
+    return same_value(list(feature)[begin], list(feature)[end - 1]);
+  }
+
+  void list_cuts(std::size_t feature, const typename T::Node& scorer, std::size_t begin, std::size_t end) {
+    list_all_cuts(outcome_, scorer, list(feature, begin, end), prior_, limits_, scratch_.cuts,
+                  [&](SmallEntry entry) { return table_.at(rows_[row_in_node(entry)], feature); });
+  }
+
+  // Splits the node by its modal partition and returns where the upper child's rows begin in the lists;
+  // returns `begin` where the mode is trivial.
+  std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
+    const std::size_t depth = nodes_[index].depth;
+    const typename T::Node scorer = outcome_.node(nodes_[index].prior, nodes_[index].statistics.data());
+    const NodePrior log_prior(prior_, depth);
+    double best = nodes_[index].log_likelihood + prior_.log_trivial(depth, 1.0);
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      scratch_.scores[f] = {};
+      if (constant(f, begin, end)) continue;
+      list_cuts(f, scorer, begin, end);
+      if (scratch_.cuts.n_cuts == 0) continue;
+      scratch_.scores[f] = summarise(scratch_.cuts, best - log_prior.of_feature(f) - kInvisible);
+      best = std::max(best, log_prior.of_feature(f) + scratch_.scores[f].best);
+    }
+    const Mode mode = choose_mode(nodes_[index], prior_, scratch_.scores);
+    if (mode.feature < 0) return begin;
+
+    const auto feature = static_cast<std::size_t>(mode.feature);
+    list_cuts(feature, scorer, begin, end);
+    const std::size_t cut = first_cut(scratch_.cuts, mode.lowest_score);
+    const std::size_t middle = begin + scratch_.cuts.positions[cut] + 1;
+    Node<Number>& node = nodes_[index];
+    node.feature = mode.feature;
+    node.lower_row = rows_[row_in_node(list(feature)[middle - 1])];
+    node.upper_row = rows_[row_in_node(list(feature)[middle])];
+    node.log_prior_split = log_prior.of_feature(feature) + scratch_.cuts.location(cut);
+    node.log_likelihood_split = scratch_.cuts.log_likelihood[cut];
+    node.lower = static_cast<std::int64_t>(nodes_.size());
+    node.upper = node.lower + 1;
+    add_children(index, list(feature, begin, middle), list(feature, middle, end));
+    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(feature, begin, middle, end);
+    return middle;
+  }
+
+  void add_children(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
+    for (const std::span<const SmallEntry> part : {lower, upper}) {
+      Node<Number> child;
+      child.depth = nodes_[parent].depth + 1;
+      child.n_rows = part.size();
+      child.statistics.resize(outcome_.width());
+      for (const SmallEntry entry : part) outcome_.add(child.statistics.data(), row_in_node(entry));
+      child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), smoothing_);
+      child.log_likelihood = outcome_.log_likelihood(child.prior, child.statistics.data());
+      nodes_.push_back(std::move(child));
+    }
+  }
+
+  void divide_lists(std::size_t by, std::size_t begin, std::size_t middle, std::size_t end) {
+    std::uint8_t* goes_lower = scratch_.goes_lower.data();
+    for (const SmallEntry entry : list(by, begin, middle)) goes_lower[row_in_node(entry)] = 1;
+    for (const SmallEntry entry : list(by, middle, end)) goes_lower[row_in_node(entry)] = 0;
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      if (f == by || constant(f, begin, end)) continue;
+      // Both writes always happen and one counts: no branch that could be mispredicted.
+      SmallEntry* entries = list(f);
+      SmallEntry* upper = scratch_.upper.data();
+      std::size_t n_lower = begin, n_upper = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const SmallEntry entry = entries[i];
+        const std::uint8_t lower = goes_lower[row_in_node(entry)];
+        entries[n_lower] = entry;
+        upper[n_upper] = entry;
+        n_lower += lower;
+        n_upper += 1 - lower;
+      }
+      std::copy_n(upper, n_upper, entries + n_lower);
+    }
+  }
+
+  const Table& table_;
+  const T outcome_;
+  const PartitionPrior& prior_;
+  const Limits& limits_;
+  double smoothing_;
+  std::span<const Row> rows_;
+  std::vector<Node<Number>>& nodes_;
+  SubtreeScratch& scratch_;
+  std::size_t n_features_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,36 @@
+// The few types that every part of the core shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace baytree {
+
+using Row = std::uint32_t;    // position of a row in the table
+using Code = std::uint32_t;   // rank of a value among the distinct values of its column
+using Class = std::uint16_t;  // position of a class among the classes
+
+inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+// Terms this far (in nats) below the largest leave a float64 sum as it is.
+inline constexpr double kInvisible = 45.0;
+
+// Scores this near to the best count as equal to it, so that rounding decides nothing.
+inline double tie_tolerance(double best) { return 1e-9 * (1.0 + (best < 0 ? -best : best)); }
+
+// A float64 matrix of any memory order, owned by somebody else.
+struct Table {
+  const double* data;
+  std::size_t n_rows;
+  std::size_t n_columns;
+  std::ptrdiff_t row_stride;     // in elements
+  std::ptrdiff_t column_stride;  // in elements
+
+  double at(std::size_t row, std::size_t column) const {
+    return data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                static_cast<std::ptrdiff_t>(column) * column_stride];
+  }
+};
+
+}  // namespace baytree

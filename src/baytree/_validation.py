@@ -1,0 +1,118 @@
+"""Checks of parameters and data, with one clear sentence for each thing that can be wrong."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._typing import FloatArray
+
+
+def check_real(
+    name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False
+) -> float:
+    """Return a real number strictly inside (low, high); low itself is fine if `low_ok`."""
+    left, right = ("[" if low_ok else "("), ")"
+    inside = (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and (low < value < high or (low_ok and value == low))
+    )
+    if not inside:
+        kind = TypeError if not isinstance(value, Real) or isinstance(value, bool) else ValueError
+        raise kind(f"{name} must be a number in {left}{low:g}, {high:g}{right}; got {value!r}.")
+    return float(value)
+
+
+def check_integer(name: str, value: Any, *, low: int) -> int:
+    """Return a whole number of at least `low`."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number of at least {low}; got {value!r}.")
+    if value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}; got {value!r}.")
+    return int(value)
+
+
+def check_optional_integer(name: str, value: Any, *, low: int) -> int | None:
+    """Return None or a whole number of at least `low`."""
+    return None if value is None else check_integer(name, value, low=low)
+
+
+def check_positive_array(name: str, value: Any, *, length: int, one_per: str) -> FloatArray:
+    """Return a float64 vector of positive finite numbers, `length` of them."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold one positive number per {one_per}; got {value!r}.") from None
+    if array.shape != (length,):
+        raise ValueError(
+            f"{name} must hold one positive number per {one_per}, so have shape ({length},); "
+            f"got shape {array.shape}."
+        )
+    if not np.all(np.isfinite(array) & (array > 0)):
+        raise ValueError(f"{name} must be positive and finite throughout; got {value!r}.")
+    return array
+
+
+def check_finite(X: FloatArray, feature_names: Any) -> None:
+    """Refuse NaN and infinity, naming the first column that has one."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(np.sum(X)):
+            return
+    finite = np.isfinite(X)
+    if finite.all():
+        return
+    column = int(np.argmin(finite.all(axis=0)))
+    row = int(np.argmin(finite[:, column]))
+    what = "a missing value (NaN)" if np.isnan(X[row, column]) else f"an infinite value ({X[row, column]})"
+    raise ValueError(
+        f"{describe_column(column, feature_names)} of X has {what} in row {row}: "
+        "remove or replace it, X must hold neither NaN nor inf."
+    )
+
+
+def describe_column(column: int, feature_names: Any) -> str:
+    """Name a column by its name, or by its position where it has none."""
+    return f"Column {column}" if feature_names is None else f"Column {feature_names[column]!r}"
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return weights as a float64 vector, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("sample_weight must hold one number per row of X.") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number per row of X, so have shape ({n_rows},); "
+            f"got shape {weight.shape}."
+        )
+    if not np.all(np.isfinite(weight)):
+        raise ValueError("sample_weight holds NaN or an infinite value: every weight must be finite.")
+    if np.any(weight < 0):
+        raise ValueError("sample_weight holds a negative value: every weight must be zero or more.")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero throughout: at least one row must have weight.")
+    return weight
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Put an estimator back as it was if the block fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,3 @@
+"""The estimators."""
+
+from ._classifier import BayesianTreeClassifier as BayesianTreeClassifier

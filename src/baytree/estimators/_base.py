@@ -1,0 +1,197 @@
+"""The one fit and everything that does not depend on the kind of outcome."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import AnyArray, FloatArray, IntArray
+from .._validation import (
+    check_finite,
+    check_integer,
+    check_optional_integer,
+    check_positive_array,
+    check_real,
+    check_sample_weight,
+    unchanged_on_error,
+)
+from ..explanation import Explanation, explain_rows
+from ..growing import Growth, encode_table, grow_tree
+from ..persistence import write_model
+from ..priors import as_partition_prior
+from ..tree import Tree
+
+
+class BayesianTree(BaseEstimator, ABC):
+    """Base of the single-tree estimators; subclasses say what the outcome is."""
+
+    tree_: Tree
+    n_features_in_: int
+    prior: Any
+    partition_prior: Any
+    feature_prior: Any
+    smoothing: Any
+    max_depth: Any
+    min_samples_leaf: Any
+    min_weight_fraction_leaf: Any
+    max_leaf_nodes: Any
+    n_jobs: Any
+
+    @abstractmethod
+    def _encode_outcome(
+        self, y: AnyArray, weight: FloatArray | None
+    ) -> tuple[AnyArray, FloatArray | None, Any]:
+        """Return which rows count, their weights, and the outcome with the rows' codes bound to it."""
+
+    @abstractmethod
+    def _predicted_names(self) -> list[str]:
+        """What the columns of the tree's `value` stand for."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the greedy-modal tree.
+
+        Parameters
+        ----------
+        X
+            Table of finite numbers, shape (n_rows, n_features).
+        y
+            Outcome of each row.
+        sample_weight
+            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+
+        Returns
+        -------
+        Self
+            The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+        """
+        with unchanged_on_error(self):
+            X, y = validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse=False
+            )
+            check_finite(X, getattr(self, "feature_names_in_", None))
+            growth = self._growth()
+            weight = check_sample_weight(sample_weight, len(X))
+            rows, weight, outcome = self._encode_outcome(y, weight)
+            if len(rows) < len(X):
+                X = X[rows]
+            columns = encode_table(X, growth.n_threads)
+            self.tree_ = grow_tree(X, columns, outcome.core, outcome.prior, growth, outcome.mean)
+        return self
+
+    def _growth(self) -> Growth:
+        """Check the parameters that do not concern the outcome."""
+        d = self.n_features_in_
+        if self.feature_prior is None:
+            feature_weight = np.ones(d)
+        else:
+            feature_weight = check_positive_array(
+                "feature_prior", self.feature_prior, length=d, one_per=f"feature ({d} of them)"
+            )
+        return Growth(
+            partition_prior=as_partition_prior(self.partition_prior),
+            feature_weight=feature_weight,
+            smoothing=check_real("smoothing", self.smoothing, low=0, low_ok=True),
+            max_depth=check_optional_integer("max_depth", self.max_depth, low=0),
+            min_samples_leaf=check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
+            min_weight_fraction_leaf=check_real(
+                "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True
+            ),
+            max_leaf_nodes=check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
+            n_threads=self._n_threads(),
+        )
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is not None:
+            check_integer("n_jobs", self.n_jobs, low=-(2**31))
+            if self.n_jobs == 0:
+                raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all cores, or None for one.")
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _check_X(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        return X  # type: ignore[no-any-return]
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the number of the leaf that each row falls into."""
+        X = self._check_X(X)
+        return self.tree_.apply(X, self._n_threads())
+
+    def decision_path(self, X: Any) -> sparse.csr_matrix:
+        """Return which nodes each row passes: a sparse 0/1 matrix of shape (n_rows, n_nodes)."""
+        leaves = self.apply(X)
+        paths = {leaf: self.tree_.path(leaf) for leaf in np.unique(leaves)}
+        ends = np.cumsum([len(paths[leaf]) for leaf in leaves])
+        nodes = np.concatenate([paths[leaf] for leaf in leaves])
+        shape = (len(leaves), self.tree_.node_count)
+        return sparse.csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, np.append(0, ends)), shape=shape)
+
+    def posterior(self, X: Any) -> FloatArray:
+        """Return the parameters of the posterior in each row's leaf, one row per sample."""
+        leaves = self.apply(X)
+        return self.tree_.posterior[leaves]
+
+    def get_depth(self) -> int:
+        """Return the depth of the deepest leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Each feature's share of the gain in log marginal likelihood; all zero in a tree of one leaf."""
+        check_is_fitted(self)
+        sprouts = ~self.tree_.is_leaf
+        gain = np.maximum(self.tree_.gain()[sprouts], 0)
+        total = np.bincount(self.tree_.feature[sprouts], weights=gain, minlength=self.n_features_in_)
+        return total / total.sum() if total.sum() > 0 else total
+
+    @property
+    def feature_posterior_(self) -> FloatArray:
+        """Probability that the root is cut along each feature and, last, that it is not cut at all.
+
+        ``tree_.feature_posterior`` has the same for every node.
+        """
+        check_is_fitted(self)
+        return self.tree_.feature_posterior[0]
+
+    @property
+    def log_posterior_(self) -> float:
+        """Log of prior times likelihood of the tree; see ``tree_.log_posterior`` for the leaves-only figure."""
+        check_is_fitted(self)
+        return self.tree_.log_posterior()
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log probability of the outcomes over the tree and all of its prunings."""
+        check_is_fitted(self)
+        return self.tree_.log_evidence()
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Explain the prediction of each row: the path in words, how sure each step is, the posterior.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row; print it, or take its ``to_dict()``.
+        """
+        X = self._check_X(X)
+        names = getattr(self, "feature_names_in_", None)
+        return explain_rows(self.tree_, X, self.tree_.apply(X), names, self._predicted_names())
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
+        check_is_fitted(self)
+        write_model(self, path)

@@ -1,0 +1,109 @@
+"""Why a row got its answer: the path through the tree, in words and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from ._typing import FloatArray, IntArray
+from .tree import Tree
+
+
+def feature_name(feature: int, names: Any) -> str:
+    """Name of a feature, ``x3`` where the table had no names."""
+    return f"x{feature}" if names is None else str(names[feature])
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cut on the way down."""
+
+    feature: str
+    value: float
+    relation: str  # "<=" or ">"
+    threshold: float
+    log_odds: float  # of the cut against no cut
+    runner_up: str | None  # the second most probable feature at this node
+    runner_up_share: float
+
+    def __str__(self) -> str:
+        text = f"{self.feature} = {self.value:g} {self.relation} {self.threshold:g}  (odds {format_odds(self.log_odds)}"
+        if self.runner_up is not None and self.runner_up_share >= 0.005:
+            text += f"; else {self.runner_up}, {self.runner_up_share:.0%}"
+        return text + ")"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The path of one row, and what its leaf knows."""
+
+    steps: tuple[Step, ...]
+    leaf: int
+    n_rows: int  # training rows in the leaf
+    estimate: dict[str, float]  # class -> probability
+    interval: dict[str, tuple[float, float]]  # class -> 90 % credible interval
+
+    def __str__(self) -> str:
+        lines = [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
+        lines.append(f"leaf {self.leaf}, {self.n_rows} training rows:")
+        for name, estimate in self.estimate.items():
+            low, high = self.interval[name]
+            lines.append(f"    {name}: {estimate:.3f}  (90 % between {low:.3f} and {high:.3f})")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain dictionaries and numbers."""
+        return asdict(self)
+
+
+def format_odds(log_odds: float) -> str:
+    """Odds as people say them: 3:1, 1:20, over a million to one as a power of ten."""
+    size = abs(log_odds)
+    if size < np.log(1e6):
+        number = f"{np.exp(size):.3g}" if size < np.log(100) else f"{np.exp(size):,.0f}"
+    else:
+        number = f"10^{size / np.log(10):.0f}"
+    return f"{number}:1" if log_odds >= 0 else f"1:{number}"
+
+
+def explain_rows(tree: Tree, X: FloatArray, leaves: IntArray, names: Any, outcomes: list[str]) -> list[Explanation]:
+    """Explain each row of X, which falls into the leaf given."""
+    return [_explain(tree, row, int(leaf), names, outcomes) for row, leaf in zip(X, leaves, strict=True)]
+
+
+def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, outcomes: list[str]) -> Explanation:
+    path = tree.path(leaf)
+    steps = tuple(_step(tree, node, child, row, names) for node, child in zip(path, path[1:], strict=False))
+    posterior = tree.posterior[leaf]
+    rest = posterior.sum() - posterior
+    certain = rest == 0
+    low, high = (
+        np.where(certain, 1.0, special.betaincinv(posterior, np.where(certain, 1.0, rest), q)) for q in (0.05, 0.95)
+    )
+    return Explanation(
+        steps=steps,
+        leaf=leaf,
+        n_rows=int(tree.n_node_samples[leaf]),
+        estimate=dict(zip(outcomes, tree.value[leaf, 0].tolist(), strict=True)),
+        interval=dict(zip(outcomes, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
+    )
+
+
+def _step(tree: Tree, node: int, child: int, row: FloatArray, names: Any) -> Step:
+    feature = int(tree.feature[node])
+    shares = tree.feature_posterior[node, :-1].copy()
+    shares[feature] = -1.0
+    second = int(np.argmax(shares))
+    alone = len(shares) == 1
+    return Step(
+        feature=feature_name(feature, names),
+        value=float(row[feature]),
+        relation="<=" if child == tree.children_left[node] else ">",
+        threshold=float(tree.threshold[node]),
+        log_odds=float(tree.log_odds_split[node]),
+        runner_up=None if alone else feature_name(second, names),
+        runner_up_share=0.0 if alone else float(shares[second]),
+    )

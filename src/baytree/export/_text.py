@@ -1,0 +1,69 @@
+"""A tree as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..explanation import feature_name, format_odds
+from ..tree import LEAF, Tree
+
+
+def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> str:
+    """Draw a fitted tree in text: cuts with their odds, leaves with their posterior.
+
+    Parameters
+    ----------
+    model
+        A fitted tree.
+    decimals
+        Digits behind the point.
+    max_depth
+        Deepest level to draw; None for all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> from baytree.export import to_text
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
+    petal width (cm) <= 0.800   [odds 10^38:1, n=150]
+    ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
+    └─ no:  petal width (cm) <= 1.750   [odds 10^18:1, n=100]
+            ├─ yes: ...  n=54
+            └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
+    """
+    check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    lines: list[str] = []
+    # (node, text before its own line, text before its descendants' lines)
+    stack = [(0, "", "")]
+    while stack:
+        node, head, indent = stack.pop()
+        tree: Tree = model.tree_
+        if tree.children_left[node] == LEAF:
+            lines.append(head + _leaf(model, node, decimals))
+            continue
+        if max_depth is not None and tree.depth[node] >= max_depth:
+            lines.append(head + f"...  n={tree.n_node_samples[node]}")
+            continue
+        name = feature_name(int(tree.feature[node]), names)
+        odds = format_odds(float(tree.log_odds_split[node]))
+        lines.append(
+            head + f"{name} <= {tree.threshold[node]:.{decimals}f}   [odds {odds}, n={tree.n_node_samples[node]}]"
+        )
+        stack.append((int(tree.children_right[node]), indent + "└─ no:  ", indent + " " * 8))
+        stack.append((int(tree.children_left[node]), indent + "├─ yes: ", indent + "│" + " " * 7))
+    return "\n".join(lines)
+
+
+def _leaf(model: Any, node: int, decimals: int) -> str:
+    tree: Tree = model.tree_
+    posterior = tree.posterior[node]
+    family = "Beta" if len(posterior) == 2 else "Dirichlet"
+    parameters = ", ".join(f"{alpha:.{decimals + 3}g}" for alpha in posterior)
+    probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
+    label = model.classes_[posterior.argmax()]
+    return f"{label}  p={probabilities}   {family}({parameters})  n={tree.n_node_samples[node]}"

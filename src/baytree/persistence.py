@@ -1,0 +1,151 @@
+"""Models as data: a JSON document with a version, and back. Reading one never runs code."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._typing import AnyArray
+from .priors import PartitionPrior
+from .tree import LEAF, Tree
+
+FORMAT = "baytree model"
+FORMAT_VERSION = 1
+
+
+def model_to_dict(estimator: Any) -> dict[str, Any]:
+    """Return a fitted estimator as a dictionary of strings, numbers, lists and dictionaries."""
+    fitted: dict[str, Any] = {
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": _encode(getattr(estimator, "feature_names_in_", None)),
+        "classes": _encode(estimator.classes_),
+        "tree": {name: _encode(array) for name, array in estimator.tree_.arrays().items()},
+    }
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "baytree": version("baytree"),
+        "estimator": type(estimator).__name__,
+        "parameters": {name: _encode(value) for name, value in estimator.get_params(deep=False).items()},
+        "fitted": fitted,
+    }
+
+
+def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
+    """Return the estimator that a document describes; `estimators` are those it may be."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError("This is not a baytree model: it lacks the mark of one.")
+    if not isinstance(document.get("version"), int) or document["version"] > FORMAT_VERSION:
+        raise ValueError(
+            f"The model has format version {document.get('version')!r}, this baytree reads up to {FORMAT_VERSION}: "
+            "upgrade baytree."
+        )
+    try:
+        kind = estimators[document["estimator"]]
+        estimator = kind(**{name: _decode(value) for name, value in document["parameters"].items()})
+        fitted = document["fitted"]
+        estimator.n_features_in_ = int(fitted["n_features"])
+        names = _decode(fitted["feature_names"])
+        if names is not None:
+            estimator.feature_names_in_ = names
+        estimator.classes_ = _decode(fitted["classes"])
+        estimator.tree_ = Tree(**{name: _decode(value) for name, value in fitted["tree"].items()})
+        _check_tree(estimator.tree_, estimator.n_features_in_)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        raise ValueError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
+    return estimator
+
+
+def write_model(estimator: Any, path: str | Path) -> None:
+    """Write a fitted estimator to a JSON file."""
+    Path(path).write_text(json.dumps(model_to_dict(estimator), allow_nan=False), encoding="utf-8")
+
+
+def read_document(path: str | Path) -> Any:
+    """Read the document in a model file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{str(path)!r} is not a baytree model: it is not a JSON file ({error}).") from None
+
+
+def _check_tree(tree: Tree, n_features: int) -> None:
+    """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
+    n = tree.node_count
+    if n == 0 or any(len(array) != n for array in tree.arrays().values()):
+        raise ValueError("the arrays of the tree differ in length")
+    if tree.n_features != n_features:
+        raise ValueError("the tree was grown on another number of features")
+    leaf = tree.children_left == LEAF
+    left, right = tree.children_left[~leaf], tree.children_right[~leaf]
+    if not np.array_equal(np.sort(np.concatenate([[0], left, right])), np.arange(n)):
+        raise ValueError("the nodes do not form a tree")
+    if np.any(left <= np.flatnonzero(~leaf)) or np.any(right <= np.flatnonzero(~leaf)):
+        raise ValueError("a node comes before its parent")
+    if np.any(tree.feature[~leaf] < 0) or np.any(tree.feature[~leaf] >= n_features):
+        raise ValueError("a node is cut along a feature that does not exist")
+
+
+def _encode(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        return {"array": _encode_dtype(value), "shape": list(value.shape), "values": _encode_values(value)}
+    if isinstance(value, np.generic):
+        return _encode(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, (list, tuple)):
+        return {"list": [_encode(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_encode(key), _encode(item)] for key, item in value.items()]}
+    if isinstance(value, PartitionPrior):
+        return {"PartitionPrior": asdict(value)}
+    if hasattr(value, "__array__"):
+        return _encode(np.asarray(value))
+    raise TypeError(f"A value of type {type(value).__name__} cannot be written to a model file.")
+
+
+def _encode_dtype(array: AnyArray) -> str:
+    if array.dtype.kind in "iufbUO":
+        return array.dtype.str
+    raise TypeError(f"An array of dtype {array.dtype} cannot be written to a model file.")
+
+
+def _encode_values(array: AnyArray) -> list[Any]:
+    flat = array.ravel().tolist()
+    if array.dtype.kind == "f":
+        return [x if math.isfinite(x) else repr(x) for x in flat]
+    return [_encode(x) for x in flat] if array.dtype.kind == "O" else flat
+
+
+def _decode(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        dtype = np.dtype(value["array"])
+        flat = value["values"]
+        if dtype.kind == "f":
+            flat = [float(x) for x in flat]
+        elif dtype.kind == "O":
+            flat = [_decode(x) for x in flat]
+        elif dtype.kind not in "iubU":
+            raise ValueError(f"an array of dtype {dtype} is not allowed")
+        result = np.empty(len(flat), dtype=dtype)
+        result[:] = flat
+        return result.reshape(value["shape"])
+    if "float" in value:
+        return float(value["float"])
+    if "list" in value:
+        return [_decode(item) for item in value["list"]]
+    if "dict" in value:
+        return {_decode(key): _decode(item) for key, item in value["dict"]}
+    if "PartitionPrior" in value:
+        return PartitionPrior(**value["PartitionPrior"])
+    raise ValueError("an unknown kind of value")

@@ -1,0 +1,68 @@
+"""The prior of the partitions of a node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from . import _core
+from ._typing import FloatArray
+from ._validation import check_real
+
+
+@dataclass(frozen=True)
+class PartitionPrior:
+    """How probable each partition of a node is before the data are seen.
+
+    A node at depth l splits with probability ``s(l)``; then a feature is drawn, then one of its cuts.
+
+    Parameters
+    ----------
+    split
+        q, the probability that the root splits; in (0, 1).
+    by_depth
+        ``s(l) = q ** (1 + l)`` if true, so that deep splits need more evidence; ``s(l) = q`` if not.
+    location
+        ``"uniform"``: all cuts of a feature alike; ``"distance"``: in proportion to the gap between the
+        two neighbouring values that the cut falls between.
+    proper
+        If true, a node stays a leaf when a feature is drawn that cannot be cut there, so the prior
+        of every node sums to one and constant columns change nothing. If false, the literal prior of
+        the paper: ``1 - s(l)`` for the trivial partition in every node, features weighted over all columns.
+
+    Examples
+    --------
+    >>> from baytree import BayesianTreeClassifier, PartitionPrior
+    >>> BayesianTreeClassifier(partition_prior=PartitionPrior(split=0.9, by_depth=False))
+    BayesianTreeClassifier(partition_prior=PartitionPrior(split=0.9, by_depth=False, location='uniform', proper=True))
+    """
+
+    split: float = 0.99
+    by_depth: bool = True
+    location: Literal["uniform", "distance"] = "uniform"
+    proper: bool = True
+
+    def __post_init__(self) -> None:
+        check_real("split", self.split, low=0, high=1)
+        if self.location not in ("uniform", "distance"):
+            raise ValueError(f"location must be 'uniform' or 'distance'; got {self.location!r}.")
+        for name in ("by_depth", "proper"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} must be True or False; got {getattr(self, name)!r}.")
+
+    def to_core(self, feature_weight: FloatArray) -> _core.PartitionPrior:
+        """Return the compiled core's form of this prior."""
+        return _core.PartitionPrior(
+            split=float(self.split),
+            by_depth=self.by_depth,
+            by_distance=self.location == "distance",
+            proper=self.proper,
+            feature_weight=feature_weight,
+        )
+
+
+def as_partition_prior(value: Any) -> PartitionPrior:
+    """Read the `partition_prior` parameter: a float is the probability of a split."""
+    if isinstance(value, PartitionPrior):
+        return value
+    return PartitionPrior(split=check_real("partition_prior", value, low=0, high=1))

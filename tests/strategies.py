@@ -1,0 +1,79 @@
+"""Hypothesis strategies: small tables of every kind that has ever mattered."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+NEIGHBOURS = [1.0, np.nextafter(1.0, 2), np.nextafter(np.nextafter(1.0, 2), 2), -0.0, 0.0, 5e-324]
+HUGE = [-1.7e308, -1.0, 1.0, 1.7e308]
+DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.float32, np.float64]
+
+
+@st.composite
+def columns(draw, n_rows):
+    """One column: few or many distinct values, constant, neighbouring floats, the ends of float64."""
+    pool = draw(
+        st.sampled_from(
+            [
+                st.sampled_from([0.0, 1.0]),
+                st.sampled_from([3.0]),
+                st.integers(-3, 3).map(float),
+                st.sampled_from(NEIGHBOURS),
+                st.sampled_from(HUGE),
+                st.floats(-1e3, 1e3),
+            ]
+        )
+    )
+    return draw(st.lists(pool, min_size=n_rows, max_size=n_rows))
+
+
+@st.composite
+def tables(draw, min_rows=1, max_rows=14, max_features=3):
+    n_rows = draw(st.integers(min_rows, max_rows))
+    n_features = draw(st.integers(1, max_features))
+    return np.array([draw(columns(n_rows)) for _ in range(n_features)]).T
+
+
+@st.composite
+def labels(draw, n_rows, max_classes=4):
+    """Class codes, 0 up to the highest that occurs, all of them present."""
+    y = draw(st.lists(st.integers(0, max_classes - 1), min_size=n_rows, max_size=n_rows))
+    return np.unique(y, return_inverse=True)[1]
+
+
+def weights(n_rows):
+    whole = st.lists(st.integers(1, 3).map(float), min_size=n_rows, max_size=n_rows)
+    real = st.lists(st.floats(0.1, 5), min_size=n_rows, max_size=n_rows)
+    return st.one_of(st.none(), whole, real)
+
+
+@st.composite
+def parameters(draw, n_features, n_classes):
+    """Parameters of a classifier, as keyword arguments of the estimator."""
+    from baytree import PartitionPrior
+
+    prior = draw(
+        st.one_of(
+            st.none(), st.floats(0.05, 20), st.lists(st.floats(0.05, 20), min_size=n_classes, max_size=n_classes)
+        )
+    )
+    partition_prior = PartitionPrior(
+        split=draw(st.sampled_from([0.99, 0.5, 0.999, 0.1])),
+        by_depth=draw(st.booleans()),
+        location=draw(st.sampled_from(["uniform", "distance"])),
+        proper=draw(st.booleans()),
+    )
+    feature_prior = draw(
+        st.one_of(st.none(), st.lists(st.floats(0.1, 10), min_size=n_features, max_size=n_features))
+    )
+    return {
+        "prior": prior,
+        "partition_prior": partition_prior,
+        "feature_prior": feature_prior,
+        "smoothing": draw(st.sampled_from([0.0, 0.1, 1.0])),
+        "max_depth": draw(st.sampled_from([None, 0, 1, 2])),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 2, 3])),
+        "min_weight_fraction_leaf": draw(st.sampled_from([0.0, 0.0, 0.2])),
+        "max_leaf_nodes": draw(st.sampled_from([None, None, 1, 2, 3])),
+    }

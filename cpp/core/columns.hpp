@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -26,11 +28,13 @@ struct Column {
   std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise
+  std::vector<double> bin_log_cuts;
 
   bool codes_are_bins() const { return bins.empty(); }
   std::size_t n_bins() const { return codes_are_bins() ? n_codes : bin_last.size(); }
   Code last_code(std::size_t bin) const { return codes_are_bins() ? static_cast<Code>(bin) : bin_last[bin]; }
-  Code codes_in_bin(std::size_t bin) const { return bin == 0 ? last_code(0) + 1 : last_code(bin) - last_code(bin - 1); }
+  // Log of the most cuts that fall inside of a bin; -infinity: none does.
+  double log_cuts_inside(std::size_t bin) const { return codes_are_bins() ? kMinusInfinity : bin_log_cuts[bin]; }
   std::span<const std::uint8_t> bin_codes() const {
     return codes_are_bins() ? std::span<const std::uint8_t>(std::get<0>(codes)) : std::span<const std::uint8_t>(bins);
   }
@@ -51,53 +55,63 @@ inline std::uint64_t ordered_bits(double value) {
   return bits & sign ? ~bits : bits | sign;
 }
 
+// Columns that a worker reads in one go: in a row-major table they share cache lines.
+inline constexpr std::size_t kColumnsAtOnce = 4;
+
 struct EncodeScratch {
-  std::vector<std::uint64_t> bits;  // ordered_bits of the column, by row
+  std::array<std::vector<std::uint64_t>, kColumnsAtOnce> bits;  // ordered_bits of some columns, by row
   std::vector<Keyed> order, spare;  // rows in ascending order of value
   std::vector<Code> ranks;          // codes in that order
 };
 
-// Orders the rows by value. Radix passes sort the 32 highest bits in which the values differ; runs that
-// agree in those (few, unless the values are equal) are settled by comparison.
-inline void sort_by_value(const Table& table, std::size_t column, EncodeScratch& scratch) {
-  const std::size_t n = table.n_rows;
-  auto& [bits, order, spare, ranks] = scratch;
-  bits.resize(n);
-  order.resize(n);
-  std::uint64_t low = ~std::uint64_t{0}, high = 0;
-  for (std::size_t row = 0; row < n; ++row) {
-    bits[row] = ordered_bits(table.at(row, column));
-    low = std::min(low, bits[row]);
-    high = std::max(high, bits[row]);
-  }
-  const int width = std::bit_width(high - low);
-  const int shift = std::max(0, width - 32);
-  for (std::size_t row = 0; row < n; ++row)
-    order[row] = keyed(static_cast<std::uint32_t>((bits[row] - low) >> shift), static_cast<Row>(row));
-  sort_by_key(order, spare, std::min(width, 32));
-  if (shift == 0) return;
-  for (std::size_t begin = 0; begin < n;) {
-    std::size_t end = begin + 1;
-    bool equal = true;
-    for (; end < n && key_of(order[end]) == key_of(order[begin]); ++end)
-      equal &= bits[payload_of(order[end])] == bits[payload_of(order[begin])];
-    if (!equal)
-      std::stable_sort(order.begin() + begin, order.begin() + end,
-                       [&](Keyed a, Keyed b) { return bits[payload_of(a)] < bits[payload_of(b)]; });
-    begin = end;
+inline void read_columns(const Table& table, std::size_t first, std::size_t last, EncodeScratch& scratch) {
+  for (auto& column : scratch.bits) column.resize(table.n_rows);
+  if (last - first == kColumnsAtOnce) {
+    for (std::size_t row = 0; row < table.n_rows; ++row)
+      for (std::size_t k = 0; k < kColumnsAtOnce; ++k) scratch.bits[k][row] = ordered_bits(table.at(row, first + k));
+  } else {
+    for (std::size_t column = first; column < last; ++column)
+      for (std::size_t row = 0; row < table.n_rows; ++row)
+        scratch.bits[column - first][row] = ordered_bits(table.at(row, column));
   }
 }
 
-// Codes of the rows in ascending order of value; returns their number.
-inline Code rank_rows(EncodeScratch& scratch) {
-  const auto& [bits, order, spare, ranks] = scratch;
-  scratch.ranks.resize(order.size());
+// Orders the rows by value and ranks them; returns the number of distinct values. Radix passes sort by a
+// key, the 32 highest bits in which the values differ; values that share a key (few, unless they are
+// equal) are told apart by comparison.
+inline Code rank_rows(const std::vector<std::uint64_t>& bits, EncodeScratch& scratch) {
+  const std::size_t n = bits.size();
+  auto& order = scratch.order;
+  const auto [low, high] = std::minmax_element(bits.begin(), bits.end());
+  const std::uint64_t start = *low;
+  const int width = std::bit_width(*high - start);
+  const int shift = std::max(0, width - 32);
+  const std::uint64_t cut_off = (std::uint64_t{1} << shift) - 1;
+  std::uint64_t lost = 0;  // bits below the keys
+  order.resize(n);
+  for (std::size_t row = 0; row < n; ++row) {
+    const std::uint64_t offset = bits[row] - start;
+    lost |= offset & cut_off;
+    order[row] = keyed(static_cast<std::uint32_t>(offset >> shift), static_cast<Row>(row));
+  }
+  sort_by_key(order, scratch.spare, std::min(width, 32));
+
+  auto value = [&](std::size_t i) { return bits[payload_of(order[i])]; };
+  if (lost != 0)
+    for (std::size_t begin = 0, end; begin < n; begin = end) {
+      end = begin + 1;
+      bool equal = true;
+      for (; end < n && key_of(order[end]) == key_of(order[begin]); ++end) equal &= value(end) == value(begin);
+      if (!equal)
+        std::stable_sort(order.data() + begin, order.data() + end,
+                         [&](Keyed a, Keyed b) { return bits[payload_of(a)] < bits[payload_of(b)]; });
+    }
+  scratch.ranks.resize(n);
   Code code = 0;
-  std::uint64_t previous = bits[payload_of(order[0])];
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::uint64_t value = bits[payload_of(order[i])];
-    code += value != previous;
-    previous = value;
+  scratch.ranks[0] = 0;
+  for (std::size_t i = 1; i < n; ++i) {
+    const bool other_key = key_of(order[i]) != key_of(order[i - 1]);
+    code += other_key || (lost != 0 && value(i) != value(i - 1));
     scratch.ranks[i] = code;
   }
   return code + 1;
@@ -125,12 +139,13 @@ inline void add_bins(Column& column, std::size_t n_bins, const EncodeScratch& sc
     column.bins[payload_of(scratch.order[i])] = static_cast<std::uint8_t>(column.bin_last.size());
   }
   column.bin_last.push_back(column.n_codes - 1);
+  for (std::size_t bin = 0; bin < column.bin_last.size(); ++bin)
+    column.bin_log_cuts.push_back(std::log(column.bin_last[bin] - (bin == 0 ? 0.0 : column.bin_last[bin - 1] + 1.0)));
 }
 
-inline Column encode_column(const Table& table, std::size_t column_index, std::size_t n_bins, EncodeScratch& scratch) {
-  sort_by_value(table, column_index, scratch);
+inline Column encode_column(const std::vector<std::uint64_t>& bits, std::size_t n_bins, EncodeScratch& scratch) {
   Column column;
-  column.n_codes = rank_rows(scratch);
+  column.n_codes = rank_rows(bits, scratch);
   if (column.n_codes <= 1u << 8) column.codes = codes_by_row<std::uint8_t>(scratch);
   else if (column.n_codes <= 1u << 16) column.codes = codes_by_row<std::uint16_t>(scratch);
   else column.codes = codes_by_row<std::uint32_t>(scratch);
@@ -144,8 +159,12 @@ inline Column encode_column(const Table& table, std::size_t column_index, std::s
 inline Columns encode(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {
   Columns result{table.n_rows, std::vector<Column>(table.n_columns)};
   std::vector<detail::EncodeScratch> scratch(std::max<std::size_t>(n_threads, 1));
-  parallel_for(table.n_columns, n_threads, interrupt, [&](std::size_t column, std::size_t worker) {
-    result.columns[column] = detail::encode_column(table, column, n_bins, scratch[worker]);
+  constexpr std::size_t group = detail::kColumnsAtOnce;
+  parallel_for((table.n_columns + group - 1) / group, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
+    const std::size_t first = task * group, last = std::min(first + group, table.n_columns);
+    detail::read_columns(table, first, last, scratch[worker]);
+    for (std::size_t column = first; column < last && !interrupt.stopped(); ++column)
+      result.columns[column] = detail::encode_column(scratch[worker].bits[column - first], n_bins, scratch[worker]);
   });
   return result;
 }

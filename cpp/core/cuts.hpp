@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "log_sum.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
 #include "types.hpp"
@@ -17,27 +18,45 @@ namespace baytree {
 
 // Cuts in ascending order. A cut lies behind its position in the order of the rows.
 struct CutList {
-  std::vector<std::uint32_t> positions;
+  std::span<const std::uint32_t> positions;
   std::vector<double> log_likelihood;  // log L(lower) + log L(upper)
   std::vector<double> log_location;    // log v_m; empty where all are -log n_cuts
+  std::vector<std::uint32_t> found;    // work space for positions
+  std::vector<double> scores;          // work space for sums
   std::uint32_t n_cuts = 0;            // all there are, scored or not
 
   double uniform_location() const { return -std::log(static_cast<double>(n_cuts)); }
   double location(std::size_t i) const { return log_location.empty() ? uniform_location() : log_location[i]; }
 };
 
+// 0, 1, 2, ..., n - 1: the positions of a list without ties, kept for all such lists.
+inline std::span<const std::uint32_t> whole_numbers(std::size_t n) {
+  thread_local std::vector<std::uint32_t> numbers;
+  if (numbers.size() < n) {
+    numbers.resize(n);
+    std::iota(numbers.begin(), numbers.end(), 0u);
+  }
+  return {numbers.data(), n};
+}
+
 // Finds the cuts of an ordered list that leave at least `min_rows` on both sides.
 template <class Entry>
-void find_cuts(std::span<const Entry> order, std::size_t min_rows, CutList& cuts) {
+void find_cuts(std::span<const Entry> order, std::size_t min_rows, bool has_ties, CutList& cuts) {
   const std::size_t n = order.size();
-  cuts.positions.resize(n);
-  std::uint32_t count = 0;
-  for (std::size_t i = min_rows - 1; i + min_rows < n; ++i) {
-    cuts.positions[count] = static_cast<std::uint32_t>(i);
-    count += !same_value(order[i], order[i + 1]);
+  if (n < 2 * min_rows) {
+    cuts.positions = {};
+  } else if (!has_ties) {
+    cuts.positions = whole_numbers(n).subspan(min_rows - 1, n - 2 * min_rows + 1);
+  } else {
+    cuts.found.resize(n);
+    std::size_t count = 0;
+    for (std::size_t i = min_rows - 1; i + min_rows < n; ++i) {
+      cuts.found[count] = static_cast<std::uint32_t>(i);
+      count += !same_value(order[i], order[i + 1]);
+    }
+    cuts.positions = {cuts.found.data(), count};
   }
-  cuts.positions.resize(count);
-  cuts.n_cuts = count;
+  cuts.n_cuts = static_cast<std::uint32_t>(cuts.positions.size());
 }
 
 // Drops the cuts that leave less than `min_weight` on a side.
@@ -46,11 +65,14 @@ void drop_light_cuts(const T& outcome, std::span<const Entry> order, double min_
   double total = 0.0;
   for (const Entry entry : order) total += static_cast<double>(outcome.weight_of(row_in_node(entry)));
   double lower = 0.0;
-  std::size_t next = 0;
-  std::erase_if(cuts.positions, [&](std::uint32_t position) {
-    for (; next <= position; ++next) lower += static_cast<double>(outcome.weight_of(row_in_node(order[next])));
-    return lower < min_weight || total - lower < min_weight;
-  });
+  std::size_t next = 0, first = 0, last = 0;
+  for (std::size_t i = 0; i < cuts.positions.size(); ++i) {
+    for (; next <= cuts.positions[i]; ++next)
+      lower += static_cast<double>(outcome.weight_of(row_in_node(order[next])));
+    if (lower < min_weight) first = i + 1;
+    if (total - lower >= min_weight) last = i + 1;
+  }
+  cuts.positions = first < last ? cuts.positions.subspan(first, last - first) : std::span<const std::uint32_t>{};
   cuts.n_cuts = static_cast<std::uint32_t>(cuts.positions.size());
 }
 
@@ -58,8 +80,7 @@ template <Outcome T, class Entry>
 void score_cuts(const T& outcome, const typename T::Node& node, std::span<const Entry> order, CutList& cuts) {
   const std::vector<typename T::Number> none(outcome.width());
   cuts.log_likelihood.resize(cuts.positions.size());
-  node.split_scores(outcome, order, none.data(), std::span<const std::uint32_t>(cuts.positions),
-                    cuts.log_likelihood.data());
+  node.split_scores(outcome, order, none.data(), cuts.positions, cuts.log_likelihood.data());
 }
 
 // log(high - low), also where the difference overflows.
@@ -82,40 +103,40 @@ void locate_by_distance(std::span<const Entry> order, CutList& cuts, Value&& val
 }
 
 template <Outcome T, class Entry>
-void find_allowed_cuts(const T& outcome, std::span<const Entry> order, const Limits& limits, CutList& cuts) {
-  find_cuts(order, limits.min_samples_leaf, cuts);
+void find_allowed_cuts(const T& outcome, std::span<const Entry> order, bool has_ties, const Limits& limits,
+                       CutList& cuts) {
+  find_cuts(order, limits.min_samples_leaf, has_ties, cuts);
   if (limits.min_weight_fraction_leaf > 0.0) drop_light_cuts(outcome, order, limits.min_weight(), cuts);
 }
 
 // All cuts of a node's ordered rows, with scores and locations.
 template <Outcome T, class Entry, class Value>
-void list_all_cuts(const T& outcome, const typename T::Node& node, std::span<const Entry> order,
+void list_all_cuts(const T& outcome, const typename T::Node& node, std::span<const Entry> order, bool has_ties,
                    const PartitionPrior& prior, const Limits& limits, CutList& cuts, Value&& value) {
-  find_allowed_cuts(outcome, order, limits, cuts);
+  find_allowed_cuts(outcome, order, has_ties, limits, cuts);
   score_cuts(outcome, node, order, cuts);
   if (prior.by_distance) locate_by_distance(order, cuts, value);
   else cuts.log_location.clear();
 }
 
 // Best and sum of a list; the sum is left out where all of it lies below `floor`.
-inline FeatureScore summarise(const CutList& cuts, double floor) {
+inline FeatureScore summarise(CutList& cuts, double floor) {
   FeatureScore result;
   result.n_cuts = cuts.n_cuts;
   const std::size_t n = cuts.log_likelihood.size();
   if (n == 0) return result;
   const bool uniform = cuts.log_location.empty();
-  double best = kMinusInfinity;
-  for (std::size_t i = 0; i < n; ++i)
-    best = std::max(best, cuts.log_likelihood[i] + (uniform ? 0.0 : cuts.log_location[i]));
-  const double shift = uniform ? cuts.uniform_location() : 0.0;
-  result.best = best + shift;
-  if (result.best + std::log(static_cast<double>(n)) < floor) return result;
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double below = cuts.log_likelihood[i] + (uniform ? 0.0 : cuts.log_location[i]) - best;
-    if (below > -kInvisible) sum += std::exp(below);
+  std::span<const double> scores(cuts.log_likelihood);
+  if (!uniform) {
+    cuts.scores = cuts.log_likelihood;
+    for (std::size_t i = 0; i < n; ++i) cuts.scores[i] += cuts.log_location[i];
+    scores = cuts.scores;
   }
-  result.log_sum = result.best + std::log(sum);
+  const double best = highest(scores);
+  result.best = best + (uniform ? cuts.uniform_location() : 0.0);
+  if (result.best + std::log(static_cast<double>(n)) < floor) return result;
+  cuts.scores.resize(n);
+  result.log_sum = result.best + std::log(sum_exp(scores, best, cuts.scores.data()));
   return result;
 }
 
@@ -137,7 +158,7 @@ std::vector<double> normalised_feature_weights(const PartitionPrior& prior, cons
   auto can_be_cut = [&](const Column& column) {
     if (!limits.limit_cuts()) return column.n_codes > 1;
     sort_rows(column, rows, order, spare);
-    find_allowed_cuts(outcome, std::span<const Keyed>(order), limits, cuts);
+    find_allowed_cuts(outcome, std::span<const Keyed>(order), true, limits, cuts);
     return cuts.n_cuts > 0;
   };
   std::vector<double> weights = prior.feature_weight;

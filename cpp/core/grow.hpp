@@ -74,6 +74,7 @@ class Grower {
     SubtreeScratch subtree;
     HistogramScratch histogram;
     CutList cuts;
+    std::vector<Code> codes;
     std::vector<Row> rows;
   };
 
@@ -180,9 +181,11 @@ class Grower {
   void list_sorted_cuts(const Open& node, std::size_t feature, Scratch& scratch) const {
     std::vector<Keyed>& order = scratch.histogram.order;
     sort_rows(columns_.columns[feature], rows_of(node.task), order, scratch.histogram.spare);
-    list_all_cuts(node.outcome, node.scorer, std::span<const Keyed>(order), prior_, limits_, scratch.cuts,
+    list_all_cuts(node.outcome, node.scorer, std::span<const Keyed>(order), true, prior_, limits_, scratch.cuts,
                   [&, rows = rows_of(node.task)](Keyed entry) { return table_.at(rows[row_in_node(entry)], feature); });
-    for (std::uint32_t& position : scratch.cuts.positions) position = key_of(order[position]);
+    scratch.codes.clear();
+    for (const std::uint32_t position : scratch.cuts.positions) scratch.codes.push_back(key_of(order[position]));
+    scratch.cuts.positions = scratch.codes;
   }
 
   void split(Open& open, Scratch& scratch) {

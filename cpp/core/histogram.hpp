@@ -58,7 +58,7 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
   Histogram<Number> result;
   result.lower.assign(n_bins * width, Number{0});
   const std::span<const std::uint8_t> bins = column.bin_codes();
-  for (std::size_t i = 0; i < rows.size(); ++i) outcome.add(&result.lower[bins[rows[i]] * width], i);
+  outcome.add_by_bin(result.lower.data(), bins, rows);
 
   std::vector<std::uint8_t> filled(n_bins);
   std::size_t last_filled = 0, n_filled = 0;
@@ -81,10 +81,9 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
     if (!filled[bin]) continue;
     const Number* to = &result.lower[bin * width];
     const Number* from = bin == 0 ? none.data() : to - width;
-    const Code n_codes = column.codes_in_bin(bin);
-    if (n_codes > 1) {
+    if (column.log_cuts_inside(bin) != kMinusInfinity) {
       result.bound[bin] = node.upper_bound(from, to);
-      result.highest = std::max(result.highest, result.bound[bin] + std::log(static_cast<double>(n_codes - 1)));
+      result.highest = std::max(result.highest, result.bound[bin] + column.log_cuts_inside(bin));
     }
     if (bin != last_filled) {
       result.edge[bin] = node.split_score(to);
@@ -102,7 +101,8 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
                const typename T::Node& node, std::span<const Row> rows, double floor, CutList& cuts,
                HistogramScratch& scratch) {
   const std::size_t n_bins = column.n_bins(), width = outcome.width();
-  cuts.positions.clear();
+  cuts.found.clear();
+  cuts.positions = {};
   cuts.log_likelihood.clear();
   cuts.log_location.clear();
   cuts.n_cuts = histogram.n_cuts;
@@ -111,8 +111,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
   scratch.open.assign(n_bins, 0);
   bool any_open = false;
   for (std::size_t bin = 0; bin < n_bins; ++bin) {
-    const Code n_codes = column.codes_in_bin(bin);
-    scratch.open[bin] = n_codes > 1 && histogram.bound[bin] + std::log(static_cast<double>(n_codes - 1)) >= floor;
+    scratch.open[bin] = histogram.bound[bin] + column.log_cuts_inside(bin) >= floor;
     any_open |= scratch.open[bin];
   }
   scratch.order.clear();
@@ -120,9 +119,13 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
   if (any_open) {
     std::visit(
         [&](const auto& codes) {
-          for (std::size_t i = 0; i < rows.size(); ++i)
-            if (scratch.open[bins[rows[i]]])
-              scratch.order.push_back(keyed(codes[rows[i]], static_cast<std::uint32_t>(i)));
+          scratch.order.resize(rows.size());
+          std::size_t n_open = 0;
+          for (std::size_t i = 0; i < rows.size(); ++i) {
+            scratch.order[n_open] = keyed(codes[rows[i]], static_cast<std::uint32_t>(i));
+            n_open += scratch.open[bins[rows[i]]];
+          }
+          scratch.order.resize(n_open);
         },
         column.codes);
     sort_by_key(scratch.order, scratch.spare, column.code_bits());
@@ -135,22 +138,22 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
       std::size_t end = begin;
       while (end < scratch.order.size() && key_of(scratch.order[end]) <= column.last_code(bin)) ++end;
       const std::span<const Keyed> inside(scratch.order.data() + begin, end - begin);
-      find_cuts(inside, 1, scratch.bin_cuts);
+      find_cuts(inside, 1, true, scratch.bin_cuts);
       scratch.bin_cuts.log_likelihood.resize(scratch.bin_cuts.positions.size());
       node.split_scores(outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
-                        std::span<const std::uint32_t>(scratch.bin_cuts.positions),
-                        scratch.bin_cuts.log_likelihood.data());
+                        scratch.bin_cuts.positions, scratch.bin_cuts.log_likelihood.data());
       for (const std::uint32_t position : scratch.bin_cuts.positions)
-        cuts.positions.push_back(key_of(inside[position]));
+        cuts.found.push_back(key_of(inside[position]));
       cuts.log_likelihood.insert(cuts.log_likelihood.end(), scratch.bin_cuts.log_likelihood.begin(),
                                  scratch.bin_cuts.log_likelihood.end());
       begin = end;
     }
     if (histogram.edge[bin] != kMinusInfinity) {
-      cuts.positions.push_back(column.last_code(bin));
+      cuts.found.push_back(column.last_code(bin));
       cuts.log_likelihood.push_back(histogram.edge[bin]);
     }
   }
+  cuts.positions = cuts.found;
 }
 
 }  // namespace baytree

@@ -21,13 +21,14 @@ inline bool same_value(Keyed a, Keyed b) { return key_of(a) == key_of(b); }
 // where counts are whole, float64 otherwise. A set of rows has width() numbers.
 template <class T>
 concept Outcome = requires(const T outcome, typename T::Number* statistics, const typename T::Number* total,
-                           std::span<const Row> rows, std::vector<double> prior, std::size_t row,
+                           std::span<const Row> rows, std::span<const std::uint8_t> bins, std::vector<double> prior, std::size_t row,
                            const typename T::Node node, std::span<const Keyed> order,
                            std::span<const std::uint32_t> positions, double* scores) {
   { outcome.width() } -> std::convertible_to<std::size_t>;
   { outcome.narrowed_to(rows) } -> std::same_as<T>;       // the same outcome, of these rows alone
   { outcome.weight_of(row) };                             // how often the row counts
   { outcome.add(statistics, row) };                       // statistics += those of the row
+  { outcome.add_by_bin(statistics, bins, rows) };         // the same for many rows, each into its bin
   { outcome.has_one_value(total, row) } -> std::same_as<bool>;  // nothing left to explain in `row` rows
   { outcome.child_prior(prior, total, 0.0) } -> std::same_as<std::vector<double>>;
   { outcome.log_likelihood(prior, total) } -> std::same_as<double>;

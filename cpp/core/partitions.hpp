@@ -42,7 +42,7 @@ PartitionSpace every_partition(const Table& table, const Columns& columns, T out
   CutList cuts;
   parallel_for(columns.columns.size(), 1, interrupt, [&](std::size_t feature, std::size_t) {
     sort_rows(columns.columns[feature], rows, order, spare);
-    list_all_cuts(outcome, scorer, std::span<const Keyed>(order), prior, limits, cuts,
+    list_all_cuts(outcome, scorer, std::span<const Keyed>(order), true, prior, limits, cuts,
                   [&](Keyed entry) { return table.at(row_in_node(entry), feature); });
     if (cuts.n_cuts > 0) cuttable += prior.feature_weight[feature];
     for (std::size_t i = 0; i < cuts.positions.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace baytree {
@@ -19,25 +20,26 @@ inline std::uint32_t payload_of(Keyed item) { return static_cast<std::uint32_t>(
 
 namespace detail {
 
-// One stable counting pass by the digit that starts at `shift`; false if all items share that digit.
-template <int Bits>
-bool radix_pass(const std::vector<Keyed>& from, std::vector<Keyed>& to, int shift) {
-  constexpr std::uint32_t mask = (1u << Bits) - 1;
-  std::array<std::uint32_t, 1u << Bits> start{};
-  auto digit = [shift](Keyed item) { return static_cast<std::uint32_t>(item >> shift) & mask; };
-  for (const Keyed item : from) ++start[digit(item)];
-  if (start[digit(from[0])] == from.size()) return false;
-  std::uint32_t sum = 0;
-  for (std::uint32_t& count : start) sum += std::exchange(count, sum);
-  for (const Keyed item : from) to[start[digit(item)]++] = item;
-  return true;
-}
-
+// Stable counting passes, one per digit of Bits bits from the lowest up; digits that all items share are skipped.
 template <int Bits>
 void radix_sort(std::vector<Keyed>& items, std::vector<Keyed>& spare, int key_bits) {
+  constexpr int most_digits = (32 + Bits - 1) / Bits;
+  constexpr std::uint32_t mask = (1u << Bits) - 1;
+  const int n_digits = (key_bits + Bits - 1) / Bits;
+  auto digit = [](Keyed item, int d) { return static_cast<std::uint32_t>(item >> (32 + d * Bits)) & mask; };
+  std::array<std::array<std::uint32_t, 1u << Bits>, most_digits> start;
+  for (int d = 0; d < n_digits; ++d) start[d].fill(0);
+  for (const Keyed item : items)
+    for (int d = 0; d < n_digits; ++d) ++start[d][digit(item, d)];
+
   spare.resize(items.size());
-  for (int shift = 32; shift < 32 + key_bits; shift += Bits)
-    if (radix_pass<Bits>(items, spare, shift)) items.swap(spare);
+  for (int d = 0; d < n_digits; ++d) {
+    if (start[d][digit(items[0], d)] == items.size()) continue;
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : start[d]) sum += std::exchange(count, sum);
+    for (const Keyed item : items) spare[start[d][digit(item, d)]++] = item;
+    items.swap(spare);
+  }
 }
 
 }  // namespace detail

@@ -32,6 +32,7 @@ struct SubtreeScratch {
   std::vector<SmallEntry> upper;
   std::vector<Keyed> order, spare;
   std::vector<std::uint8_t> goes_lower;  // by row
+  std::vector<std::uint8_t> has_ties;    // by feature
   std::vector<FeatureScore> scores;
   CutList cuts;
 };
@@ -52,6 +53,7 @@ class Subtree {
     scratch_.upper.resize(rows_.size());
     scratch_.goes_lower.resize(rows_.size());
     scratch_.scores.resize(n_features_);
+    scratch_.has_ties.resize(n_features_);
     for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
   }
 
@@ -86,6 +88,7 @@ class Subtree {
       rank += i > 0 && !same_value(scratch_.order[i - 1], scratch_.order[i]);
       entries[i] = small_entry(rank, payload_of(scratch_.order[i]));
     }
+    scratch_.has_ties[feature] = rank + 1 < rows_.size();
   }
 
   bool may_split(std::size_t index) const {
@@ -100,7 +103,7 @@ class Subtree {
   }
 
   void list_cuts(std::size_t feature, const typename T::Node& scorer, std::size_t begin, std::size_t end) {
-    list_all_cuts(outcome_, scorer, list(feature, begin, end), prior_, limits_, scratch_.cuts,
+    list_all_cuts(outcome_, scorer, list(feature, begin, end), scratch_.has_ties[feature], prior_, limits_, scratch_.cuts,
                   [&](SmallEntry entry) { return table_.at(rows_[row_in_node(entry)], feature); });
   }
 

@@ -14,7 +14,7 @@ using Class = std::uint16_t;  // position of a class among the classes
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Terms this far (in nats) below the largest leave a float64 sum as it is.
-inline constexpr double kInvisible = 45.0;
+inline constexpr double kInvisible = 40.0;
 
 // Scores this near to the best count as equal to it, so that rounding decides nothing.
 inline double tie_tolerance(double best) { return 1e-9 * (1.0 + (best < 0 ? -best : best)); }

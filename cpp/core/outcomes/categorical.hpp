@@ -58,6 +58,15 @@ struct Categorical {
 
   void add(Count* statistics, std::size_t row) const { statistics[y[row]] += weight_of(row); }
 
+  // Adds row i to the statistics of the bin that rows[i] is in.
+  void add_by_bin(Count* statistics, std::span<const std::uint8_t> bin, std::span<const Row> rows) const {
+    const Class* classes = y.data();
+    if (weight.empty())
+      for (std::size_t i = 0; i < rows.size(); ++i) ++statistics[bin[rows[i]] * n_classes + classes[i]];
+    else
+      for (std::size_t i = 0; i < rows.size(); ++i) statistics[bin[rows[i]] * n_classes + classes[i]] += weight[i];
+  }
+
   // Sums of positive weights: a class is there if and only if its sum is positive.
   bool has_one_value(const Count* total, std::size_t) const {
     std::size_t present = 0;

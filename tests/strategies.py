@@ -55,7 +55,9 @@ def parameters(draw, n_features, n_classes):
 
     prior = draw(
         st.one_of(
-            st.none(), st.floats(0.05, 20), st.lists(st.floats(0.05, 20), min_size=n_classes, max_size=n_classes)
+            st.none(),
+            st.floats(0.05, 20),
+            st.lists(st.floats(0.05, 20), min_size=n_classes, max_size=n_classes),
         )
     )
     partition_prior = PartitionPrior(
@@ -64,9 +66,7 @@ def parameters(draw, n_features, n_classes):
         location=draw(st.sampled_from(["uniform", "distance"])),
         proper=draw(st.booleans()),
     )
-    feature_prior = draw(
-        st.one_of(st.none(), st.lists(st.floats(0.1, 10), min_size=n_features, max_size=n_features))
-    )
+    feature_prior = draw(st.one_of(st.none(), st.lists(st.floats(0.1, 10), min_size=n_features, max_size=n_features)))
     return {
         "prior": prior,
         "partition_prior": partition_prior,

@@ -18,10 +18,7 @@ from tests.reference import categorical_tree as oracle
 
 def oracle_settings(n_classes, parameters):
     prior = parameters.get("prior")
-    if prior is None:
-        alpha = [20.0 / n_classes] * n_classes
-    else:
-        alpha = list(np.broadcast_to(prior, n_classes).astype(float))
+    alpha = list(np.broadcast_to(20.0 / n_classes if prior is None else prior, n_classes).astype(float))
     partition_prior = parameters.get("partition_prior", PartitionPrior())
     return oracle.Settings(
         alpha=alpha,
@@ -66,11 +63,16 @@ def assert_same_tree(model, X, y, weight, parameters):
     assert_allclose(tree.log_prior_leaf, [n.partitions[0].log_prior for n in nodes], **close)
     assert_allclose(tree.log_prior_split, [n.mode.log_prior if n.children else -math.inf for n in nodes], **close)
     assert_allclose(
-        tree.log_likelihood_split, [n.mode.log_likelihood if n.children else -math.inf for n in nodes], **close
+        tree.log_likelihood_split,
+        [n.mode.log_likelihood if n.children else -math.inf for n in nodes],
+        **close,
     )
     assert_allclose(tree.log_odds_split, [oracle.log_odds_split(n) for n in nodes], rtol=1e-8, atol=1e-8)
     assert_allclose(
-        tree.feature_posterior, [oracle.feature_posterior(n, n_features) for n in nodes], rtol=1e-7, atol=1e-10
+        tree.feature_posterior,
+        [oracle.feature_posterior(n, n_features) for n in nodes],
+        rtol=1e-7,
+        atol=1e-10,
     )
     assert_allclose(model.log_posterior_, oracle.log_posterior(root), **close)
     assert_allclose(tree.log_posterior(include_sprouts=False), oracle.log_posterior(root, False), **close)
@@ -152,9 +154,7 @@ def test_large_nodes_with_several_bins_equal_the_oracle(n_classes, real_weights,
 @given(problems())
 def test_the_partition_space_is_the_oracles(problem):
     X, y, weight, parameters = problem
-    parameters = {
-        name: parameters[name] for name in ("prior", "partition_prior", "feature_prior", "min_samples_leaf")
-    }
+    parameters = {name: parameters[name] for name in ("prior", "partition_prior", "feature_prior", "min_samples_leaf")}
     space = partition_space(X, y, sample_weight=weight, **parameters)
     settings = oracle_settings(len(np.unique(y)), parameters)
     given_weight = [1.0] * len(y) if weight is None else weight

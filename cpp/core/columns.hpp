@@ -60,8 +60,7 @@ inline constexpr std::size_t kColumnsAtOnce = 4;
 
 struct EncodeScratch {
   std::array<std::vector<std::uint64_t>, kColumnsAtOnce> bits;  // ordered_bits of some columns, by row
-  std::vector<Keyed> order, spare;  // rows in ascending order of value
-  std::vector<Code> ranks;          // codes in that order
+  std::vector<Keyed> order, spare;  // in ascending order of value: (sorting key, then code; row)
 };
 
 inline void read_columns(const Table& table, std::size_t first, std::size_t last, EncodeScratch& scratch) {
@@ -106,37 +105,39 @@ inline Code rank_rows(const std::vector<std::uint64_t>& bits, EncodeScratch& scr
         std::stable_sort(order.data() + begin, order.data() + end,
                          [&](Keyed a, Keyed b) { return bits[payload_of(a)] < bits[payload_of(b)]; });
     }
-  scratch.ranks.resize(n);
   Code code = 0;
-  scratch.ranks[0] = 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    const bool other_key = key_of(order[i]) != key_of(order[i - 1]);
-    code += other_key || (lost != 0 && value(i) != value(i - 1));
-    scratch.ranks[i] = code;
+  Keyed previous = order[0];
+  for (std::size_t i = 0; i < n; ++i) {
+    const Keyed item = order[i];
+    bool differs = key_of(item) != key_of(previous);
+    if (lost != 0 && !differs) differs = value(i) != bits[payload_of(previous)];
+    code += differs;
+    previous = item;
+    order[i] = keyed(code, payload_of(item));
   }
   return code + 1;
 }
 
 template <class Int>
-std::vector<Int> codes_by_row(const EncodeScratch& scratch) {
-  std::vector<Int> codes(scratch.order.size());
-  for (std::size_t i = 0; i < codes.size(); ++i) codes[payload_of(scratch.order[i])] = static_cast<Int>(scratch.ranks[i]);
+std::vector<Int> codes_by_row(const std::vector<Keyed>& order) {
+  std::vector<Int> codes(order.size());
+  for (const Keyed item : order) codes[payload_of(item)] = static_cast<Int>(key_of(item));
   return codes;
 }
 
 // Bin edges fall between the values nearest to the quantiles; equal values share a bin.
-inline void add_bins(Column& column, std::size_t n_bins, const EncodeScratch& scratch) {
-  const std::size_t n = scratch.order.size();
+inline void add_bins(Column& column, std::size_t n_bins, const std::vector<Keyed>& order) {
+  const std::size_t n = order.size();
   column.bins.resize(n);
   // A bin starts at the first new value in a slice of the rows, of n_bins equal slices.
   auto slice_end = [&](std::size_t i) { return ((i * n_bins / n + 1) * n + n_bins - 1) / n_bins; };
   std::size_t next_edge = slice_end(0);
   for (std::size_t i = 0; i < n; ++i) {
-    if (i >= next_edge && scratch.ranks[i] != scratch.ranks[i - 1]) {
-      column.bin_last.push_back(scratch.ranks[i - 1]);
+    if (i >= next_edge && key_of(order[i]) != key_of(order[i - 1])) {
+      column.bin_last.push_back(key_of(order[i - 1]));
       next_edge = slice_end(i);
     }
-    column.bins[payload_of(scratch.order[i])] = static_cast<std::uint8_t>(column.bin_last.size());
+    column.bins[payload_of(order[i])] = static_cast<std::uint8_t>(column.bin_last.size());
   }
   column.bin_last.push_back(column.n_codes - 1);
   for (std::size_t bin = 0; bin < column.bin_last.size(); ++bin)
@@ -146,10 +147,10 @@ inline void add_bins(Column& column, std::size_t n_bins, const EncodeScratch& sc
 inline Column encode_column(const std::vector<std::uint64_t>& bits, std::size_t n_bins, EncodeScratch& scratch) {
   Column column;
   column.n_codes = rank_rows(bits, scratch);
-  if (column.n_codes <= 1u << 8) column.codes = codes_by_row<std::uint8_t>(scratch);
-  else if (column.n_codes <= 1u << 16) column.codes = codes_by_row<std::uint16_t>(scratch);
-  else column.codes = codes_by_row<std::uint32_t>(scratch);
-  if (n_bins > 0 && column.n_codes > n_bins) add_bins(column, n_bins, scratch);
+  if (column.n_codes <= 1u << 8) column.codes = codes_by_row<std::uint8_t>(scratch.order);
+  else if (column.n_codes <= 1u << 16) column.codes = codes_by_row<std::uint16_t>(scratch.order);
+  else column.codes = codes_by_row<std::uint32_t>(scratch.order);
+  if (n_bins > 0 && column.n_codes > n_bins) add_bins(column, n_bins, scratch.order);
   return column;
 }
 

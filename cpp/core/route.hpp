@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,46 +14,93 @@
 
 namespace baytree {
 
-// A leaf points to itself, so that rows can take a step without asking whether they have arrived.
-struct Step {
-  double threshold;
-  std::int32_t feature;
-  std::int32_t next[2];  // x <= threshold, x > threshold
+// A tree for walking: 16 bytes a node, the two children of a node side by side, and leaves that lead back to
+// themselves, so that a row takes a step without asking whether it has arrived.
+struct WalkingTree {
+  struct Step {
+    double threshold;
+    std::int32_t feature;
+    std::int32_t lower;  // x <= threshold; the upper child follows it
+  };
+  std::vector<Step> steps;
+  std::vector<std::int64_t> node;  // the number that each step has in the fitted tree
 };
 
-inline std::vector<Step> steps(std::span<const std::int32_t> feature, std::span<const double> threshold,
-                               std::span<const std::int64_t> lower, std::span<const std::int64_t> upper) {
-  std::vector<Step> result(feature.size());
-  for (std::size_t i = 0; i < feature.size(); ++i) {
-    const auto self = static_cast<std::int32_t>(i);
-    if (lower[i] < 0) result[i] = {std::numeric_limits<double>::infinity(), 0, {self, self}};
-    else result[i] = {threshold[i], feature[i], {static_cast<std::int32_t>(lower[i]), static_cast<std::int32_t>(upper[i])}};
+inline WalkingTree walking_tree(std::span<const std::int32_t> feature, std::span<const double> threshold,
+                                std::span<const std::int64_t> lower, std::span<const std::int64_t> upper) {
+  WalkingTree tree;
+  tree.node.push_back(0);
+  for (std::size_t place = 0; place < tree.node.size(); ++place) {
+    const auto node = static_cast<std::size_t>(tree.node[place]);
+    if (lower[node] < 0) {
+      tree.steps.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
+    } else {
+      tree.steps.push_back({threshold[node], feature[node], static_cast<std::int32_t>(tree.node.size())});
+      tree.node.push_back(lower[node]);
+      tree.node.push_back(upper[node]);
+    }
   }
-  return result;
+  return tree;
 }
 
-// The leaf of each row. Groups of rows go down together, which hides the wait for memory.
-inline void route(const Table& table, std::span<const Step> tree, std::span<std::int64_t> leaves,
-                  std::size_t n_threads, Interrupt& interrupt) {
-  constexpr std::size_t group = 8, block = 4096;
+// Whether all cells of some rows are finite: x * 0 is 0 for those and NaN for the others.
+inline bool rows_are_finite(const Table& table, std::size_t first, std::size_t stop) {
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> sum{};
+  // Lines of neighbouring cells: the whole block where rows lie back to back, else its rows or its columns.
+  const bool by_row = table.column_stride == 1;
+  const bool one_line = by_row && table.row_stride == static_cast<std::ptrdiff_t>(table.n_columns);
+  const std::size_t n_rows = stop - first;
+  const std::size_t n_lines = one_line ? 1 : by_row ? n_rows : table.n_columns;
+  const std::size_t length = one_line ? n_rows * table.n_columns : by_row ? table.n_columns : n_rows;
+  const std::ptrdiff_t line_stride = by_row ? table.row_stride : table.column_stride;
+  const std::ptrdiff_t stride = by_row ? 1 : table.row_stride;
+  for (std::size_t line = 0; line < n_lines; ++line) {
+    const double* start = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride +
+                          static_cast<std::ptrdiff_t>(line) * line_stride;
+    std::size_t i = 0;
+    if (stride == 1)
+      for (; i + lanes <= length; i += lanes)
+        for (std::size_t k = 0; k < lanes; ++k) sum[k] += start[i + k] * 0.0;
+    for (; i < length; ++i) sum[0] += start[static_cast<std::ptrdiff_t>(i) * stride] * 0.0;
+  }
+  for (std::size_t k = 1; k < lanes; ++k) sum[0] += sum[k];
+  return sum[0] == 0.0;
+}
+
+// The leaf of each row; returns whether all cells are finite, which is cheap to see while they are in cache.
+// Groups of rows go down together, which hides the wait for memory.
+inline bool route(const Table& table, const WalkingTree& tree, std::span<std::int64_t> leaves, std::size_t n_threads,
+                  Interrupt& interrupt) {
+  constexpr std::size_t group = 8, block = 1024;
+  std::atomic<bool> finite{true};
+  const WalkingTree::Step* steps = tree.steps.data();
+  const std::ptrdiff_t row_stride = table.row_stride, column_stride = table.column_stride;
+  auto walk = [&](const double* first_row, auto size) {
+    std::array<std::int32_t, group> at{}, before;
+    do {
+      before = at;
+      for (int step = 0; step < 4; ++step)  // leaves lead to themselves, so a step too many does no harm
+        for (std::size_t k = 0; k < size; ++k) {
+          const WalkingTree::Step node = steps[at[k]];
+          const double x = first_row[static_cast<std::ptrdiff_t>(k) * row_stride + node.feature * column_stride];
+          at[k] = node.lower + (x > node.threshold);
+        }
+    } while (at != before);
+    return at;
+  };
   const std::size_t n_blocks = (table.n_rows + block - 1) / block;
   parallel_for(n_blocks, n_threads, interrupt, [&](std::size_t task, std::size_t) {
     const std::size_t stop = std::min(table.n_rows, (task + 1) * block);
+    if (!rows_are_finite(table, task * block, stop)) finite.store(false, std::memory_order_relaxed);
     for (std::size_t first = task * block; first < stop; first += group) {
+      const double* first_row = table.data + static_cast<std::ptrdiff_t>(first) * row_stride;
       const std::size_t size = std::min(group, stop - first);
-      std::array<std::int32_t, group> at{};
-      for (bool moved = true; moved;) {
-        moved = false;
-        for (std::size_t k = 0; k < size; ++k) {
-          const Step& step = tree[static_cast<std::size_t>(at[k])];
-          const std::int32_t next = step.next[table.at(first + k, static_cast<std::size_t>(step.feature)) > step.threshold];
-          moved |= next != at[k];
-          at[k] = next;
-        }
-      }
-      for (std::size_t k = 0; k < size; ++k) leaves[first + k] = at[k];
+      const auto at = size == group ? walk(first_row, std::integral_constant<std::size_t, group>{}) : walk(first_row, size);
+      for (std::size_t k = 0; k < size; ++k) leaves[first + k] = tree.node[static_cast<std::size_t>(at[k])];
     }
   });
+  return finite;
 }
 
 }  // namespace baytree

@@ -14,20 +14,15 @@ if TYPE_CHECKING:
     from ._typing import FloatArray
 
 
-def check_real(
-    name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False
-) -> float:
+def check_real(name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False) -> float:
     """Return a real number strictly inside (low, high); low itself is fine if `low_ok`."""
-    left, right = ("[" if low_ok else "("), ")"
-    inside = (
-        isinstance(value, Real)
-        and not isinstance(value, bool)
-        and (low < value < high or (low_ok and value == low))
-    )
-    if not inside:
-        kind = TypeError if not isinstance(value, Real) or isinstance(value, bool) else ValueError
-        raise kind(f"{name} must be a number in {left}{low:g}, {high:g}{right}; got {value!r}.")
-    return float(value)
+    message = f"{name} must be a number in {'[' if low_ok else '('}{low:g}, {high:g}); got {value!r}."
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(message)
+    number = float(value)
+    if not (low < number < high or (low_ok and number == low)):
+        raise ValueError(message)
+    return number
 
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
@@ -52,8 +47,7 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
         raise TypeError(f"{name} must hold one positive number per {one_per}; got {value!r}.") from None
     if array.shape != (length,):
         raise ValueError(
-            f"{name} must hold one positive number per {one_per}, so have shape ({length},); "
-            f"got shape {array.shape}."
+            f"{name} must hold one positive number per {one_per}, so have shape ({length},); got shape {array.shape}."
         )
     if not np.all(np.isfinite(array) & (array > 0)):
         raise ValueError(f"{name} must be positive and finite throughout; got {value!r}.")
@@ -94,8 +88,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must hold one number per row of X, so have shape ({n_rows},); "
-            f"got shape {weight.shape}."
+            f"sample_weight must hold one number per row of X, so have shape ({n_rows},); got shape {weight.shape}."
         )
     if not np.all(np.isfinite(weight)):
         raise ValueError("sample_weight holds NaN or an infinite value: every weight must be finite.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def explain_rows(tree: Tree, X: FloatArray, leaves: IntArray, names: Any, outcom
 
 def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, outcomes: list[str]) -> Explanation:
     path = tree.path(leaf)
-    steps = tuple(_step(tree, node, child, row, names) for node, child in zip(path, path[1:], strict=False))
+    steps = tuple(_step(tree, node, child, row, names) for node, child in pairwise(path))
     posterior = tree.posterior[leaf]
     rest = posterior.sum() - posterior
     certain = rest == 0

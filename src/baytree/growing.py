@@ -13,7 +13,6 @@ from ._typing import FloatArray
 from .priors import PartitionPrior
 from .tree import LEAF, UNDEFINED, Tree
 
-
 # Nodes of up to this many rows are grown as subtrees, on sorted lists; larger ones on histograms of this
 # many bins. The tree does not depend on either; benchmarks/crossover.py shows what the time does.
 SUBTREE_ROWS = 4096

@@ -79,7 +79,7 @@ def partition_space(
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     classes, codes = np.unique(y, return_inverse=True)
     outcome = CategoricalOutcome.of(classes, prior)
-    space = _core.partition_space(
+    found = _core.partition_space(
         X,
         _core.encode(X, 0, 1),
         outcome.to_core(codes, weight),
@@ -87,18 +87,19 @@ def partition_space(
         settings.to_core(weights),
         _core.Limits(None, min_samples_leaf, 0.0),
     )
-    cuts = space["feature"]
-    threshold = midpoint(X[space["lower_row"], cuts], X[space["upper_row"], cuts])
-    log_likelihood = np.append(space["log_likelihood_trivial"], space["log_likelihood"])
-    log_prior = np.append(space["log_prior_trivial"], space["log_prior"])
+    cuts = found["feature"]
+    threshold = midpoint(X[found["lower_row"], cuts], X[found["upper_row"], cuts])
+    log_likelihood = np.append(found["log_likelihood_trivial"], found["log_likelihood"])
+    log_prior = np.append(found["log_prior_trivial"], found["log_prior"])
     log_joint = log_likelihood + log_prior
-    return np.rec.fromarrays(
-        [
-            np.append(-1, cuts.astype(np.int64)),
-            np.append(np.nan, threshold),
-            log_likelihood,
-            log_prior,
-            log_joint - np.logaddexp.reduce(log_joint),
-        ],
-        names="feature,threshold,log_likelihood,log_prior,log_posterior",
-    )
+    columns = {
+        "feature": np.append(-1, cuts.astype(np.int64)),
+        "threshold": np.append(np.nan, threshold),
+        "log_likelihood": log_likelihood,
+        "log_prior": log_prior,
+        "log_posterior": log_joint - np.logaddexp.reduce(log_joint),
+    }
+    space = np.empty(len(log_joint), dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        space[name] = column
+    return space.view(np.recarray)

@@ -99,11 +99,17 @@ class Tree:
         """Depth of the deepest leaf."""
         return int(self.depth.max())
 
-    def apply(self, X: FloatArray, n_threads: int = 1) -> IntArray:
-        """Return the leaf that each row of a float64 matrix falls into."""
-        return _core.route(
-            X, self.feature.astype(np.int32), self.threshold, self.children_left, self.children_right, n_threads
+    def apply(self, X: FloatArray, n_threads: int = 1) -> tuple[IntArray, bool]:
+        """Return the leaf that each row of a float64 matrix falls into, and whether the matrix is finite."""
+        leaves, finite = _core.route(
+            X,
+            self.feature.astype(np.int32),
+            self.threshold,
+            self.children_left,
+            self.children_right,
+            n_threads,
         )
+        return leaves, finite
 
     def parents(self) -> IntArray:
         """The parent of every node, -1 for the root."""
@@ -132,7 +138,8 @@ class Tree:
         """Log of prior times likelihood of this tree, not normalised over trees.
 
         The sum over leaves of the log prior of not splitting and the log marginal likelihood, plus the sum
-        over sprouts of the log prior of their cut; without the latter it is the figure of the paper's Algorithm 3.
+        over sprouts of the log prior of their cut; without the latter, the figure of the paper's
+        Algorithm 3.
         """
         leaves = self.is_leaf
         total = float(np.sum(self.log_prior_leaf[leaves] + self.log_likelihood[leaves]))
@@ -176,7 +183,7 @@ class Tree:
         return self._pruned_to(kept)
 
     def _pruned_to(self, sprouts: BoolArray) -> Tree:
-        """Keep only these sprouts (with the root's connection to each); the other nodes become leaves or go."""
+        """Keep only these sprouts, which are connected to the root; other nodes become leaves or go."""
         parents = self.parents()
         stays = np.ones(self.node_count, dtype=bool)
         for node in range(1, self.node_count):  # parents come before their children

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 TOLERANCE = 1e-9
 
@@ -79,7 +80,7 @@ class Problem:
         values = sorted({self.X[i][r] for i in rows})
         allowed = []
         least = self.settings.min_weight_fraction_leaf * self.total_weight * (1 - TOLERANCE)
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in pairwise(values):
             sides = [[i for i in rows if self.X[i][r] <= low], [i for i in rows if self.X[i][r] > low]]
             if all(
                 len(side) >= self.settings.min_samples_leaf and sum(self.weight[i] for i in side) >= least
@@ -149,7 +150,7 @@ def limit_leaves(root: Node, max_leaf_nodes: float) -> None:
     order = depth_first(root)
     frontier, kept = [root], []
     while 1 + len(kept) < max_leaf_nodes:
-        sprouts = sorted((node for node in frontier if node.children), key=lambda node: order.index(node))
+        sprouts = sorted((node for node in frontier if node.children), key=order.index)
         if not sprouts:
             break
         best = max(gain(node) for node in sprouts)

@@ -45,9 +45,7 @@ class BayesianTree(BaseEstimator, ABC):
     n_jobs: Any
 
     @abstractmethod
-    def _encode_outcome(
-        self, y: AnyArray, weight: FloatArray | None
-    ) -> tuple[AnyArray, FloatArray | None, Any]:
+    def _encode_outcome(self, y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, FloatArray | None, Any]:
         """Return which rows count, their weights, and the outcome with the rows' codes bound to it."""
 
     @abstractmethod
@@ -72,9 +70,7 @@ class BayesianTree(BaseEstimator, ABC):
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
         """
         with unchanged_on_error(self):
-            X, y = validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse=False
-            )
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse=False)
             check_finite(X, getattr(self, "feature_names_in_", None))
             growth = self._growth()
             weight = check_sample_weight(sample_weight, len(X))
@@ -114,16 +110,18 @@ class BayesianTree(BaseEstimator, ABC):
                 raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all cores, or None for one.")
         return int(effective_n_jobs(self.n_jobs))
 
-    def _check_X(self, X: Any) -> FloatArray:
+    def _route(self, X: Any) -> tuple[FloatArray, IntArray]:
+        """Check rows and return them with their leaves."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        check_finite(X, getattr(self, "feature_names_in_", None))
-        return X  # type: ignore[no-any-return]
+        leaves, finite = self.tree_.apply(X, self._n_threads())
+        if not finite:
+            check_finite(X, getattr(self, "feature_names_in_", None))
+        return X, leaves
 
     def apply(self, X: Any) -> IntArray:
         """Return the number of the leaf that each row falls into."""
-        X = self._check_X(X)
-        return self.tree_.apply(X, self._n_threads())
+        return self._route(X)[1]
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes each row passes: a sparse 0/1 matrix of shape (n_rows, n_nodes)."""
@@ -137,7 +135,7 @@ class BayesianTree(BaseEstimator, ABC):
     def posterior(self, X: Any) -> FloatArray:
         """Return the parameters of the posterior in each row's leaf, one row per sample."""
         leaves = self.apply(X)
-        return self.tree_.posterior[leaves]
+        return self.tree_.posterior.take(leaves, axis=0)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf."""
@@ -156,7 +154,7 @@ class BayesianTree(BaseEstimator, ABC):
         sprouts = ~self.tree_.is_leaf
         gain = np.maximum(self.tree_.gain()[sprouts], 0)
         total = np.bincount(self.tree_.feature[sprouts], weights=gain, minlength=self.n_features_in_)
-        return total / total.sum() if total.sum() > 0 else total
+        return np.asarray(total / total.sum() if total.sum() > 0 else total, dtype=np.float64)
 
     @property
     def feature_posterior_(self) -> FloatArray:
@@ -187,9 +185,9 @@ class BayesianTree(BaseEstimator, ABC):
         list of Explanation
             One for each row; print it, or take its ``to_dict()``.
         """
-        X = self._check_X(X)
+        X, leaves = self._route(X)
         names = getattr(self, "feature_names_in_", None)
-        return explain_rows(self.tree_, X, self.tree_.apply(X), names, self._predicted_names())
+        return explain_rows(self.tree_, X, leaves, names, self._predicted_names())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""

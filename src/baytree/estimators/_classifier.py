@@ -130,7 +130,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
             return np.asarray(count.sum() / (len(classes) * count))
         if not isinstance(self.class_weight, dict):
             raise TypeError(
-                f"class_weight must be None, 'balanced' or a dict from class label to weight; got {self.class_weight!r}."
+                f"class_weight must be None, 'balanced' or a dict from label to weight; got {self.class_weight!r}."
             )
         labels = list(classes)
         for label, value in self.class_weight.items():
@@ -148,7 +148,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class, shape (n_rows, n_classes)."""
         leaves = self.apply(X)
-        return self.tree_.value[:, 0][leaves]
+        return self.tree_.value[:, 0].take(leaves, axis=0)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of `predict_proba`."""
@@ -157,7 +157,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of each row; ties go to the first class."""
         leaves = self.apply(X)
-        return self.classes_[np.argmax(self.tree_.posterior, axis=1)[leaves]]  # type: ignore[no-any-return]
+        return self.classes_[np.argmax(self.tree_.posterior, axis=1)[leaves]]
 
     def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
         """Return quantiles of each class probability in the row's leaf.

@@ -43,9 +43,7 @@ class CategoricalOutcome:
             raise ValueError(f"prior must be None, a number or one number per class; got {prior!r}.")
         return cls(classes, check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)"))
 
-    def to_core(
-        self, codes: AnyArray, weight: FloatArray | None
-    ) -> _core.CategoricalCounts | _core.CategoricalWeights:
+    def to_core(self, codes: AnyArray, weight: FloatArray | None) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """Return the rows' classes in the compiled core's form; whole weights stay whole numbers."""
         y = codes.astype(np.uint16)
         n_classes = len(self.classes)

@@ -1,0 +1,91 @@
+"""Print every ratio we promise, beside the promise: ``python -m benchmarks``."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from baytree import BayesianTreeClassifier
+from baytree.growing import encode_table
+from benchmarks.data import classification
+from benchmarks.measure import extra_memory_of_fit, seconds_of
+
+
+def report(what: str, ratio: float, promise: str, detail: str = "") -> None:
+    """Print one line of the table."""
+    print(f"{what:58s} {ratio:8.2f}   {promise:14s} {detail}", flush=True)
+
+
+def exact_fit() -> None:
+    """Fit at 100,000 x 20 against sorting the columns and against scikit-learn's tree."""
+    X, y = classification(100_000)
+    fit, argsort, encode = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: np.argsort(X, axis=0),
+        lambda: encode_table(X, 1),
+        repeats=9,
+    )
+    (tree,) = seconds_of(lambda: DecisionTreeClassifier(random_state=0).fit(X, y), repeats=1)
+    leaves = BayesianTreeClassifier().fit(X, y).get_n_leaves()
+    detail = f"fit {fit * 1e3:.0f} ms (encoding {encode * 1e3:.0f} ms), argsort {argsort * 1e3:.0f} ms"
+    report("fit 100,000 x 20, one thread / np.argsort of the columns", fit / argsort, "at most 3", detail)
+    report("DecisionTreeClassifier().fit / that", tree / fit, "at least 15", f"{tree * 1e3:.0f} ms")
+    (limited,) = seconds_of(lambda: DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y), repeats=1)
+    report(
+        f"DecisionTreeClassifier(max_leaf_nodes={leaves}).fit / that",
+        limited / fit,
+        "",
+        f"{limited * 1e3:.0f} ms",
+    )
+
+
+def threads_and_growth() -> None:
+    """Two threads against one, and twice the rows against the rows."""
+    X, y = classification(100_000)
+    X2, y2 = classification(200_000)
+    one, two, double = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: BayesianTreeClassifier(n_jobs=2).fit(X, y),
+        lambda: BayesianTreeClassifier().fit(X2, y2),
+        repeats=7,
+    )
+    report("one thread / two threads, 100,000 x 20", one / two, "at least 1.6")
+    report("fit 200,000 x 20 / fit 100,000 x 20", double / one, "at most 2.2")
+
+
+def small_fit() -> None:
+    """Small tables, where checking the input is most of the work."""
+    X, y = classification(300)
+    ours, theirs = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: DecisionTreeClassifier(random_state=0).fit(X, y),
+        repeats=200,
+    )
+    detail = f"{ours * 1e3:.2f} ms against {theirs * 1e3:.2f} ms"
+    report("fit 300 x 20 / DecisionTreeClassifier().fit", ours / theirs, "at most 1", detail)
+
+
+def prediction() -> None:
+    """Rows per second on trees of the same size."""
+    X, y = classification(100_000)
+    ours = BayesianTreeClassifier().fit(X, y)
+    theirs = DecisionTreeClassifier(max_leaf_nodes=ours.get_n_leaves(), random_state=0).fit(X, y)
+    our_time, their_time = seconds_of(lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), repeats=15)
+    detail = f"{len(X) / our_time / 1e6:.1f} against {len(X) / their_time / 1e6:.1f} million rows a second"
+    report("predict_proba rows a second / scikit-learn's", their_time / our_time, "at least 2", detail)
+
+
+def memory() -> None:
+    """Peak memory beside the input."""
+    for n_jobs in (1, 2):
+        ratio = extra_memory_of_fit(1_000_000, 20, n_jobs)
+        report(f"extra memory of fit 1,000,000 x 20, n_jobs={n_jobs} / input", ratio, "at most 1.25")
+
+
+if __name__ == "__main__":
+    print(f"{'':58s} {'ratio':>8s}   promise")
+    exact_fit()
+    threads_and_growth()
+    small_fit()
+    prediction()
+    memory()

@@ -1,0 +1,48 @@
+"""Times and memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+def seconds_of(*calls: Callable[[], object], repeats: int) -> list[float]:
+    """Best time of each call; the calls take turns, so that a busy moment of the machine hits all of them."""
+    best = [np.inf] * len(calls)
+    for _ in range(repeats):
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best
+
+
+_MEMORY_PROGRAM = """
+import resource, sys
+import numpy as np
+from baytree import BayesianTreeClassifier
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+n, d, n_jobs = map(int, sys.argv[1:])
+random = np.random.default_rng(0)
+BayesianTreeClassifier().fit(random.normal(size=(100, d)), np.arange(100) % 2)  # load everything first
+X = np.empty((n, d))
+for column in range(d):
+    X[:, column] = random.normal(size=n)
+y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=n) > 0).astype(int)
+before = peak()
+BayesianTreeClassifier(n_jobs=n_jobs).fit(X, y)
+print((peak() - before) / X.nbytes)
+"""
+
+
+def extra_memory_of_fit(n_rows: int, n_features: int, n_jobs: int) -> float:
+    """Peak memory that a fit adds, in a process of its own, over the size of the float64 input."""
+    command = [sys.executable, "-c", _MEMORY_PROGRAM, str(n_rows), str(n_features), str(n_jobs)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

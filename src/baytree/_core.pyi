@@ -1,0 +1,117 @@
+"""The compiled core of baytree."""
+
+from collections.abc import Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+class Columns:
+    """The columns of a table as integer codes."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    def codes(self, column: int) -> object:
+        """The rank of each row's value among the distinct values of a column."""
+
+def encode(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    n_bins: int,
+    n_threads: int,
+) -> Columns:
+    """Encode a float64 matrix of finite values."""
+
+class PartitionPrior:
+    """Prior of the partitions of a node."""
+
+    def __init__(
+        self,
+        split: float,
+        by_depth: bool,
+        by_distance: bool,
+        proper: bool,
+        feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+
+class Limits:
+    """Partitions outside of these do not exist."""
+
+    def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
+
+class CategoricalCounts:
+    """Class labels, each counted a whole number of times."""
+
+    def __init__(
+        self,
+        y: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_classes: int,
+    ) -> None: ...
+
+@overload
+def grow(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: CategoricalCounts,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+    smoothing: float,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: CategoricalWeights,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+    smoothing: float,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """Grow the greedy-modal tree; returns one array per field of its nodes."""
+
+@overload
+def partition_space(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: CategoricalCounts,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+) -> dict: ...
+@overload
+def partition_space(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: CategoricalWeights,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+) -> dict:
+    """List every partition of the rows."""
+
+class CategoricalWeights:
+    """Class labels with real weights."""
+
+    def __init__(
+        self,
+        y: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_classes: int,
+    ) -> None: ...
+
+def route(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> tuple:
+    """The leaf of every row, and whether all values are finite."""

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -32,6 +33,12 @@ std::span<const Value> span_of(const Vector<Value>& vector) {
 template <class Value>
 std::vector<Value> copy_of(const Vector<Value>& vector) {
   return {vector.data(), vector.data() + vector.shape(0)};
+}
+
+// No array: an empty vector.
+template <class Value>
+std::vector<Value> copy_of(const std::optional<Vector<Value>>& vector) {
+  return vector ? copy_of(*vector) : std::vector<Value>{};
 }
 
 inline void require(bool holds, const char* contract) {

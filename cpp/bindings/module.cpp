@@ -2,13 +2,19 @@
 
 namespace baytree::bindings {
 void bind_columns(nanobind::module_& module);
-void bind_grow(nanobind::module_& module);
+void bind_priors(nanobind::module_& module);
+void bind_categorical(nanobind::module_& module);
+void bind_real(nanobind::module_& module);
+void bind_custom(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 }  // namespace baytree::bindings
 
 NB_MODULE(_core, module) {
   module.doc() = "The compiled core of baytree.";
   baytree::bindings::bind_columns(module);
-  baytree::bindings::bind_grow(module);
+  baytree::bindings::bind_priors(module);
+  baytree::bindings::bind_categorical(module);
+  baytree::bindings::bind_real(module);
+  baytree::bindings::bind_custom(module);
   baytree::bindings::bind_route(module);
 }

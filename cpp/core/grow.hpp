@@ -46,7 +46,7 @@ class Grower {
     limits_.total_weight = total_weight(outcome_, columns_.n_rows);
     prior_.feature_weight = normalised_feature_weights(prior_, columns_, outcome_, limits_);
     nodes_.push_back(make_node(0, root_prior, rows_));
-    outcome_.prepare(root_prior, nodes_[0].statistics);
+    outcome_.prepare(root_prior, nodes_[0].statistics.data());
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
     while (!level.empty()) level = grow_level(std::move(level));
@@ -84,6 +84,7 @@ class Grower {
     Node<Number> node;
     node.depth = depth;
     node.n_rows = rows.size();
+    node.one_outcome = has_one_outcome(outcome_, rows);
     node.statistics.resize(outcome_.width());
     for (const Row row : rows) outcome_.add(node.statistics.data(), row);
     if (depth > 0) prior = outcome_.child_prior(prior, node.statistics.data(), smoothing_);
@@ -95,14 +96,13 @@ class Grower {
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
   void hand_out(const Task& task, std::vector<Task>& level) {
     const Node<Number>& node = nodes_[task.node];
-    if (!limits_.allow_split(node.depth, node.n_rows)) return;
-    if (outcome_.has_one_value(node.statistics.data(), node.n_rows)) return;
+    if (node.one_outcome || !limits_.allow_split(node.depth, node.n_rows)) return;
     const bool small = node.n_rows <= subtree_rows_ && node.n_rows * columns_.columns.size() <= kMostSubtreeCells;
     (small ? subtrees_ : level).push_back(task);
   }
 
   bool use_histograms(const Task& task) const {
-    return task.end - task.begin > subtree_rows_ && outcome_.width() <= kMostHistogramWidth && !prior_.by_distance &&
+    return BoundedOutcome<T> && task.end - task.begin > subtree_rows_ && outcome_.width() <= kMostHistogramWidth && !prior_.by_distance &&
            !limits_.limit_cuts();
   }
 
@@ -141,13 +141,15 @@ class Grower {
   void look_at(Open& node, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
     if (column.n_codes < 2) return;
-    if (!node.histograms.empty()) {
-      node.histograms[feature] = make_histogram(column, columns_.n_rows, node.outcome, node.scorer,
-                                                rows_of(node.task), scratch.histogram);
-    } else {
-      list_sorted_cuts(node, feature, scratch);
-      node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
+    if constexpr (BoundedOutcome<T>) {
+      if (!node.histograms.empty()) {
+        node.histograms[feature] = make_histogram(column, columns_.n_rows, node.outcome, node.scorer,
+                                                  rows_of(node.task), scratch.histogram);
+        return;
+      }
     }
+    list_sorted_cuts(node, feature, scratch);
+    node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
   }
 
   void find_reference(Open& node) const {
@@ -173,8 +175,9 @@ class Grower {
     const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
     const double floor = node.best - below - log_prior.of_feature(feature) +
                          std::log(static_cast<double>(histogram.n_cuts));
-    list_cuts(histogram, columns_.columns[feature], node.outcome, node.scorer, rows_of(node.task), floor,
-              scratch.cuts, scratch.histogram);
+    if constexpr (BoundedOutcome<T>)
+      list_cuts(histogram, columns_.columns[feature], node.outcome, node.scorer, rows_of(node.task), floor,
+                scratch.cuts, scratch.histogram);
   }
 
   // Positions are codes, as with histograms.

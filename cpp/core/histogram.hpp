@@ -49,7 +49,7 @@ inline std::uint32_t count_codes(const Column& column, std::span<const Row> rows
 }
 
 // `outcome` is narrowed to `rows`.
-template <Outcome T>
+template <BoundedOutcome T>
 Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n_rows_in_table, const T& outcome,
                                              const typename T::Node& node, std::span<const Row> rows,
                                              HistogramScratch& scratch) {
@@ -96,7 +96,7 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
 
 // Lists, in ascending order, all cuts that may score `floor` or more, alone or together with the others
 // in their bin. Positions are the codes of the cuts: rows with a code up to there go to the lower side.
-template <Outcome T>
+template <BoundedOutcome T>
 void list_cuts(const Histogram<typename T::Number>& histogram, const Column& column, const T& outcome,
                const typename T::Node& node, std::span<const Row> rows, double floor, CutList& cuts,
                HistogramScratch& scratch) {

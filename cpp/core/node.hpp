@@ -23,6 +23,7 @@ template <class Number>
 struct Node {
   std::size_t depth = 0;
   std::size_t n_rows = 0;
+  bool one_outcome = false;  // all rows have the same
   std::vector<Number> statistics;
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows

@@ -33,7 +33,7 @@ PartitionSpace every_partition(const Table& table, const Columns& columns, T out
 
   PartitionSpace space;
   space.log_likelihood_trivial = outcome.log_likelihood(outcome_prior, total.data());
-  if (!limits.allow_split(0, rows.size()) || outcome.has_one_value(total.data(), rows.size())) return space;
+  if (!limits.allow_split(0, rows.size()) || has_one_outcome(outcome, std::span<const Row>(rows))) return space;
 
   const typename T::Node scorer = outcome.node(outcome_prior, total.data());
   const NodePrior log_prior(prior, 0);

@@ -93,8 +93,7 @@ class Subtree {
 
   bool may_split(std::size_t index) const {
     const Node<Number>& node = nodes_[index];
-    return limits_.allow_split(node.depth, node.n_rows) &&
-           !outcome_.has_one_value(node.statistics.data(), node.n_rows);
+    return limits_.allow_split(node.depth, node.n_rows) && !node.one_outcome;
   }
 
   // A list that is constant here is never divided again: any part of it is constant too.
@@ -147,6 +146,7 @@ class Subtree {
       Node<Number> child;
       child.depth = nodes_[parent].depth + 1;
       child.n_rows = part.size();
+      child.one_outcome = has_one_outcome(outcome_, part);
       child.statistics.resize(outcome_.width());
       for (const SmallEntry entry : part) outcome_.add(child.statistics.data(), row_in_node(entry));
       child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), smoothing_);

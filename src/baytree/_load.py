@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .estimators import BayesianTreeClassifier
+from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
 from .persistence import model_from_dict, read_document
 
-ESTIMATORS: dict[str, type] = {"BayesianTreeClassifier": BayesianTreeClassifier}
+ESTIMATORS: dict[str, type] = {
+    estimator.__name__: estimator for estimator in (BayesianTreeClassifier, BayesianTreeRegressor)
+}
 
 
 def load(path: str | Path) -> Any:

@@ -99,6 +99,14 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weight
 
 
+def check_quantiles(quantiles: Any) -> FloatArray:
+    """Return one or more numbers in [0, 1] as a vector."""
+    wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+    if wanted.ndim != 1 or not np.all((wanted >= 0) & (wanted <= 1)):
+        raise ValueError(f"quantiles must be numbers in [0, 1]; got {quantiles!r}.")
+    return wanted
+
+
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Put an estimator back as it was if the block fails."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from ._typing import FloatArray, IntArray
 from .tree import Tree
+
+# What a leaf predicts: name -> estimate, lower and upper end of a 90 % interval.
+LeafSummary = dict[str, tuple[float, float, float]]
 
 
 def feature_name(feature: int, names: Any) -> str:
@@ -44,15 +47,15 @@ class Explanation:
     steps: tuple[Step, ...]
     leaf: int
     n_rows: int  # training rows in the leaf
-    estimate: dict[str, float]  # class -> probability
-    interval: dict[str, tuple[float, float]]  # class -> 90 % credible interval
+    estimate: dict[str, float]  # class -> probability, or outcome -> its mean
+    interval: dict[str, tuple[float, float]]  # 90 % credible interval of each
 
     def __str__(self) -> str:
         lines = [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
         lines.append(f"leaf {self.leaf}, {self.n_rows} training rows:")
         for name, estimate in self.estimate.items():
             low, high = self.interval[name]
-            lines.append(f"    {name}: {estimate:.3f}  (90 % between {low:.3f} and {high:.3f})")
+            lines.append(f"    {name}: {estimate:.4g}  (90 % between {low:.4g} and {high:.4g})")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,26 +73,21 @@ def format_odds(log_odds: float) -> str:
     return f"{number}:1" if log_odds >= 0 else f"1:{number}"
 
 
-def explain_rows(tree: Tree, X: FloatArray, leaves: IntArray, names: Any, outcomes: list[str]) -> list[Explanation]:
-    """Explain each row of X, which falls into the leaf given."""
-    return [_explain(tree, row, int(leaf), names, outcomes) for row, leaf in zip(X, leaves, strict=True)]
+def explain_rows(
+    tree: Tree, X: FloatArray, leaves: IntArray, names: Any, summary: Callable[[int], LeafSummary]
+) -> list[Explanation]:
+    """Explain each row of X, which falls into the leaf given; `summary` says what a leaf predicts."""
+    return [_explain(tree, row, int(leaf), names, summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
 
 
-def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, outcomes: list[str]) -> Explanation:
+def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, summary: LeafSummary) -> Explanation:
     path = tree.path(leaf)
-    steps = tuple(_step(tree, node, child, row, names) for node, child in pairwise(path))
-    posterior = tree.posterior[leaf]
-    rest = posterior.sum() - posterior
-    certain = rest == 0
-    low, high = (
-        np.where(certain, 1.0, special.betaincinv(posterior, np.where(certain, 1.0, rest), q)) for q in (0.05, 0.95)
-    )
     return Explanation(
-        steps=steps,
+        steps=tuple(_step(tree, node, child, row, names) for node, child in pairwise(path)),
         leaf=leaf,
         n_rows=int(tree.n_node_samples[leaf]),
-        estimate=dict(zip(outcomes, tree.value[leaf, 0].tolist(), strict=True)),
-        interval=dict(zip(outcomes, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
+        estimate={name: estimate for name, (estimate, _, _) in summary.items()},
+        interval={name: (low, high) for name, (_, low, high) in summary.items()},
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import _core
-from ._typing import FloatArray
+from ._typing import FloatArray, IntArray
+from .outcomes import Outcome, Target
 from .priors import PartitionPrior
 from .tree import LEAF, UNDEFINED, Tree
 
@@ -51,22 +50,14 @@ def midpoint(lower: FloatArray, upper: FloatArray) -> FloatArray:
     return np.where((halfway >= lower) & (halfway < upper), halfway, lower)
 
 
-def grow_tree(
-    X: FloatArray,
-    columns: _core.Columns,
-    outcome: Any,
-    outcome_prior: FloatArray,
-    growth: Growth,
-    mean: Callable[[FloatArray], FloatArray],
-) -> Tree:
+def grow_tree(X: FloatArray, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
     """Grow the greedy-modal tree of a table whose columns are encoded."""
-    prior = growth.partition_prior.to_core(growth.feature_weight)
     nodes = _core.grow(
         X,
         columns,
-        outcome,
-        outcome_prior.tolist(),
-        prior,
+        outcome.to_core(target),
+        outcome.core_prior().tolist(),
+        growth.partition_prior.to_core(growth.feature_weight),
         growth.limits(),
         growth.smoothing,
         SUBTREE_ROWS,
@@ -77,24 +68,45 @@ def grow_tree(
     column = np.where(leaf, 0, feature)
     threshold = midpoint(X[nodes["lower_row"], column], X[nodes["upper_row"], column])
     n_rows = nodes["n_rows"]
-    posterior = nodes["prior"] + nodes["statistics"]
+    prior = outcome.prior_from_core(nodes["prior"])
+    posterior = outcome.update(prior, nodes["statistics"])
+    weight = outcome.weights(nodes["statistics"])
     tree = Tree(
         children_left=nodes["lower"],
         children_right=nodes["upper"],
         feature=np.where(leaf, UNDEFINED, feature),
         threshold=np.where(leaf, float(UNDEFINED), threshold),
         missing_go_to_left=~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]]),
-        value=mean(posterior)[:, None, :],
+        value=outcome.mean(posterior)[:, None, :],
         n_node_samples=n_rows,
-        weighted_n_node_samples=nodes["statistics"].sum(axis=1),
+        weighted_n_node_samples=weight,
         depth=nodes["depth"],
-        prior=nodes["prior"],
+        prior=prior,
         posterior=posterior,
-        log_likelihood=nodes["log_likelihood"],
-        log_likelihood_split=nodes["log_likelihood_split"],
+        log_likelihood=outcome.log_likelihood_from_core(nodes["log_likelihood"], weight),
+        log_likelihood_split=outcome.log_likelihood_from_core(nodes["log_likelihood_split"], weight),
         log_prior_leaf=nodes["log_prior_leaf"],
         log_prior_split=nodes["log_prior_split"],
         log_odds_split=nodes["log_odds_split"],
         feature_posterior=nodes["feature_posterior"],
     )
     return tree if growth.max_leaf_nodes is None else tree.limited_to(growth.max_leaf_nodes)
+
+
+def update_tree(tree: Tree, leaves: IntArray, target: Target, outcome: Outcome) -> Tree:
+    """Add rows to the posteriors of the nodes they pass; what led to the structure stays as it was."""
+    statistics = outcome.sum_statistics(target, leaves, tree.node_count)
+    n_rows = np.bincount(leaves, minlength=tree.node_count)
+    for depth in range(tree.max_depth, 0, -1):
+        below = np.flatnonzero(tree.depth == depth)
+        above = tree.parents()[below]
+        np.add.at(statistics, above, statistics[below])
+        np.add.at(n_rows, above, n_rows[below])
+    posterior = outcome.update(tree.posterior, statistics)
+    return replace(
+        tree,
+        posterior=posterior,
+        value=outcome.mean(posterior)[:, None, :],
+        n_node_samples=tree.n_node_samples + n_rows,
+        weighted_n_node_samples=tree.weighted_n_node_samples + outcome.weights(statistics),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from . import _core
 from ._typing import AnyArray
 from ._validation import check_finite, check_integer, check_positive_array, check_sample_weight
 from .growing import midpoint
-from .outcomes import CategoricalOutcome
+from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome, Outcome, Target
 from .priors import as_partition_prior
 
 
@@ -19,6 +20,7 @@ def partition_space(
     X: Any,
     y: Any,
     *,
+    outcome: str = "categorical",
     prior: Any = None,
     partition_prior: Any = 0.99,
     feature_prior: Any = None,
@@ -30,9 +32,11 @@ def partition_space(
     Parameters
     ----------
     X, y
-        Table of finite numbers and class labels.
+        Table of finite numbers and outcomes.
+    outcome
+        ``"categorical"``, or a regressor's ``"normal"``, ``"poisson"`` or ``"exponential"``.
     prior, partition_prior, feature_prior, min_samples_leaf, sample_weight
-        As in `BayesianTreeClassifier` and its ``fit``.
+        As in the estimators and their ``fit``.
 
     Returns
     -------
@@ -63,6 +67,10 @@ def partition_space(
     >>> float(space["threshold"][np.argmax(space["log_posterior"])])
     1.375
     """
+    families: dict[str, type[Outcome]] = {"categorical": CategoricalOutcome, **REGRESSION_OUTCOMES}
+    if not isinstance(outcome, str) or outcome not in families:
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, families))}; got {outcome!r}.")
+    family = families[outcome]
     settings = as_partition_prior(partition_prior)
     min_samples_leaf = check_integer("min_samples_leaf", min_samples_leaf, low=1)
     names = getattr(X, "columns", None)
@@ -74,22 +82,27 @@ def partition_space(
         if feature_prior is None
         else check_positive_array("feature_prior", feature_prior, length=d, one_per=f"feature ({d} of them)")
     )
-    weight = check_sample_weight(sample_weight, len(X))
-    if weight is not None:
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-    classes, codes = np.unique(y, return_inverse=True)
-    outcome = CategoricalOutcome.of(classes, prior)
+    target = Target(y, check_sample_weight(sample_weight, len(X)))
+    if target.weight is not None:
+        counts = target.weight > 0
+        X, target = X[counts], target.take(counts)
+    if outcome == "categorical":
+        target = replace(target, y=np.unique(target.y, return_inverse=True)[1])
+    fitted = family.of(target, prior)
     found = _core.partition_space(
         X,
         _core.encode(X, 0, 1),
-        outcome.to_core(codes, weight),
-        outcome.prior.tolist(),
+        fitted.to_core(target),
+        fitted.core_prior().tolist(),
         settings.to_core(weights),
         _core.Limits(None, min_samples_leaf, 0.0),
     )
     cuts = found["feature"]
     threshold = midpoint(X[found["lower_row"], cuts], X[found["upper_row"], cuts])
     log_likelihood = np.append(found["log_likelihood_trivial"], found["log_likelihood"])
+    log_likelihood = fitted.log_likelihood_from_core(
+        log_likelihood, np.full(len(log_likelihood), target.total_weight())
+    )
     log_prior = np.append(found["log_prior_trivial"], found["log_prior"])
     log_joint = log_likelihood + log_prior
     columns = {

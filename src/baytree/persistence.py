@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray
+from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome
 from .priors import PartitionPrior
 from .tree import LEAF, Tree
 
 FORMAT = "baytree model"
 FORMAT_VERSION = 1
+_OUTCOMES: dict[str, Any] = {CategoricalOutcome.name: CategoricalOutcome, **REGRESSION_OUTCOMES}
 
 
 def model_to_dict(estimator: Any) -> dict[str, Any]:
@@ -24,7 +26,11 @@ def model_to_dict(estimator: Any) -> dict[str, Any]:
     fitted: dict[str, Any] = {
         "n_features": int(estimator.n_features_in_),
         "feature_names": _encode(getattr(estimator, "feature_names_in_", None)),
-        "classes": _encode(estimator.classes_),
+        "classes": _encode(getattr(estimator, "classes_", None)),
+        "outcome": {
+            "name": estimator.outcome_.name,
+            "state": {name: _encode(value) for name, value in estimator.outcome_.state().items()},
+        },
         "tree": {name: _encode(array) for name, array in estimator.tree_.arrays().items()},
     }
     return {
@@ -54,7 +60,11 @@ def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
         names = _decode(fitted["feature_names"])
         if names is not None:
             estimator.feature_names_in_ = names
-        estimator.classes_ = _decode(fitted["classes"])
+        classes = _decode(fitted["classes"])
+        if classes is not None:
+            estimator.classes_ = classes
+        state = {name: _decode(value) for name, value in fitted["outcome"]["state"].items()}
+        estimator.outcome_ = _OUTCOMES[fitted["outcome"]["name"]](**state)
         estimator.tree_ = Tree(**{name: _decode(value) for name, value in fitted["tree"].items()})
         _check_tree(estimator.tree_, estimator.n_features_in_)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:

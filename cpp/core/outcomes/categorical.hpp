@@ -43,6 +43,7 @@ struct Categorical {
   };
   std::shared_ptr<const Tables> tables;
 
+  std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return n_classes; }
   Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
 
@@ -67,12 +68,7 @@ struct Categorical {
       for (std::size_t i = 0; i < rows.size(); ++i) statistics[bin[rows[i]] * n_classes + classes[i]] += weight[i];
   }
 
-  // Sums of positive weights: a class is there if and only if its sum is positive.
-  bool has_one_value(const Count* total, std::size_t) const {
-    std::size_t present = 0;
-    for (std::size_t c = 0; c < n_classes; ++c) present += total[c] > Count{0};
-    return present <= 1;
-  }
+  bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
   std::vector<double> child_prior(const std::vector<double>& prior, const Count* child, double smoothing) const {
     std::vector<double> result = prior;
@@ -81,13 +77,13 @@ struct Categorical {
   }
 
   // Makes the tables that nodes with the root's prior fold. Called once, before any thread starts.
-  void prepare(const std::vector<double>& prior, const std::vector<Count>& total) {
+  void prepare(const std::vector<double>& prior, const Count* total) {
     if constexpr (std::integral<Count>) {
       auto made = std::make_shared<Tables>();
       made->prior = prior;
       for (std::size_t c = 0; c < n_classes; ++c) made->by_class.push_back(log_gamma_table(prior[c], total[c]));
       made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0),
-                                    std::accumulate(total.begin(), total.end(), std::size_t{0}));
+                                    std::accumulate(total, total + n_classes, std::size_t{0}));
       tables = std::move(made);
     }
   }

@@ -22,8 +22,9 @@ from .._validation import (
     check_sample_weight,
     unchanged_on_error,
 )
-from ..explanation import Explanation, explain_rows
-from ..growing import Growth, encode_table, grow_tree
+from ..explanation import Explanation, LeafSummary, explain_rows
+from ..growing import Growth, encode_table, grow_tree, update_tree
+from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
 from ..tree import Tree
@@ -33,6 +34,7 @@ class BayesianTree(BaseEstimator, ABC):
     """Base of the single-tree estimators; subclasses say what the outcome is."""
 
     tree_: Tree
+    outcome_: Outcome
     n_features_in_: int
     prior: Any
     partition_prior: Any
@@ -45,40 +47,69 @@ class BayesianTree(BaseEstimator, ABC):
     n_jobs: Any
 
     @abstractmethod
-    def _encode_outcome(self, y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, FloatArray | None, Any]:
-        """Return which rows count, their weights, and the outcome with the rows' codes bound to it."""
+    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
+        """Check a target at fit; return it as its outcome wants it, and which rows count (None: all)."""
 
     @abstractmethod
-    def _predicted_names(self) -> list[str]:
-        """What the columns of the tree's `value` stand for."""
+    def _check_more_target(self, target: Target) -> Target:
+        """Check a target that is to be added to a fitted model."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the greedy-modal tree.
+    @abstractmethod
+    def _make_outcome(self, target: Target, prior: Any) -> Outcome:
+        """Return the outcome with its prior."""
 
-        Parameters
-        ----------
-        X
-            Table of finite numbers, shape (n_rows, n_features).
-        y
-            Outcome of each row.
-        sample_weight
-            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+    @abstractmethod
+    def _leaf_summary(self, leaf: int) -> LeafSummary:
+        """What a leaf predicts, for an explanation."""
 
-        Returns
-        -------
-        Self
-            The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
+        """Grow the tree; the one fit of all estimators."""
         with unchanged_on_error(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse=False)
-            check_finite(X, getattr(self, "feature_names_in_", None))
+            X, target = self._check_rows(X, y, sample_weight, extras, reset=True)
             growth = self._growth()
-            weight = check_sample_weight(sample_weight, len(X))
-            rows, weight, outcome = self._encode_outcome(y, weight)
-            if len(rows) < len(X):
-                X = X[rows]
-            columns = encode_table(X, growth.n_threads)
-            self.tree_ = grow_tree(X, columns, outcome.core, outcome.prior, growth, outcome.mean)
+            target, counts = self._check_target(target)
+            if counts is not None:
+                X = X[counts]
+            self._grow(X, target, growth)
+        return self
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
+    ) -> tuple[FloatArray, Target]:
+        """Check rows with outcomes and drop those of weight zero: they are no rows."""
+        X, y = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, ensure_all_finite=False, **self._target_checks()
+        )
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        target = Target(y, check_sample_weight(sample_weight, len(X)), **extras)
+        if target.weight is not None and not target.weight.all():
+            counts = target.weight > 0
+            X, target = X[counts], target.take(counts)
+        return X, target
+
+    def _target_checks(self) -> dict[str, Any]:
+        """Arguments for scikit-learn's check of y."""
+        return {}
+
+    def _grow(self, X: FloatArray, target: Target, growth: Growth) -> None:
+        """Grow the tree, trying several priors where the evidence is to choose; the columns are encoded once."""
+        columns = encode_table(X, growth.n_threads)
+        choose = isinstance(self.prior, str) and self.prior == "evidence"
+        outcome = self._make_outcome(target, None if choose else self.prior)
+        best = -np.inf
+        for candidate in outcome.candidates(target) if choose else [outcome]:
+            tree = grow_tree(X, columns, target, candidate, growth)
+            evidence = tree.log_evidence() if choose else 0.0
+            if evidence > best:
+                best, self.tree_, self.outcome_ = evidence, tree, candidate
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
+        """Add rows to the posteriors."""
+        with unchanged_on_error(self):
+            X, target = self._check_rows(X, y, sample_weight, extras, reset=False)
+            target = self._check_more_target(target)
+            leaves, _ = self.tree_.apply(X, self._n_threads())
+            self.tree_ = update_tree(self.tree_, leaves, target, self.outcome_)
         return self
 
     def _growth(self) -> Growth:
@@ -148,6 +179,12 @@ class BayesianTree(BaseEstimator, ABC):
         return self.tree_.n_leaves
 
     @property
+    def prior_(self) -> FloatArray:
+        """Parameters of the outcome's prior at the root: given, set from y, or chosen by the evidence."""
+        check_is_fitted(self)
+        return self.outcome_.prior
+
+    @property
     def feature_importances_(self) -> FloatArray:
         """Each feature's share of the gain in log marginal likelihood; all zero in a tree of one leaf."""
         check_is_fitted(self)
@@ -187,7 +224,7 @@ class BayesianTree(BaseEstimator, ABC):
         """
         X, leaves = self._route(X)
         names = getattr(self, "feature_names_in_", None)
-        return explain_rows(self.tree_, X, leaves, names, self._predicted_names())
+        return explain_rows(self.tree_, X, leaves, names, self._leaf_summary)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""

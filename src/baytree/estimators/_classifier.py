@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import stats
@@ -11,16 +11,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_real
-from ..outcomes import CategoricalOutcome
+from .._validation import check_quantiles, check_real, unchanged_on_error
+from ..explanation import LeafSummary
+from ..outcomes import CategoricalOutcome, Target
 from ._base import BayesianTree
-
-
-@dataclass(frozen=True)
-class _BoundOutcome:
-    core: Any
-    prior: FloatArray
-    mean: Any
 
 
 class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
@@ -33,7 +27,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     ----------
     prior
         Dirichlet prior of the class probabilities in a leaf: None for 20 pseudo-observations in all, evenly
-        spread; a number for that many per class; or an array of one per class, in the order of ``classes_``.
+        spread; a number for that many per class; an array of one per class, in the order of ``classes_``; or
+        ``"evidence"``: the strength with the highest `log_evidence_`, of half to a hundred in all.
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
@@ -59,7 +54,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         Class labels, sorted.
     tree_
         The fitted `Tree`: parallel arrays named as in scikit-learn, with posteriors.
-    feature_importances_, feature_posterior_, log_posterior_, log_evidence_
+    prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
         See their own descriptions.
 
     Examples
@@ -75,7 +70,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     """
 
     classes_: AnyArray
-    _parameters_of_interest: ClassVar[tuple[str, ...]] = ("prior",)
+    outcome_: CategoricalOutcome
 
     def __init__(
         self,
@@ -102,32 +97,81 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
-    def _encode_outcome(
-        self, y: AnyArray, weight: FloatArray | None
-    ) -> tuple[AnyArray, FloatArray | None, _BoundOutcome]:
-        check_classification_targets(y)
-        rows = np.arange(len(y))
-        if weight is not None:  # a row of weight zero is no row
-            rows = np.flatnonzero(weight)
-            y, weight = y[rows], weight[rows]
-        classes, codes = np.unique(y, return_inverse=True)
-        by_class = self._class_weights(classes, codes, weight)
-        if by_class is not None:
-            weight = by_class[codes] if weight is None else by_class[codes] * weight
-            counts = weight > 0
-            rows, weight, codes = rows[counts], weight[counts], codes[counts]
-            classes = classes[by_class > 0]
-            codes = (np.cumsum(by_class > 0) - 1)[codes]
-        outcome = CategoricalOutcome.of(classes, self.prior)
-        self.classes_ = classes
-        return rows, weight, _BoundOutcome(outcome.to_core(codes, weight), outcome.prior, outcome.mean)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the greedy-modal tree.
 
-    def _class_weights(self, classes: AnyArray, codes: AnyArray, weight: FloatArray | None) -> FloatArray | None:
+        Parameters
+        ----------
+        X
+            Table of finite numbers, shape (n_rows, n_features).
+        y
+            Class label of each row.
+        sample_weight
+            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+
+        Returns
+        -------
+        Self
+            The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to the posteriors of the leaves they reach; the structure stays.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes
+            All class labels, for a first call on a table that may lack some. Before any fit, this call is a fit.
+        """
+        if not hasattr(self, "tree_"):
+            with unchanged_on_error(self):
+                self._classes = None if classes is None else np.unique(np.asarray(classes))
+                self._fit(X, y, sample_weight)
+            return self
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes must be those of the first fit, {list(self.classes_)}; got {list(classes)}.")
+        return self._partial_fit(X, y, sample_weight)
+
+    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
+        check_classification_targets(target.y)
+        given = vars(self).pop("_classes", None)
+        if given is not None:
+            self.classes_ = given
+            target = self._check_more_target(target)
+        else:
+            self.classes_, codes = np.unique(target.y, return_inverse=True)
+            target = replace(target, y=codes)
+        by_class = self._class_weights(target)
+        if by_class is None:
+            return target, None
+        counts = by_class[target.y] > 0
+        target = target.take(counts)
+        weight = by_class[target.y] * (1.0 if target.weight is None else target.weight)
+        # A class of weight zero is no class.
+        self.classes_ = self.classes_[by_class > 0]
+        return replace(target, y=(np.cumsum(by_class > 0) - 1)[target.y], weight=weight), counts
+
+    def _check_more_target(self, target: Target) -> Target:
+        codes = np.minimum(np.searchsorted(self.classes_, target.y), len(self.classes_) - 1)
+        unknown = self.classes_[codes] != target.y
+        if np.any(unknown):
+            label = target.y[np.argmax(unknown)]
+            raise ValueError(f"y has the class {label!r}, which is not one of the classes {list(self.classes_)}.")
+        return replace(target, y=codes)
+
+    def _make_outcome(self, target: Target, prior: Any) -> CategoricalOutcome:
+        return CategoricalOutcome.of(target, prior, len(self.classes_))
+
+    def _class_weights(self, target: Target) -> FloatArray | None:
         if self.class_weight is None:
             return None
+        classes = self.classes_
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            count = np.bincount(codes, weights=weight, minlength=len(classes))
-            return np.asarray(count.sum() / (len(classes) * count))
+            count = np.bincount(target.y, weights=target.weight, minlength=len(classes))
+            return np.asarray(count.sum() / (len(classes) * np.maximum(count, np.finfo(float).tiny)))
         if not isinstance(self.class_weight, dict):
             raise TypeError(
                 f"class_weight must be None, 'balanced' or a dict from label to weight; got {self.class_weight!r}."
@@ -142,8 +186,11 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
             raise ValueError("class_weight is zero throughout: at least one class must have weight.")
         return result
 
-    def _predicted_names(self) -> list[str]:
-        return [str(label) for label in self.classes_]
+    def _leaf_summary(self, leaf: int) -> LeafSummary:
+        estimate = self.tree_.value[leaf, 0].tolist()
+        interval = self.outcome_.quantiles(self.tree_.posterior[[leaf]], np.array([0.05, 0.95]))[0].tolist()
+        names = [str(label) for label in self.classes_]
+        return {name: (p, low, high) for name, p, (low, high) in zip(names, estimate, interval, strict=True)}
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class, shape (n_rows, n_classes)."""
@@ -173,11 +220,9 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         -------
         array of shape (n_rows, n_classes, n_quantiles)
         """
-        wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
-        if wanted.ndim != 1 or not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ValueError(f"quantiles must be numbers in [0, 1]; got {quantiles!r}.")
+        wanted = check_quantiles(quantiles)
         leaves, inverse = np.unique(self.apply(X), return_inverse=True)
-        return CategoricalOutcome.quantiles(self.tree_.posterior[leaves], wanted)[inverse]
+        return self.outcome_.quantiles(self.tree_.posterior[leaves], wanted)[inverse]
 
     def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
         """Return the central credible interval of each class probability.

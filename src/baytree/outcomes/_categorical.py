@@ -7,9 +7,10 @@ Beta(alpha_c + n_c, rest).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import special
@@ -17,36 +18,45 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray
 from .._validation import check_positive_array, check_real
+from ._base import Outcome, Target
 
 DEFAULT_PSEUDO_OBSERVATIONS = 20.0
+_CANDIDATE_PSEUDO_OBSERVATIONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _MOST_CLASSES = 2**16
 
 
 @dataclass(frozen=True)
-class CategoricalOutcome:
-    """The classes of a table and their prior at the root."""
+class CategoricalOutcome(Outcome):
+    """The number of classes and their prior at the root; the target holds class codes."""
 
-    classes: AnyArray
     prior: FloatArray
 
+    name = "categorical"
+
     @classmethod
-    def of(cls, classes: AnyArray, prior: Any) -> CategoricalOutcome:
+    def of(cls, target: Target, prior: Any, n_classes: int | None = None) -> Self:
         """Read the `prior` parameter: None, one alpha for every class, or an alpha per class."""
-        n = len(classes)
+        n = int(target.y.max()) + 1 if n_classes is None else n_classes
         if n > _MOST_CLASSES:
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
-            return cls(classes, np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
-        if isinstance(prior, Real):
-            return cls(classes, np.full(n, check_real("prior", prior, low=0)))
+            return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
+        if isinstance(prior, Real) and not isinstance(prior, bool):
+            return cls(np.full(n, check_real("prior", prior, low=0)))
         if isinstance(prior, str):
-            raise ValueError(f"prior must be None, a number or one number per class; got {prior!r}.")
-        return cls(classes, check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)"))
+            raise ValueError(f"prior must be None, a number, one number per class or 'evidence'; got {prior!r}.")
+        return cls(check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)"))
 
-    def to_core(self, codes: AnyArray, weight: FloatArray | None) -> _core.CategoricalCounts | _core.CategoricalWeights:
-        """Return the rows' classes in the compiled core's form; whole weights stay whole numbers."""
-        y = codes.astype(np.uint16)
-        n_classes = len(self.classes)
+    def candidates(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
+        """Evenly spread pseudo-observations, from half of one to a hundred in all."""
+        n = len(self.prior)
+        for total in _CANDIDATE_PSEUDO_OBSERVATIONS:
+            yield replace(self, prior=np.full(n, total / n))
+
+    def to_core(self, target: Target) -> _core.CategoricalCounts | _core.CategoricalWeights:
+        """The rows' classes; whole weights stay whole numbers."""
+        y, weight = target.y.astype(np.uint16), target.weight
+        n_classes = len(self.prior)
         if weight is None:
             return _core.CategoricalCounts(y, None, n_classes)
         # Tables of log-gamma grow with the sum of the weights; beyond this real arithmetic is cheaper.
@@ -54,15 +64,35 @@ class CategoricalOutcome:
             return _core.CategoricalCounts(y, weight.astype(np.uint32), n_classes)
         return _core.CategoricalWeights(y, weight, n_classes)
 
-    @staticmethod
-    def mean(posterior: FloatArray) -> FloatArray:
-        """Expected class probabilities."""
-        return posterior / posterior.sum(axis=1, keepdims=True)
+    def statistics(self, target: Target) -> FloatArray:
+        """One column a class."""
+        return np.eye(len(self.prior))[target.y]
 
-    @staticmethod
-    def quantiles(posterior: FloatArray, quantiles: FloatArray) -> FloatArray:
+    def weights(self, statistics: FloatArray) -> FloatArray:
+        """The classes' weights together."""
+        return np.asarray(statistics.sum(axis=1))
+
+    def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Add the counts."""
+        return prior + statistics
+
+    def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Dirichlet-multinomial likelihood of the labels in their order."""
+        by_class = special.gammaln(prior + statistics) - special.gammaln(prior)
+        total = special.gammaln(prior.sum(axis=-1) + statistics.sum(axis=-1)) - special.gammaln(prior.sum(axis=-1))
+        return np.asarray(by_class.sum(axis=-1) - total)
+
+    def mean(self, posterior: FloatArray) -> FloatArray:
+        """Expected class probabilities."""
+        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+    def quantiles(self, posterior: FloatArray, quantiles: AnyArray) -> FloatArray:
         """Quantiles of each class probability, shape (n, n_classes, n_quantiles)."""
-        rest = posterior.sum(axis=1, keepdims=True) - posterior
         if posterior.shape[1] == 1:
             return np.ones((len(posterior), 1, len(quantiles)))
+        rest = posterior.sum(axis=1, keepdims=True) - posterior
         return np.asarray(special.betaincinv(posterior[..., None], rest[..., None], quantiles))
+
+    def state(self) -> dict[str, Any]:
+        """The prior."""
+        return {"prior": self.prior}

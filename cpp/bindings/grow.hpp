@@ -1,21 +1,19 @@
+// The functions that every outcome has: growing a tree and listing a partition space.
+#pragma once
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <concepts>
-
 #include "../core/grow.hpp"
-#include "../core/outcomes/categorical.hpp"
 #include "../core/partitions.hpp"
 #include "arrays.hpp"
 #include "interrupt.hpp"
 
 namespace baytree::bindings {
 
-namespace {
-
 // One array per field of the nodes.
 template <class Number>
-nb::dict arrays_of_nodes(std::vector<Node<Number>> nodes, std::size_t width, std::size_t n_features) {
+nb::dict arrays_of_nodes(const std::vector<Node<Number>>& nodes, std::size_t width, std::size_t n_features) {
   const std::size_t n = nodes.size();
   auto column = [&](auto&& field) {
     using Value = std::decay_t<decltype(field(nodes[0]))>;
@@ -51,26 +49,27 @@ nb::dict arrays_of_nodes(std::vector<Node<Number>> nodes, std::size_t width, std
   return result;
 }
 
-void check_shapes(const Table& table, const Columns& columns, const PartitionPrior& prior, std::size_t n_outcomes) {
+inline void check_shapes(const Table& table, const Columns& columns, const PartitionPrior& prior,
+                         std::size_t n_outcomes) {
   require(table.n_rows == columns.n_rows && table.n_columns == columns.columns.size(), "X is not what was encoded");
   require(n_outcomes == columns.n_rows, "one outcome per row");
   require(prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
 }
 
-template <class T>
-void bind_outcome(nb::module_& module) {
+template <Outcome T>
+void bind_growth(nb::module_& module) {
   module.def(
       "grow",
       [](const Matrix& X, const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
          const PartitionPrior& prior, const Limits& limits, double smoothing, std::size_t subtree_rows,
          std::size_t n_threads) {
         const Table table = table_of(X);
-        check_shapes(table, columns, prior, outcome.y.size());
-        auto nodes = without_gil([&](Interrupt& interrupt) {
+        check_shapes(table, columns, prior, outcome.n_rows());
+        const auto nodes = without_gil([&](Interrupt& interrupt) {
           return Grower<T>(table, columns, outcome, prior, limits, smoothing, subtree_rows, n_threads, interrupt)
               .grow(outcome_prior);
         });
-        return arrays_of_nodes(std::move(nodes), outcome.width(), table.n_columns);
+        return arrays_of_nodes(nodes, outcome.width(), table.n_columns);
       },
       nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("prior"),
       nb::arg("limits"), nb::arg("smoothing"), nb::arg("subtree_rows"), nb::arg("n_threads"),
@@ -81,7 +80,7 @@ void bind_outcome(nb::module_& module) {
       [](const Matrix& X, const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
          const PartitionPrior& prior, const Limits& limits) {
         const Table table = table_of(X);
-        check_shapes(table, columns, prior, outcome.y.size());
+        check_shapes(table, columns, prior, outcome.n_rows());
         PartitionSpace space = without_gil([&](Interrupt& interrupt) {
           return every_partition(table, columns, outcome, prior, limits, outcome_prior, interrupt);
         });
@@ -97,49 +96,6 @@ void bind_outcome(nb::module_& module) {
       },
       nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("prior"),
       nb::arg("limits"), "List every partition of the rows.");
-}
-
-template <class Count>
-void bind_categorical(nb::module_& module, const char* name, const char* doc) {
-  nb::class_<Categorical<Count>>(module, name, doc)
-      .def(
-          "__init__",
-          [](Categorical<Count>* self, const Vector<Class>& y, const std::optional<Vector<Count>>& weight,
-             std::size_t n_classes) {
-            require(!weight || weight->shape(0) == y.shape(0), "one weight per row");
-            for (const Class c : span_of(y)) require(c < n_classes, "a class code is out of range");
-            new (self) Categorical<Count>{n_classes, copy_of(y), weight ? copy_of(*weight) : std::vector<Count>{}, {}};
-          },
-          nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("n_classes"));
-  bind_outcome<Categorical<Count>>(module);
-}
-
-}  // namespace
-
-void bind_grow(nb::module_& module) {
-  nb::class_<PartitionPrior>(module, "PartitionPrior", "Prior of the partitions of a node.")
-      .def(
-          "__init__",
-          [](PartitionPrior* self, double split, bool by_depth, bool by_distance, bool proper,
-             const Vector<double>& feature_weight) {
-            new (self) PartitionPrior{split, by_depth, by_distance, proper, copy_of(feature_weight)};
-          },
-          nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("proper"),
-          nb::arg("feature_weight").noconvert());
-
-  nb::class_<Limits>(module, "Limits", "Partitions outside of these do not exist.")
-      .def(
-          "__init__",
-          [](Limits* self, std::optional<std::size_t> max_depth, std::size_t min_samples_leaf,
-             double min_weight_fraction_leaf) {
-            require(min_samples_leaf > 0, "a leaf has at least one row");
-            new (self) Limits{max_depth.value_or(static_cast<std::size_t>(-1)), min_samples_leaf,
-                              min_weight_fraction_leaf, 0.0};
-          },
-          nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"));
-
-  bind_categorical<std::uint32_t>(module, "CategoricalCounts", "Class labels, each counted a whole number of times.");
-  bind_categorical<double>(module, "CategoricalWeights", "Class labels with real weights.");
 }
 
 }  // namespace baytree::bindings

@@ -1,0 +1,244 @@
+"""Real values, counts, durations and outcomes of your own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+
+from .._typing import AnyArray, FloatArray
+from .._validation import check_quantiles, check_real
+from ..explanation import LeafSummary
+from ..outcomes import REGRESSION_OUTCOMES, CustomOutcome, ExponentialOutcome, Outcome, PoissonOutcome, Target
+from ..outcomes._base import RealOutcome, check_numbers
+from ._base import BayesianTree
+
+
+class BayesianTreeRegressor(RegressorMixin, BayesianTree):
+    """One decision tree for numbers, chosen by posterior probability, with a full posterior in every leaf.
+
+    Parameters
+    ----------
+    outcome
+        ``"normal"`` for real values, ``"poisson"`` for counts, ``"exponential"`` for durations, or an object of
+        your own (docs/your_outcome.md).
+    prior
+        Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
+        ``"normal"``, ``(shape, rate)`` of a Gamma for the others. None: set from y. ``"evidence"``: the one with
+        the highest `log_evidence_` of a grid.
+    partition_prior, feature_prior, smoothing, max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, n_jobs
+        As in `BayesianTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_
+        The fitted `Tree`.
+    prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
+        See their own descriptions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from baytree import BayesianTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BayesianTreeRegressor().fit(X, y)
+    >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
+    (array([0.]), array([[0., 0.]]))
+    """
+
+    outcome_: RealOutcome
+
+    def __init__(
+        self,
+        *,
+        outcome: Any = "normal",
+        prior: Any = None,
+        partition_prior: Any = 0.99,
+        feature_prior: Any = None,
+        smoothing: float = 0.0,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.outcome = outcome
+        self.prior = prior
+        self.partition_prior = partition_prior
+        self.feature_prior = feature_prior
+        self.smoothing = smoothing
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        """Durations are positive, and so spread out that no model predicts them with a high R2."""
+        tags = super().__sklearn_tags__()
+        durations = isinstance(self.outcome, str) and self.outcome == ExponentialOutcome.name
+        tags.target_tags.positive_only = durations
+        tags.regressor_tags.poor_score = durations
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
+        """Grow the greedy-modal tree.
+
+        Parameters
+        ----------
+        X
+            Table of finite numbers, shape (n_rows, n_features).
+        y
+            Outcome of each row.
+        sample_weight
+            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+        exposure
+            ``outcome="poisson"`` only: time or size over which each row was counted; None: 1.
+        event
+            ``outcome="exponential"`` only: whether each duration ended in an event (True) or was cut off (False).
+
+        Returns
+        -------
+        Self
+            The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+        """
+        return self._fit(X, y, sample_weight, exposure=exposure, event=event)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
+        """Add rows to the posteriors of the leaves they reach; the structure stays. Before any fit, this is a fit."""
+        add = self._partial_fit if hasattr(self, "tree_") else self._fit
+        return add(X, y, sample_weight, exposure=exposure, event=event)
+
+    def _target_checks(self) -> dict[str, Any]:
+        own = not isinstance(self.outcome, str)
+        return {"multi_output": own, "y_numeric": not own}
+
+    def _family(self) -> type[Outcome] | None:
+        """The outcome's class; None for one of the user's own."""
+        if not isinstance(self.outcome, str):
+            return None
+        if self.outcome not in REGRESSION_OUTCOMES:
+            names = ", ".join(map(repr, REGRESSION_OUTCOMES))
+            raise ValueError(f"outcome must be one of {names} or an object of your own; got {self.outcome!r}.")
+        return REGRESSION_OUTCOMES[self.outcome]
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
+    ) -> tuple[FloatArray, Target]:
+        family = self._family()
+        n_rows = len(y) if hasattr(y, "__len__") else 0
+        for name, owner in (("exposure", PoissonOutcome), ("event", ExponentialOutcome)):
+            if extras[name] is None:
+                continue
+            if family is not owner:
+                raise ValueError(f"{name} is for outcome={owner.name!r} only; outcome is {self.outcome!r}.")
+            extras[name] = (check_event if name == "event" else check_exposure)(extras[name], n_rows)
+        return super()._check_rows(X, y, sample_weight, extras, reset=reset)
+
+    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
+        return target, None
+
+    def _check_more_target(self, target: Target) -> Target:
+        type(self.outcome_).of(target, self.outcome_.prior, **self._definition())
+        return target
+
+    def _definition(self) -> dict[str, Any]:
+        return {"definition": self.outcome} if self._family() is None else {}
+
+    def _make_outcome(self, target: Target, prior: Any) -> Outcome:
+        family = self._family()
+        return CustomOutcome.of(target, prior, self.outcome) if family is None else family.of(target, prior)
+
+    def _leaf_summary(self, leaf: int) -> LeafSummary:
+        posterior = self.tree_.posterior[[leaf]]
+        result = {}
+        for name, distribution in (
+            ("mean", self.outcome_.mean_distribution(posterior)),
+            ("outcome", self.outcome_.distribution(posterior)),
+        ):
+            low, high = (float(distribution.ppf(q)[0]) for q in (0.05, 0.95))
+            result[name] = (float(self.tree_.value[leaf, 0, 0]), low, high)
+        return result
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the expected outcome of each row (counts: per unit of exposure).
+
+        Parameters
+        ----------
+        X
+            Rows.
+        return_std
+            Whether to return the standard deviation of the predictive distribution too.
+        """
+        leaves = self.apply(X)
+        mean = self.tree_.value[:, 0].take(leaves, axis=0)
+        mean = mean[:, 0] if mean.shape[1] == 1 else mean
+        return (mean, self._by_leaf(leaves, self.outcome_.std)) if return_std else mean
+
+    def _by_leaf(self, leaves: AnyArray, function: Any) -> FloatArray:
+        """Evaluate a function of posteriors once a leaf."""
+        found, inverse = np.unique(leaves, return_inverse=True)
+        return np.asarray(function(self.tree_.posterior[found]))[inverse]
+
+    def predict_dist(self, X: Any) -> Any:
+        """Return the predictive distribution of each row as one frozen, vectorised scipy.stats distribution."""
+        return self.outcome_.distribution(self.posterior(X))
+
+    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
+        """Return quantiles of the predictive distribution, shape (n_rows, n_quantiles)."""
+        wanted = check_quantiles(quantiles)
+        leaves = self.apply(X)
+
+        def of_leaves(posterior: FloatArray) -> FloatArray:
+            distribution = self.outcome_.distribution(posterior)
+            return np.stack([distribution.ppf(q) for q in wanted], axis=-1)
+
+        return self._by_leaf(leaves, of_leaves)
+
+    def predict_interval(self, X: Any, level: float = 0.9, kind: str = "outcome") -> FloatArray:
+        """Return the central interval that holds the outcome, or its mean, with a given probability.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        level
+            Probability, in (0, 1).
+        kind
+            ``"outcome"``: of the outcome of a new row; ``"mean"``: of the mean outcome.
+
+        Returns
+        -------
+        array of shape (n_rows, 2)
+            Lower and upper end.
+        """
+        level = check_real("level", level, low=0, high=1)
+        if kind not in ("outcome", "mean"):
+            raise ValueError(f"kind must be 'outcome' or 'mean'; got {kind!r}.")
+        leaves = self.apply(X)
+
+        def of_leaves(posterior: FloatArray) -> FloatArray:
+            family = self.outcome_
+            distribution = family.distribution(posterior) if kind == "outcome" else family.mean_distribution(posterior)
+            return np.stack([distribution.ppf(0.5 - level / 2), distribution.ppf(0.5 + level / 2)], axis=-1)
+
+        return self._by_leaf(leaves, of_leaves)
+
+
+def check_exposure(exposure: Any, n_rows: int) -> FloatArray:
+    """Read one finite number per row."""
+    return check_numbers("exposure", exposure, n_rows)
+
+
+def check_event(event: Any, n_rows: int) -> FloatArray:
+    """Read one True or False per row, as 1.0 and 0.0."""
+    array = np.asarray(event)
+    if array.shape != (n_rows,):
+        raise ValueError(f"event must hold one True or False per row of X ({n_rows} of them); got shape {array.shape}.")
+    if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
+        raise ValueError(
+            "event must be True or False (or 1 or 0) in every row: whether the duration ended in an event."
+        )
+    return array.astype(np.float64)

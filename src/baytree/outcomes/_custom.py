@@ -1,0 +1,115 @@
+"""An outcome that a user wrote: any object with a prior and three NumPy functions (docs/your_outcome.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .. import _core
+from .._typing import FloatArray
+from ._base import RealOutcome, Target, check_numbers
+
+REQUIRED = ("prior", "statistics", "log_marginal", "update", "mean")
+
+
+@dataclass(frozen=True)
+class CustomOutcome(RealOutcome):
+    """Calls the user's object, and checks what it answers."""
+
+    prior: FloatArray
+    definition: Any
+
+    name = "custom"
+
+    @classmethod
+    def of(cls, target: Target, prior: Any, definition: Any = None) -> Self:
+        """Check the user's object on the target."""
+        missing = [name for name in REQUIRED if not hasattr(definition, name)]
+        if missing:
+            raise TypeError(
+                f"outcome must be 'normal', 'poisson', 'exponential' or an object with {', '.join(REQUIRED)}; "
+                f"{type(definition).__name__} lacks {', '.join(missing)}."
+            )
+        parameters = np.atleast_1d(np.asarray(definition.prior if prior is None else prior, dtype=np.float64))
+        if parameters.ndim != 1 or not np.all(np.isfinite(parameters)):
+            raise ValueError(f"The prior of the outcome must be a vector of finite numbers; got {parameters!r}.")
+        outcome = cls(parameters, definition)
+        outcome._row_statistics(target)
+        return outcome
+
+    def _row_statistics(self, target: Target) -> FloatArray:
+        rows = np.asarray(self.definition.statistics(target.y), dtype=np.float64)
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        if rows.ndim != 2 or len(rows) != len(target.y):
+            raise ValueError(
+                f"statistics(y) of the outcome must return one row per outcome ({len(target.y)}); got shape {rows.shape}."
+            )
+        check_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
+        return rows
+
+    def candidates(self, target: Target) -> Iterator[Self]:
+        """The object's own choice of priors."""
+        if not hasattr(self.definition, "candidates"):
+            raise ValueError("prior='evidence' needs an outcome with a method candidates() that lists priors.")
+        for prior in self.definition.candidates():
+            yield type(self).of(target, prior, self.definition)
+
+    def to_core(self, target: Target) -> _core.Custom:
+        """The rows' statistics, with functions for the rest."""
+        weight = np.ones(len(target.y)) if target.weight is None else target.weight
+        rows = np.ascontiguousarray(self._row_statistics(target) * weight[:, None])
+        return _core.Custom(rows, weight, self._log_marginal, self._update)
+
+    def _log_marginal(self, statistics: FloatArray, prior: FloatArray) -> FloatArray:
+        result = np.asarray(self.definition.log_marginal(statistics, prior), dtype=np.float64)
+        if result.shape != (len(statistics),) or np.any(np.isnan(result)):
+            raise ValueError(
+                "log_marginal(statistics, prior) of the outcome must return one number per row of statistics "
+                f"({len(statistics)}), none of them NaN; got shape {result.shape}."
+            )
+        return np.ascontiguousarray(result)
+
+    def _update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        result = np.asarray(self.definition.update(prior[None, :], statistics[None, :]), dtype=np.float64)
+        return np.ascontiguousarray(np.broadcast_to(result, (1, len(prior)))[0])
+
+    def statistics(self, target: Target) -> FloatArray:
+        """One, then the object's own."""
+        rows = self._row_statistics(target)
+        return np.column_stack([np.ones(len(rows)), rows])
+
+    def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The object's own."""
+        return np.asarray(self.definition.update(prior, statistics[:, 1:]), dtype=np.float64)
+
+    def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The object's own, node by node, since nodes may differ in their prior."""
+        sets = zip(prior, statistics[:, 1:], strict=True)
+        return np.array([self._log_marginal(row[None, :], parameters)[0] for parameters, row in sets])
+
+    def mean(self, posterior: FloatArray) -> FloatArray:
+        """The object's own."""
+        return np.asarray(self.definition.mean(posterior), dtype=np.float64).reshape(len(posterior), -1)
+
+    def distribution(self, posterior: FloatArray) -> Any:
+        """The object's own."""
+        return self._optional("distribution")(posterior)
+
+    def mean_distribution(self, posterior: FloatArray) -> Any:
+        """The object's own."""
+        return self._optional("mean_distribution")(posterior)
+
+    def _optional(self, name: str) -> Any:
+        if not hasattr(self.definition, name):
+            raise TypeError(
+                f"The outcome {type(self.definition).__name__} has no method {name}(posterior): "
+                "add one that returns a frozen scipy.stats distribution."
+            )
+        return getattr(self.definition, name)
+
+    def state(self) -> dict[str, Any]:
+        """Not data: the object is code."""
+        raise TypeError("A model with an outcome of your own cannot be saved as data: keep it with pickle instead.")

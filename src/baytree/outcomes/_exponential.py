@@ -1,0 +1,53 @@
+"""Durations: exponential with a Gamma prior on the rate; durations without an event were cut off (right-censored).
+
+The predictive distribution of a duration is a Lomax (Pareto type II).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from .._typing import FloatArray
+from ._base import Target, check_numbers
+from ._gamma_rate import GammaRateOutcome
+
+
+@dataclass(frozen=True)
+class ExponentialOutcome(GammaRateOutcome):
+    """Durations, with an optional event indicator."""
+
+    name = "exponential"
+
+    @staticmethod
+    def check(target: Target) -> None:
+        """Durations are positive."""
+        y = check_numbers("y", target.y, len(target.y))
+        if np.any(y <= 0):
+            row = int(np.argmax(y <= 0))
+            raise ValueError(f"y is not positive in row {row} ({y[row]:g}): outcome='exponential' needs durations.")
+
+    @staticmethod
+    def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """rate^event exp(-rate y)."""
+        y = np.asarray(target.y, dtype=np.float64)
+        event = np.ones(len(y)) if target.event is None else target.event
+        return event, y, np.zeros(len(y))
+
+    def mean(self, posterior: FloatArray) -> FloatArray:
+        """Expected duration; infinite where the shape is at most 1."""
+        shape, rate = posterior[:, :1], posterior[:, 1:]
+        return np.where(shape > 1, rate / np.where(shape > 1, shape - 1, 1.0), np.inf)
+
+    def distribution(self, posterior: FloatArray) -> Any:
+        """Lomax."""
+        shape, rate = posterior.T
+        return stats.lomax(shape, scale=rate)
+
+    def mean_distribution(self, posterior: FloatArray) -> Any:
+        """Inverse gamma: the mean is one over the rate."""
+        shape, rate = posterior.T
+        return stats.invgamma(shape, scale=rate)

@@ -1,0 +1,85 @@
+"""What counts and durations have in common: a rate with a Gamma(shape, rate) prior.
+
+After `events` events in an exposure of `exposure` the posterior is Gamma(shape + events, rate + exposure).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import special
+
+from .. import _core
+from .._typing import FloatArray
+from ._base import RealOutcome, Target, check_parameters
+
+DEFAULT_SHAPE = 2.0
+_CANDIDATE_SHAPES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+
+
+@dataclass(frozen=True)
+class GammaRateOutcome(RealOutcome):
+    """The prior at the root."""
+
+    prior: FloatArray
+
+    parameter_names = ("shape", "rate")
+
+    @staticmethod
+    @abstractmethod
+    def check(target: Target) -> None:
+        """Refuse targets that cannot be."""
+
+    @staticmethod
+    @abstractmethod
+    def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Events, exposure and the log of the factor that the rate is not in, for each row."""
+
+    @classmethod
+    def of(cls, target: Target, prior: Any) -> Self:
+        """Set the prior from the overall rate where it is None."""
+        cls.check(target)
+        if prior is None:
+            return cls(cls._around_overall_rate(target, DEFAULT_SHAPE))
+        return cls(check_parameters(prior, cls.parameter_names))
+
+    @classmethod
+    def _around_overall_rate(cls, target: Target, shape: float) -> FloatArray:
+        events, exposure, _ = cls.events_and_exposure(target)
+        weight = np.ones(len(events)) if target.weight is None else target.weight
+        # Half an event keeps the rate of a table without events positive.
+        overall = max(float(weight @ events), 0.5) / float(weight @ exposure)
+        return np.array([shape, shape / overall])
+
+    def candidates(self, target: Target) -> Iterator[Self]:
+        """Priors with the overall rate as their mean, of several strengths."""
+        for shape in _CANDIDATE_SHAPES:
+            yield replace(self, prior=self._around_overall_rate(target, shape))
+
+    def to_core(self, target: Target) -> _core.GammaRate:
+        """Events and exposure of each row."""
+        return _core.GammaRate(*self.events_and_exposure(target), target.weight)
+
+    def statistics(self, target: Target) -> FloatArray:
+        """One, events, exposure and log factor."""
+        events, exposure, log_factor = self.events_and_exposure(target)
+        return np.stack([np.ones(len(events)), events, exposure, log_factor], axis=-1)
+
+    def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Add events to the shape, exposure to the rate."""
+        return prior + statistics[..., 1:3]
+
+    def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Ratio of the normalising constants, with the factor."""
+        shape, rate = np.moveaxis(prior, -1, 0)
+        shape_n, rate_n = np.moveaxis(self.update(prior, statistics), -1, 0)
+        gammas = special.gammaln(shape_n) - special.gammaln(shape)
+        return np.asarray(gammas + shape * np.log(rate) - shape_n * np.log(rate_n) + statistics[..., 3])
+
+    def state(self) -> dict[str, Any]:
+        """The prior."""
+        return {"prior": self.prior}

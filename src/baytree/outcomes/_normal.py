@@ -1,0 +1,141 @@
+"""Real outcomes: normal with unknown mean and precision, with a Normal-Gamma prior.
+
+Parameters (mu, kappa, alpha, beta): the precision is Gamma(alpha, rate beta) distributed, the mean given the
+precision is normal around mu with kappa times the precision. After n rows with mean m and sum of squared
+deviations S::
+
+    kappa' = kappa + n               mu' = (kappa mu + n m) / kappa'
+    alpha' = alpha + n / 2           beta' = beta + S / 2 + kappa n (m - mu)^2 / (2 kappa')
+
+The predictive distribution is Student's t with 2 alpha degrees of freedom around mu, of scale
+sqrt(beta (kappa + 1) / (alpha kappa)).
+
+Statistics are those of y shifted and scaled to mean 0 and variance 1 (those of the training rows), so that an
+offset in y costs no precision and a change of its unit changes no tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import special, stats
+
+from .. import _core
+from .._typing import FloatArray
+from ._base import RealOutcome, Target, check_numbers, check_parameters
+
+# Relative to the variance of y; docs/normal_prior.md shows how they were chosen.
+DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA = 0.1, 2.0, 0.2
+_CANDIDATES = [
+    (kappa, alpha, alpha * noise)
+    for kappa in (0.02, 0.1, 0.5)
+    for alpha in (1.0, 2.0, 5.0)
+    for noise in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+]
+
+
+@dataclass(frozen=True)
+class NormalOutcome(RealOutcome):
+    """The prior at the root, and the shift and scale that make y standard."""
+
+    prior: FloatArray
+    shift: float
+    scale: float
+
+    name = "normal"
+    parameter_names = ("mu", "kappa", "alpha", "beta")
+
+    @classmethod
+    def of(cls, target: Target, prior: Any) -> Self:
+        """Set the prior from the mean and variance of y where it is None."""
+        y = check_numbers("y", target.y, len(target.y))
+        # Differences to one of the values are exact where it matters: when y has a large offset.
+        offset = float(y[0])
+        with np.errstate(over="ignore"):
+            distance = y - offset
+            mean = float(np.average(distance, weights=target.weight))
+            variance = float(np.average((distance - mean) ** 2, weights=target.weight))
+        if not np.isfinite(variance):
+            raise ValueError("y is too large to be squared: give it in a larger unit.")
+        scale = float(np.sqrt(variance)) or 1.0
+        outcome = cls(np.empty(0), offset + mean, scale)
+        if prior is None:
+            return outcome._with_relative(DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA)
+        return replace(outcome, prior=check_parameters(prior, cls.parameter_names, any_sign=("mu",)))
+
+    def _with_relative(self, kappa: float, alpha: float, beta: float) -> Self:
+        return replace(self, prior=np.array([self.shift, kappa, alpha, beta * self.scale**2]))
+
+    def candidates(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
+        """Priors around the mean of y with several strengths and levels of noise."""
+        for kappa, alpha, beta in _CANDIDATES:
+            yield self._with_relative(kappa, alpha, beta)
+
+    def to_core(self, target: Target) -> _core.Normal:
+        """Standard y."""
+        return _core.Normal(self._standard(target), target.weight)
+
+    def _standard(self, target: Target) -> FloatArray:
+        return (np.asarray(target.y, dtype=np.float64) - self.shift) / self.scale
+
+    def core_prior(self) -> FloatArray:
+        """The prior of standard y."""
+        return self._to_standard(self.prior)
+
+    def _to_standard(self, parameters: FloatArray) -> FloatArray:
+        mu, kappa, alpha, beta = np.moveaxis(parameters, -1, 0)
+        return np.stack([(mu - self.shift) / self.scale, kappa, alpha, beta / self.scale**2], axis=-1)
+
+    def prior_from_core(self, prior: FloatArray) -> FloatArray:
+        """The prior of y."""
+        mu, kappa, alpha, beta = np.moveaxis(prior, -1, 0)
+        return np.stack([mu * self.scale + self.shift, kappa, alpha, beta * self.scale**2], axis=-1)
+
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, weight: FloatArray) -> FloatArray:
+        """A density changes with the unit: once for every row."""
+        return log_likelihood - weight * np.log(self.scale)
+
+    def statistics(self, target: Target) -> FloatArray:
+        """One, standard y and its square."""
+        z = self._standard(target)
+        return np.stack([np.ones(len(z)), z, z * z], axis=-1)
+
+    def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The posterior, by way of standard y."""
+        mu, kappa, alpha, beta = np.moveaxis(self._to_standard(prior), -1, 0)
+        n, s, q = np.moveaxis(statistics, -1, 0)
+        mean = s / np.where(n > 0, n, 1.0)
+        squares = np.maximum(q - s * mean, 0.0)
+        after = kappa + n
+        spread = squares / 2 + kappa * n * (mean - mu) ** 2 / (2 * after)
+        posterior = np.stack([(kappa * mu + s) / after, after, alpha + n / 2, beta + spread], axis=-1)
+        return self.prior_from_core(posterior)
+
+    def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Ratio of the normalising constants of posterior and prior."""
+        _, kappa, alpha, beta = np.moveaxis(prior, -1, 0)
+        _, kappa_n, alpha_n, beta_n = np.moveaxis(self.update(prior, statistics), -1, 0)
+        n = statistics[..., 0]
+        gammas = special.gammaln(alpha_n) - special.gammaln(alpha) + alpha * np.log(beta) - alpha_n * np.log(beta_n)
+        return np.asarray(gammas + 0.5 * (np.log(kappa) - np.log(kappa_n)) - n / 2 * np.log(2 * np.pi))
+
+    def mean(self, posterior: FloatArray) -> FloatArray:
+        """Mu."""
+        return posterior[:, :1]
+
+    def distribution(self, posterior: FloatArray) -> Any:
+        """Student's t."""
+        mu, kappa, alpha, beta = posterior.T
+        return stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta * (kappa + 1) / (alpha * kappa)))
+
+    def mean_distribution(self, posterior: FloatArray) -> Any:
+        """Student's t, narrower."""
+        mu, kappa, alpha, beta = posterior.T
+        return stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta / (alpha * kappa)))
+
+    def state(self) -> dict[str, Any]:
+        """The prior, shift and scale."""
+        return {"prior": self.prior, "shift": self.shift, "scale": self.scale}

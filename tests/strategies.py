@@ -77,3 +77,22 @@ def parameters(draw, n_features, n_classes):
         "min_weight_fraction_leaf": draw(st.sampled_from([0.0, 0.0, 0.2])),
         "max_leaf_nodes": draw(st.sampled_from([None, None, 1, 2, 3])),
     }
+
+
+@st.composite
+def problems(draw, **fixed):
+    """Table, labels, weights and parameters, some of them fixed. About half of the trees have cuts."""
+    X = draw(tables(min_rows=draw(st.sampled_from([1, 6, 10]))))
+    y = draw(labels(len(X)))
+    if draw(st.booleans()):
+        middle = np.sort(X, axis=0)[len(X) // 2]
+        y = np.unique((middle <= X).sum(axis=1), return_inverse=True)[1]
+    willing = {"prior": 0.05, "max_depth": None, "max_leaf_nodes": None} if draw(st.booleans()) else {}
+    return X, y, draw(weights(len(X))), draw(parameters(X.shape[1], len(np.unique(y)))) | willing | fixed
+
+
+def real_prior(outcome):
+    """Parameters of a real outcome's prior, or None for its default."""
+    positive = st.floats(0.05, 20)
+    given = st.tuples(st.floats(-5, 5), positive, positive, positive) if outcome == "normal" else st.tuples(positive, positive)
+    return st.one_of(st.none(), given.map(list))

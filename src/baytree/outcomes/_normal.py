@@ -28,7 +28,7 @@ from .._typing import FloatArray
 from ._base import RealOutcome, Target, check_numbers, check_parameters
 
 # Relative to the variance of y; docs/normal_prior.md shows how they were chosen.
-DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA = 0.1, 2.0, 0.2
+DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA = 0.02, 5.0, 1.0
 _CANDIDATES = [
     (kappa, alpha, alpha * noise)
     for kappa in (0.02, 0.1, 0.5)

@@ -1,6 +1,7 @@
-"""The greedy-modal tree for class labels, written down as docs/model.md states it.
+"""The greedy-modal tree, written down as docs/model.md states it.
 
-Plain Python: no NumPy, no tables, no incremental sums, every set of rows is counted afresh.
+Plain Python: no NumPy, no tables, no incremental sums, every set of rows is looked at afresh. What is particular to
+an outcome is in outcomes.py.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ TOLERANCE = 1e-9
 
 @dataclass
 class Settings:
-    """What the tree depends on besides the data. `alpha` is the prior at the root, one per class."""
+    """What the tree depends on besides the data. `prior` holds the parameters at the root."""
 
-    alpha: list[float]
+    prior: list[float]
     split: float = 0.99
     by_depth: bool = True
     by_distance: bool = False
@@ -49,8 +50,7 @@ class Partition:
 class Node:
     rows: list[int]
     depth: int
-    alpha: list[float]
-    counts: list[float]
+    prior: list[float]
     partitions: list[Partition]
     mode: Partition
     children: list[Node] = field(default_factory=list)
@@ -61,19 +61,15 @@ class Node:
 
 
 class Problem:
-    def __init__(self, X, y, weight, settings: Settings):
-        self.X, self.y, self.weight, self.settings = X, y, weight, settings
-        self.total_weight = sum(weight)
+    def __init__(self, X, outcome, settings: Settings):
+        self.X, self.outcome, self.weight, self.settings = X, outcome, outcome.weight, settings
+        self.total_weight = sum(self.weight)
         d = len(X[0])
         raw = settings.feature_weight or [1.0] * d
         everything = list(range(len(X)))
         counted = [r for r in range(d) if not settings.proper or self.cuts(everything, r)]
         total = sum(raw[r] for r in counted)
         self.w = [raw[r] / total if total else 0.0 for r in range(d)]
-
-    def counts(self, rows):
-        """Weight of each class."""
-        return [sum(self.weight[i] for i in rows if self.y[i] == c) for c in range(len(self.settings.alpha))]
 
     def cuts(self, rows, r):
         """Pairs of neighbouring distinct values of feature r that the limits let us cut between."""
@@ -89,21 +85,13 @@ class Problem:
                 allowed.append((low, high))
         return allowed
 
-    def log_likelihood(self, rows, alpha):
-        """Dirichlet-multinomial marginal likelihood of a set of rows."""
-        counts = self.counts(rows)
-        result = math.lgamma(sum(alpha)) - math.lgamma(sum(alpha) + sum(counts))
-        for a, n in zip(alpha, counts, strict=True):
-            result += math.lgamma(a + n) - math.lgamma(a)
-        return result
-
-    def partition_space(self, rows, depth, alpha):
+    def partition_space(self, rows, depth, prior):
         """The trivial partition, then every cut in order of feature and threshold."""
         settings = self.settings
-        whole = self.log_likelihood(rows, alpha)
+        whole = self.outcome.log_likelihood(rows, prior)
         alone = [Partition(None, math.nan, math.nan, 0.0, whole)]
         cuts = [self.cuts(rows, r) for r in range(len(self.X[0]))]
-        if depth >= settings.max_depth or len({self.y[i] for i in rows}) == 1 or not any(cuts):
+        if depth >= settings.max_depth or len({self.outcome.record(i) for i in rows}) == 1 or not any(cuts):
             return alone
         s = settings.split ** (1 + depth if settings.by_depth else 1)
         cuttable = sum(self.w[r] for r in range(len(cuts)) if cuts[r])
@@ -114,24 +102,22 @@ class Problem:
             for low, high in of_feature:
                 by_distance = (Fraction(high) - Fraction(low)) / span
                 v = by_distance if settings.by_distance else Fraction(1, len(of_feature))
-                likelihood = self.log_likelihood([i for i in rows if self.X[i][r] <= low], alpha)
-                likelihood += self.log_likelihood([i for i in rows if self.X[i][r] > low], alpha)
+                likelihood = self.outcome.log_likelihood([i for i in rows if self.X[i][r] <= low], prior)
+                likelihood += self.outcome.log_likelihood([i for i in rows if self.X[i][r] > low], prior)
                 space.append(Partition(r, low, high, math.log(s * self.w[r]) + log_of(v), likelihood))
         return space
 
-    def grow(self, rows=None, depth=0, alpha=None) -> Node:
+    def grow(self, rows=None, depth=0, prior=None) -> Node:
         rows = list(range(len(self.X))) if rows is None else rows
-        alpha = list(self.settings.alpha) if alpha is None else alpha
-        space = self.partition_space(rows, depth, alpha)
+        prior = list(self.settings.prior) if prior is None else prior
+        space = self.partition_space(rows, depth, prior)
         best = max(partition.score for partition in space)
         mode = next(p for p in space if p.score >= best - TOLERANCE * (1 + abs(best)))
-        node = Node(rows, depth, alpha, self.counts(rows), space, mode)
+        node = Node(rows, depth, prior, space, mode)
         if mode.feature is not None:
             for side in (lambda x: x <= mode.lower, lambda x: x > mode.lower):
                 part = [i for i in rows if side(self.X[i][mode.feature])]
-                counts = self.counts(part)
-                prior = [a + self.settings.smoothing * n for a, n in zip(alpha, counts, strict=True)]
-                node.children.append(self.grow(part, depth + 1, prior))
+                node.children.append(self.grow(part, depth + 1, self.outcome.update(part, prior, self.settings.smoothing)))
         return node
 
 
@@ -167,8 +153,8 @@ def depth_first(node: Node) -> list[Node]:
     return [node, *(below for child in node.children for below in depth_first(child))]
 
 
-def grow(X, y, weight, settings: Settings) -> Node:
-    root = Problem(X, y, weight, settings).grow()
+def grow(X, outcome, settings: Settings) -> Node:
+    root = Problem(X, outcome, settings).grow()
     limit_leaves(root, settings.max_leaf_nodes)
     return root
 

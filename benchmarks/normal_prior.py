@@ -33,7 +33,7 @@ def load(path: Path):
     return table.drop(columns="target").to_numpy(float), table["target"].to_numpy(float)
 
 
-def folds(X, y):
+def folds(X):
     """The same five folds for everybody."""
     return list(KFold(5, shuffle=True, random_state=0).split(X))
 
@@ -41,7 +41,7 @@ def folds(X, y):
 def score(X, y, make_prior) -> dict[str, float]:
     """Cross-validate one prior."""
     density, inside, predicted, leaves = [], [], np.empty(len(y)), []
-    for train, test in folds(X, y):
+    for train, test in folds(X):
         model = BayesianTreeRegressor(prior=make_prior(y[train])).fit(X[train], y[train])
         distribution = model.predict_dist(X[test])
         density.append(-distribution.logpdf(y[test]).mean() - np.log(y.std()))
@@ -60,7 +60,7 @@ def score(X, y, make_prior) -> dict[str, float]:
 def tuned_tree(X, y) -> float:
     """R2 of scikit-learn's tree with its pruning chosen by cross-validation."""
     predicted = np.empty(len(y))
-    for train, test in folds(X, y):
+    for train, test in folds(X):
         path = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(X[train], y[train])
         alphas = np.unique(np.quantile(path.ccp_alphas, np.linspace(0, 1, 25)))
         search = GridSearchCV(DecisionTreeRegressor(random_state=0), {"ccp_alpha": alphas}, cv=5)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import train_test_split
 
-from baytree import BayesianTreeClassifier, partition_space
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, partition_space
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # told apart by colour-blind readers
@@ -26,6 +28,11 @@ def main() -> None:
     draw_cuts(left, X, y)
     draw_leaves(right, model)
     figure.savefig(IMAGES / "posterior.png", dpi=110)
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    draw_intervals(left)
+    draw_survival(right)
+    figure.savefig(IMAGES / "outcomes.png", dpi=110)
 
 
 def draw_cuts(axes, X, y) -> None:
@@ -43,6 +50,59 @@ def draw_cuts(axes, X, y) -> None:
         xlim=(0.2, 0.4),
     )
     axes.legend(frameon=False, loc="upper right")
+
+
+def draw_intervals(axes) -> None:
+    """90 % intervals of held-out rows of scikit-learn's diabetes table, in order of their prediction."""
+    X, y = load_diabetes(return_X_y=True)
+    train, test = train_test_split(np.arange(len(y)), test_size=0.33, random_state=0)
+    model = BayesianTreeRegressor().fit(X[train], y[train])
+    order = test[np.argsort(model.predict(X[test]), kind="stable")]
+    low, high = model.predict_interval(X[order], level=0.9).T
+    inside = (y[order] >= low) & (y[order] <= high)
+    place = np.arange(len(order))
+    axes.fill_between(place, low, high, step="mid", color=BLUE, alpha=0.2, lw=0)
+    axes.step(place, model.predict(X[order]), where="mid", color=BLUE, lw=1.2)
+    axes.plot(place[inside], y[order][inside], ".", color=GREY, markersize=4)
+    axes.plot(place[~inside], y[order][~inside], "x", color=ORANGE, markersize=4)
+    axes.set(
+        title=f"{inside.mean():.0%} of new patients in the 90 % interval",
+        xlabel="held-out patients, by prediction",
+        ylabel="progression after a year",
+    )
+
+
+def draw_survival(axes) -> None:
+    """Survival curves of the leaves of a tree for durations that were partly cut off."""
+    X, duration, event = make_survival()
+    model = BayesianTreeRegressor(outcome="exponential", min_samples_leaf=30).fit(X, duration, event=event)
+    time = np.linspace(0, 10, 200)
+    for leaf, colour in zip(np.flatnonzero(model.tree_.is_leaf), (BLUE, ORANGE, "#009e73"), strict=True):
+        shape, rate = model.tree_.posterior[leaf]
+        hazard = stats.gamma(shape, scale=1 / rate)
+        axes.fill_between(
+            time, np.exp(-hazard.ppf(0.95) * time), np.exp(-hazard.ppf(0.05) * time), color=colour, alpha=0.25, lw=0
+        )
+        path = model.tree_.path(leaf)
+        names = [
+            f"{('age', 'dose')[model.tree_.feature[a]]} {'≤' if model.tree_.children_left[a] == b else '>'} "
+            f"{model.tree_.threshold[a]:.2g}"
+            for a, b in pairwise(path)
+        ]
+        axes.plot(time, stats.lomax(shape, scale=rate).sf(time), color=colour, label=", ".join(names), lw=1.2)
+    axes.set(
+        title="Survival by leaf, with 90 % bands", xlabel="years", ylabel="share still without an event", ylim=(0, 1)
+    )
+    axes.legend(frameon=False, fontsize=8)
+
+
+def make_survival():
+    """Six hundred patients; hazards depend on age and dose, and a third is lost to follow-up."""
+    random = np.random.default_rng(0)
+    age, dose = random.uniform(30, 80, 600), random.uniform(0, 10, 600)
+    hazard = np.where(age > 60, np.where(dose > 5, 0.15, 0.5), 0.1)
+    death, lost = random.exponential(1 / hazard), random.exponential(8, 600)
+    return np.column_stack([age, dose]), np.minimum(death, lost), death <= lost
 
 
 def draw_leaves(axes, model) -> None:

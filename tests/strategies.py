@@ -94,5 +94,9 @@ def problems(draw, **fixed):
 def real_prior(outcome):
     """Parameters of a real outcome's prior, or None for its default."""
     positive = st.floats(0.05, 20)
-    given = st.tuples(st.floats(-5, 5), positive, positive, positive) if outcome == "normal" else st.tuples(positive, positive)
+    given = (
+        st.tuples(st.floats(-5, 5), positive, positive, positive)
+        if outcome == "normal"
+        else st.tuples(positive, positive)
+    )
     return st.one_of(st.none(), given.map(list))

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "log_sum.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
 #include "types.hpp"
+#include "vector_math.hpp"
 
 namespace baytree {
 

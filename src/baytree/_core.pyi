@@ -73,6 +73,42 @@ def grow(
     smoothing: float,
     subtree_rows: int,
     n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: Normal,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+    smoothing: float,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: GammaRate,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+    smoothing: float,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: Custom,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+    smoothing: float,
+    subtree_rows: int,
+    n_threads: int,
 ) -> dict:
     """Grow the greedy-modal tree; returns one array per field of its nodes."""
 
@@ -93,6 +129,33 @@ def partition_space(
     outcome_prior: Sequence[float],
     prior: PartitionPrior,
     limits: Limits,
+) -> dict: ...
+@overload
+def partition_space(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: Normal,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+) -> dict: ...
+@overload
+def partition_space(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: GammaRate,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
+) -> dict: ...
+@overload
+def partition_space(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Columns,
+    outcome: Custom,
+    outcome_prior: Sequence[float],
+    prior: PartitionPrior,
+    limits: Limits,
 ) -> dict:
     """List every partition of the rows."""
 
@@ -104,6 +167,39 @@ class CategoricalWeights:
         y: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)],
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         n_classes: int,
+    ) -> None: ...
+
+class Normal:
+    """Real outcomes, shifted and scaled to mean 0 and variance 1."""
+
+    def __init__(
+        self,
+        y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    ) -> None: ...
+
+class GammaRate:
+    """Events over an exposure: counts, durations."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    ) -> None: ...
+
+class Custom:
+    """An outcome whose likelihood and update are Python functions."""
+
+    def __init__(
+        self,
+        statistics: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_marginal: object,
+        update: object,
     ) -> None: ...
 
 def route(

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -19,6 +20,7 @@
 #include "../log_gamma.hpp"
 #include "../outcome.hpp"
 #include "../types.hpp"
+#include "../vector_math.hpp"
 
 namespace baytree {
 
@@ -32,9 +34,10 @@ struct NormalPrior {
   }
   double prior_term() const { return -log_gamma(alpha) + alpha * std::log(beta) + 0.5 * std::log(kappa); }
   // beta_n is never below beta; rounding may not say so.
-  double posterior_beta(double s, double q, double one_over_kappa_n) const {
+  BAYTREE_INLINE double posterior_beta(double s, double q, double one_over_kappa_n) const {
     const double shifted = s + kappa * mu;
-    return std::max(beta, beta + 0.5 * (q + kappa * mu * mu - shifted * shifted * one_over_kappa_n));
+    const double result = beta + 0.5 * (q + kappa * mu * mu - shifted * shifted * one_over_kappa_n);
+    return result > beta ? result : beta;
   }
 };
 
@@ -70,6 +73,10 @@ struct Normal {
     statistics[0] += w;
     statistics[1] += w * y[row];
     statistics[2] += w * y[row] * y[row];
+  }
+
+  void add_by_bin(double* statistics, std::span<const std::uint8_t> bin, std::span<const Row> rows) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) add(statistics + 3 * bin[rows[i]], i);
   }
 
   // The posterior after `smoothing` times the child's rows.
@@ -115,33 +122,89 @@ class NormalNode {
     tables_ = shared ? outcome.tables : Normal::make_tables(prior, static_cast<std::size_t>(n_));
   }
 
+  double split_score(const double* lower) const {
+    return constant_ + side(lower[0], lower[1], lower[2]) + side(n_ - lower[0], s_ - lower[1], q_ - lower[2]);
+  }
+
+  // Any part of a bin's rows, of mean c and sum of squared deviations S, deviates from its share of the sum by at
+  // most D = sqrt(n S) / 2 (Cauchy-Schwarz) and adds between 0 and S to the squared deviations. With these, a cut
+  // inside of the bin lies in the hull of eight points around the statistics at its edges, and the score is convex.
+  double upper_bound(const double* from, const double* to) const {
+    const double n = to[0] - from[0], s = to[1] - from[1], q = to[2] - from[2];
+    const double c = s / n;
+    const double squares = std::max(q - s * c, 0.0) * (1.0 + 1e-9) + 1e-12 * std::abs(q);
+    const double deviation = 0.5 * std::sqrt(n * squares);
+    double bound = kMinusInfinity;
+    for (const double sign : {-1.0, 1.0})
+      for (const double share : {0.0, 1.0}) {
+        const double shift = sign * deviation;
+        bound = std::max({bound, corner(from[0], from[1] + shift, from[2] + 2.0 * c * shift + share * squares),
+                          corner(to[0], to[1] + shift, to[2] + 2.0 * c * shift - share * squares)});
+      }
+    return bound;
+  }
+
+  // In two steps over stretches of cuts: sums one after the other, then logarithms side by side.
   template <class Entry>
   void split_scores(const Normal& outcome, std::span<const Entry> order, const double* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
+    constexpr std::size_t stretch = 128;
+    std::array<double, stretch> lower_n, lower_s, lower_q, lower_factor, upper_factor;
     double n = start[0], s = start[1], q = start[2];
     std::size_t next = 0;
-    for (std::size_t j = 0; j < positions.size(); ++j) {
-      for (; next <= positions[j]; ++next) {
-        const std::uint32_t row = row_in_node(order[next]);
-        const double w = outcome.weight_of(row), y = outcome.y[row];
-        n += w;
-        s += w * y;
-        q += w * y * y;
+    for (std::size_t first = 0; first < positions.size(); first += stretch) {
+      const std::size_t size = std::min(stretch, positions.size() - first);
+      for (std::size_t j = 0; j < size; ++j) {
+        for (; next <= positions[first + j]; ++next) {
+          const std::uint32_t row = row_in_node(order[next]);
+          const double w = outcome.weight_of(row), y = outcome.y[row];
+          n += w;
+          s += w * y;
+          q += w * y * y;
+        }
+        lower_n[j] = n;
+        lower_s[j] = s;
+        lower_q[j] = q;
+        lower_factor[j] = one_over_kappa_n(n);
+        upper_factor[j] = one_over_kappa_n(n_ - n);
+        scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
       }
-      scores[j] = constant_ + side(n, s, q) + side(n_ - n, s_ - s, q_ - q);
+      call_wide([size, prior = prior_, all_n = n_, all_s = s_, all_q = q_, ln = lower_n.data(), ls = lower_s.data(),
+                 lq = lower_q.data(), lf = lower_factor.data(), uf = upper_factor.data(),
+                 out = scores + first]() BAYTREE_INLINE {
+        for (std::size_t j = 0; j < size; ++j) {
+          const double lower = prior.posterior_beta(ls[j], lq[j], lf[j]);
+          const double upper = prior.posterior_beta(all_s - ls[j], all_q - lq[j], uf[j]);
+          out[j] -= (prior.alpha + 0.5 * ln[j]) * log_of_positive(lower) +
+                    (prior.alpha + 0.5 * (all_n - ln[j])) * log_of_positive(upper);
+        }
+      });
     }
   }
 
  private:
+  double count_term(double n) const {
+    return tables_ ? tables_->count_term[static_cast<std::size_t>(n)] : prior_.count_term(std::max(n, 0.0));
+  }
+  double one_over_kappa_n(double n) const {
+    return tables_ ? tables_->one_over_kappa_n[static_cast<std::size_t>(n)] : 1.0 / (prior_.kappa + std::max(n, 0.0));
+  }
+
   // log L of a set, less the terms of the prior.
   double side(double n, double s, double q) const {
-    const double half = prior_.alpha + 0.5 * n;
-    if (tables_) {
-      const auto count = static_cast<std::size_t>(n);
-      return tables_->count_term[count] - half * std::log(prior_.posterior_beta(s, q, tables_->one_over_kappa_n[count]));
-    }
-    n = std::max(n, 0.0);
-    return prior_.count_term(n) - half * std::log(prior_.posterior_beta(s, q, 1.0 / (prior_.kappa + n)));
+    return count_term(n) - (prior_.alpha + 0.5 * n) * std::log(prior_.posterior_beta(s, q, one_over_kappa_n(n)));
+  }
+
+  // The score at statistics that no set need have; infinite where the likelihood does not converge.
+  double corner(double n, double s, double q) const {
+    const double lower = unbounded_beta(n, s, q), upper = unbounded_beta(n_ - n, s_ - s, q_ - q);
+    if (!(lower > 0.0 && upper > 0.0)) return -kMinusInfinity;
+    return constant_ + count_term(n) + count_term(n_ - n) - (prior_.alpha + 0.5 * n) * std::log(lower) -
+           (prior_.alpha + 0.5 * (n_ - n)) * std::log(upper);
+  }
+  double unbounded_beta(double n, double s, double q) const {
+    const double shifted = s + prior_.kappa * prior_.mu;
+    return prior_.beta + 0.5 * (q + prior_.kappa * prior_.mu * prior_.mu - shifted * shifted * one_over_kappa_n(n));
   }
 
   NormalPrior prior_;

@@ -28,7 +28,9 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
         ``"normal"``, ``(shape, rate)`` of a Gamma for the others. None: set from y. ``"evidence"``: the one with
         the highest `log_evidence_` of a grid.
-    partition_prior, feature_prior, smoothing, max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, n_jobs
+    partition_prior, feature_prior, smoothing
+        As in `BayesianTreeClassifier`.
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, n_jobs
         As in `BayesianTreeClassifier`.
 
     Attributes

@@ -60,10 +60,15 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
 
 
 def _leaf(model: Any, node: int, decimals: int) -> str:
+    """What a leaf predicts, and its posterior."""
     tree: Tree = model.tree_
-    posterior = tree.posterior[node]
-    family = "Beta" if len(posterior) == 2 else "Dirichlet"
-    parameters = ", ".join(f"{alpha:.{decimals + 3}g}" for alpha in posterior)
-    probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
-    label = model.classes_[posterior.argmax()]
-    return f"{label}  p={probabilities}   {family}({parameters})  n={tree.n_node_samples[node]}"
+    numbers = ", ".join(f"{value:.{decimals + 3}g}" for value in tree.posterior[node])
+    if hasattr(model, "classes_"):
+        family = "Beta" if len(tree.posterior[node]) == 2 else "Dirichlet"
+        probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
+        label = model.classes_[tree.posterior[node].argmax()]
+        predicted = f"{label}  p={probabilities}"
+    else:
+        family = {"normal": "NormalGamma", "custom": "posterior"}.get(model.outcome_.name, "Gamma")
+        predicted = " ".join(f"{value:.{decimals + 1}g}" for value in tree.value[node, 0])
+    return f"{predicted}   {family}({numbers})  n={tree.n_node_samples[node]}"

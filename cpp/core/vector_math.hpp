@@ -1,0 +1,103 @@
+// Logarithms and exponentials of many scores. Written so that a compiler can use its vector registers, in an
+// order of operations that does not depend on which it has.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "types.hpp"
+
+namespace baytree {
+
+// Calls a function, compiled for the wider registers of AVX2 where the processor has them. AVX2 alone has no
+// multiply-add, so both ways round alike. The function is a lambda that captures by value (what it holds then
+// stays in registers) and is marked BAYTREE_INLINE (to be compiled anew inside of the caller).
+#define BAYTREE_INLINE __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class Function>
+[[gnu::target("avx2")]] auto call_with_avx2(Function function) {
+  return function();
+}
+template <class Function>
+auto call_wide(Function function) {
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") > 0;
+  return has_avx2 ? call_with_avx2(function) : function();
+}
+#else
+template <class Function>
+auto call_wide(Function function) {
+  return function();
+}
+#endif
+
+inline double highest(std::span<const double> values) {
+  return call_wide([data = values.data(), n = values.size()]() BAYTREE_INLINE {
+    constexpr std::size_t lanes = 8;
+    std::array<double, lanes> best;
+    best.fill(kMinusInfinity);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+      for (std::size_t k = 0; k < lanes; ++k) best[k] = data[i + k] > best[k] ? data[i + k] : best[k];
+    for (; i < n; ++i) best[0] = data[i] > best[0] ? data[i] : best[0];
+    for (std::size_t k = 1; k < lanes; ++k) best[0] = best[k] > best[0] ? best[k] : best[0];
+    return best[0];
+  });
+}
+
+// exp(x) for -700 <= x <= 0, to about one unit in the last place: x = k log 2 + r, |r| <= log(2) / 2, and
+// the Taylor series of exp(r) in pairs of terms (a shorter chain of dependent steps than Horner's).
+BAYTREE_INLINE inline double exp_of_negative(double x) {
+  constexpr double log2_e = 1.44269504088896340736, log_2_high = 0x1.62e42fefp-1, log_2_low = 0x1.473de6af278edp-33;
+  constexpr double to_integer = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
+  const double shifted = x * log2_e + to_integer;
+  const double k = shifted - to_integer;
+  const double r = (x - k * log_2_high) - k * log_2_low;
+  const double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
+  const double low = (1.0 + r) + r2 * (1.0 / 2 + r * (1.0 / 6));
+  const double middle = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
+  const double high = (1.0 / 40320 + r * (1.0 / 362880)) + r2 * (1.0 / 3628800 + r * (1.0 / 39916800));
+  const double series = low + r4 * middle + r8 * high;
+  const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) << 52;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(series) + exponent);
+}
+
+// log(x) for normal positive x, to about one unit in the last place: x = 2^k m, m near 1, and the series of
+// log m = 2 atanh((m - 1) / (m + 1)).
+BAYTREE_INLINE inline double log_of_positive(double x) {
+  constexpr double log_2_high = 0x1.62e42fefp-1, log_2_low = 0x1.473de6af278edp-33;
+  constexpr std::uint64_t below_sqrt_half = 0x3fe6a09e667f3bcd;  // the bits of sqrt(1/2)
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t shifted = bits - below_sqrt_half;
+  // Bits 52 and up of `shifted` are k, as a signed number; biased, they fit the mantissa of a float64.
+  const std::uint64_t biased = (shifted + (std::uint64_t{2048} << 52)) >> 52;
+  const double k = std::bit_cast<double>(biased | 0x4330000000000000) - (0x1p52 + 2048.0);
+  const double m = std::bit_cast<double>((shifted & 0x000fffffffffffff) + below_sqrt_half);
+  const double z = (m - 1.0) / (m + 1.0), z2 = z * z, z4 = z2 * z2, z8 = z4 * z4;
+  const double low = (1.0 / 3 + z2 * (1.0 / 5)) + z4 * (1.0 / 7 + z2 * (1.0 / 9));
+  const double high = (1.0 / 11 + z2 * (1.0 / 13)) + z4 * (1.0 / 15 + z2 * (1.0 / 17)) + z8 * (1.0 / 19);
+  const double series = 2.0 * z + 2.0 * z * z2 * (low + z8 * high);
+  return k * log_2_high + (series + k * log_2_low);
+}
+
+// sum of exp(value - top), where top is the highest value. `visible` is work space; it may be `values` itself.
+inline double sum_exp(std::span<const double> values, double top, double* visible) {
+  std::size_t n = 0;
+  for (const double value : values) {
+    visible[n] = value - top;
+    n += visible[n] > -kInvisible;
+  }
+  return call_wide([visible, n]() BAYTREE_INLINE {
+    constexpr std::size_t lanes = 8;
+    std::array<double, lanes> sum{};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+      for (std::size_t k = 0; k < lanes; ++k) sum[k] += exp_of_negative(visible[i + k]);
+    for (; i < n; ++i) sum[0] += exp_of_negative(visible[i]);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+  });
+}
+
+}  // namespace baytree

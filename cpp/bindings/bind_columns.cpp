@@ -13,9 +13,8 @@ void bind_columns(nb::module_& module) {
       .def(
           "codes",
           [](const Columns& columns, std::size_t column) {
-            return std::visit(
-                [](const auto& codes) { return array_of(std::vector<Code>(codes.begin(), codes.end())); },
-                columns.columns.at(column).codes);
+            return std::visit([](const auto& codes) { return array_of(std::vector<Code>(codes.begin(), codes.end())); },
+                              columns.columns.at(column).codes);
           },
           nb::arg("column"), "The rank of each row's value among the distinct values of a column.");
 
@@ -25,9 +24,7 @@ void bind_columns(nb::module_& module) {
         require(X.shape(0) > 0, "encode needs at least one row");
         require(n_bins <= kMostBins, "a bin has 8 bits");
         const Table table = table_of(X);
-        return without_gil([&](Interrupt& interrupt) {
-          return encode(table, n_bins, n_threads, interrupt);
-        });
+        return without_gil([&](Interrupt& interrupt) { return encode(table, n_bins, n_threads, interrupt); });
       },
       nb::arg("X").noconvert(), nb::arg("n_bins"), nb::arg("n_threads"), "Encode a float64 matrix of finite values.");
 }

@@ -37,8 +37,7 @@ void bind_custom(nb::module_& module) {
               const nb::gil_scoped_acquire held;
               return call(update, array_of(prior), array_of(set, {width}), prior.size());
             };
-            new (self) Custom{width,
-                              std::vector<double>(statistics.data(), statistics.data() + statistics.size()),
+            new (self) Custom{width, std::vector<double>(statistics.data(), statistics.data() + statistics.size()),
                               copy_of(weight), std::move(functions)};
           },
           nb::arg("statistics").noconvert(), nb::arg("weight").noconvert(), nb::arg("log_marginal"), nb::arg("update"));

@@ -43,6 +43,7 @@ struct Column {
 
 struct Columns {
   std::size_t n_rows = 0;
+  bool has_bins = false;
   std::vector<Column> columns;
 };
 
@@ -158,7 +159,7 @@ inline Column encode_column(const std::vector<std::uint64_t>& bits, std::size_t 
 
 // Encodes every column of a table of finite values; n_bins (up to kMostBins) is 0 where no histogram is wanted.
 inline Columns encode(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {
-  Columns result{table.n_rows, std::vector<Column>(table.n_columns)};
+  Columns result{table.n_rows, n_bins > 0, std::vector<Column>(table.n_columns)};
   std::vector<detail::EncodeScratch> scratch(std::max<std::size_t>(n_threads, 1));
   constexpr std::size_t group = detail::kColumnsAtOnce;
   parallel_for((table.n_columns + group - 1) / group, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {

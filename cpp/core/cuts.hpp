@@ -67,8 +67,7 @@ void drop_light_cuts(const T& outcome, std::span<const Entry> order, double min_
   double lower = 0.0;
   std::size_t next = 0, first = 0, last = 0;
   for (std::size_t i = 0; i < cuts.positions.size(); ++i) {
-    for (; next <= cuts.positions[i]; ++next)
-      lower += static_cast<double>(outcome.weight_of(row_in_node(order[next])));
+    for (; next <= cuts.positions[i]; ++next) lower += static_cast<double>(outcome.weight_of(row_in_node(order[next])));
     if (lower < min_weight) first = i + 1;
     if (total - lower >= min_weight) last = i + 1;
   }

@@ -33,11 +33,12 @@ class Grower {
  public:
   using Number = typename T::Number;
 
-  Grower(const Table& table, const Columns& columns, T outcome, PartitionPrior prior, Limits limits,
-         double smoothing, std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt)
+  Grower(const Table& table, const Columns& columns, T outcome, PartitionPrior prior, Limits limits, double smoothing,
+         std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt)
       : table_(table), columns_(columns), outcome_(std::move(outcome)), prior_(std::move(prior)), limits_(limits),
-        smoothing_(smoothing), subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)), n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt),
-        rows_(columns.n_rows), scratch_(n_threads_) {
+        smoothing_(smoothing), subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)),
+        n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt), rows_(columns.n_rows),
+        scratch_(n_threads_) {
     std::iota(rows_.begin(), rows_.end(), Row{0});
   }
 
@@ -67,6 +68,7 @@ class Grower {
     std::vector<Histogram<Number>> histograms;  // empty: the lists are sorted instead
     std::vector<FeatureScore> scores;
     double best;  // a score (with its prior) that the node's best partition reaches
+    double best_cut = kMinusInfinity;  // the same of its cuts
     std::size_t middle = 0;  // where the upper child's rows begin; task.begin: it is a leaf
   };
 
@@ -102,16 +104,15 @@ class Grower {
   }
 
   bool use_histograms(const Task& task) const {
-    return BoundedOutcome<T> && task.end - task.begin > subtree_rows_ && outcome_.width() <= kMostHistogramWidth && !prior_.by_distance &&
-           !limits_.limit_cuts();
+    return BoundedOutcome<T> && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
+           outcome_.width() <= kMostHistogramWidth && !prior_.by_distance && !limits_.limit_cuts();
   }
 
   std::vector<Task> grow_level(std::vector<Task> tasks) {
     const std::size_t n_features = columns_.columns.size();
     std::vector<std::optional<Open>> level(tasks.size());
-    parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
-      level[i].emplace(open(tasks[i]));
-    });
+    parallel_for(tasks.size(), n_threads_, interrupt_,
+                 [&](std::size_t i, std::size_t) { level[i].emplace(open(tasks[i])); });
     parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       look_at(*level[i / n_features], i % n_features, scratch_[worker]);
     });
@@ -120,9 +121,8 @@ class Grower {
       if (!level[i / n_features]->histograms.empty())
         score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
     });
-    parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      split(*level[i], scratch_[worker]);
-    });
+    parallel_for(tasks.size(), n_threads_, interrupt_,
+                 [&](std::size_t i, std::size_t worker) { split(*level[i], scratch_[worker]); });
     return add_children(level);
   }
 
@@ -131,10 +131,13 @@ class Grower {
     T outcome = outcome_.narrowed_to(rows_of(task));
     typename T::Node scorer = outcome.node(node.prior, node.statistics.data());
     const std::size_t n_features = columns_.columns.size();
-    return {task, std::move(outcome), std::move(scorer),
+    return {task,
+            std::move(outcome),
+            std::move(scorer),
             std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
             std::vector<FeatureScore>(n_features),
-            node.log_likelihood + prior_.log_trivial(node.depth, 1.0), task.begin};
+            node.log_likelihood + prior_.log_trivial(node.depth, 1.0),
+            task.begin};
   }
 
   // First look at a feature: a histogram where the node has them, the final scores where not.
@@ -157,24 +160,25 @@ class Grower {
     for (std::size_t f = 0; f < node.histograms.size(); ++f) {
       const Histogram<Number>& histogram = node.histograms[f];
       if (histogram.n_cuts > 0)
-        node.best = std::max(node.best, log_prior.of_feature(f) - std::log(static_cast<double>(histogram.n_cuts)) +
-                                            histogram.best_edge);
+        node.best_cut = std::max(node.best_cut, log_prior.of_feature(f) + histogram.best_edge -
+                                                    std::log(static_cast<double>(histogram.n_cuts)));
     }
+    node.best = std::max(node.best, node.best_cut);
   }
 
   void score_from_histogram(Open& node, std::size_t feature, Scratch& scratch) const {
     if (node.histograms[feature].n_cuts == 0) return;
-    list_histogram_cuts(node, feature, kInvisible, scratch);
+    // The best cut is wanted even where the trivial partition leaves it out of sight.
+    list_histogram_cuts(node, feature, std::min(node.best - kInvisible, node.best_cut), scratch);
     node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
     node.scores[feature].n_cuts = node.histograms[feature].n_cuts;
   }
 
-  // All cuts of a feature that lie at most `below` nats below the node's reference score.
-  void list_histogram_cuts(const Open& node, std::size_t feature, double below, Scratch& scratch) const {
+  // All cuts of a feature that score (with their prior) at least `lowest`.
+  void list_histogram_cuts(const Open& node, std::size_t feature, double lowest, Scratch& scratch) const {
     const Histogram<Number>& histogram = node.histograms[feature];
     const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
-    const double floor = node.best - below - log_prior.of_feature(feature) +
-                         std::log(static_cast<double>(histogram.n_cuts));
+    const double floor = lowest - log_prior.of_feature(feature) + std::log(static_cast<double>(histogram.n_cuts));
     if constexpr (BoundedOutcome<T>)
       list_cuts(histogram, columns_.columns[feature], node.outcome, node.scorer, rows_of(node.task), floor,
                 scratch.cuts, scratch.histogram);
@@ -197,7 +201,7 @@ class Grower {
     if (mode.feature < 0) return;
     const auto feature = static_cast<std::size_t>(mode.feature);
     if (open.histograms.empty()) list_sorted_cuts(open, feature, scratch);
-    else list_histogram_cuts(open, feature, 1.0, scratch);
+    else list_histogram_cuts(open, feature, open.best - 1.0, scratch);
     const std::size_t cut = first_cut(scratch.cuts, mode.lowest_score);
     node.feature = mode.feature;
     node.log_prior_split = NodePrior(prior_, node.depth).of_feature(feature) + scratch.cuts.location(cut);

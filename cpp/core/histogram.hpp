@@ -142,8 +142,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
       scratch.bin_cuts.log_likelihood.resize(scratch.bin_cuts.positions.size());
       node.split_scores(outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
                         scratch.bin_cuts.positions, scratch.bin_cuts.log_likelihood.data());
-      for (const std::uint32_t position : scratch.bin_cuts.positions)
-        cuts.found.push_back(key_of(inside[position]));
+      for (const std::uint32_t position : scratch.bin_cuts.positions) cuts.found.push_back(key_of(inside[position]));
       cuts.log_likelihood.insert(cuts.log_likelihood.end(), scratch.bin_cuts.log_likelihood.begin(),
                                  scratch.bin_cuts.log_likelihood.end());
       begin = end;

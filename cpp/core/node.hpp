@@ -77,8 +77,7 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
 
   node.feature_posterior.assign(scores.size() + 1, 0.0);
   for (std::size_t f = 0; f < scores.size(); ++f)
-    if (scores[f].n_cuts > 0)
-      node.feature_posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
+    if (scores[f].n_cuts > 0) node.feature_posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
   node.feature_posterior.back() = std::exp(trivial - top);
   double sum = 0.0;
   for (const double share : node.feature_posterior) sum += share;

@@ -96,7 +96,8 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
     for (std::size_t first = task * block; first < stop; first += group) {
       const double* first_row = table.data + static_cast<std::ptrdiff_t>(first) * row_stride;
       const std::size_t size = std::min(group, stop - first);
-      const auto at = size == group ? walk(first_row, std::integral_constant<std::size_t, group>{}) : walk(first_row, size);
+      const auto at = size == group ? walk(first_row, std::integral_constant<std::size_t, group>{})
+                                    : walk(first_row, size);
       for (std::size_t k = 0; k < size; ++k) leaves[first + k] = tree.node[static_cast<std::size_t>(at[k])];
     }
   });

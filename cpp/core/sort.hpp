@@ -12,9 +12,7 @@ namespace baytree {
 
 using Keyed = std::uint64_t;
 
-inline Keyed keyed(std::uint32_t key, std::uint32_t payload) {
-  return (static_cast<Keyed>(key) << 32) | payload;
-}
+inline Keyed keyed(std::uint32_t key, std::uint32_t payload) { return (static_cast<Keyed>(key) << 32) | payload; }
 inline std::uint32_t key_of(Keyed item) { return static_cast<std::uint32_t>(item >> 32); }
 inline std::uint32_t payload_of(Keyed item) { return static_cast<std::uint32_t>(item); }
 

@@ -102,8 +102,8 @@ class Subtree {
   }
 
   void list_cuts(std::size_t feature, const typename T::Node& scorer, std::size_t begin, std::size_t end) {
-    list_all_cuts(outcome_, scorer, list(feature, begin, end), scratch_.has_ties[feature], prior_, limits_, scratch_.cuts,
-                  [&](SmallEntry entry) { return table_.at(rows_[row_in_node(entry)], feature); });
+    list_all_cuts(outcome_, scorer, list(feature, begin, end), scratch_.has_ties[feature], prior_, limits_,
+                  scratch_.cuts, [&](SmallEntry entry) { return table_.at(rows_[row_in_node(entry)], feature); });
   }
 
   // Splits the node by its modal partition and returns where the upper child's rows begin in the lists;

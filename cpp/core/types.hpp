@@ -28,8 +28,7 @@ struct Table {
   std::ptrdiff_t column_stride;  // in elements
 
   double at(std::size_t row, std::size_t column) const {
-    return data[static_cast<std::ptrdiff_t>(row) * row_stride +
-                static_cast<std::ptrdiff_t>(column) * column_stride];
+    return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
   }
 };
 

@@ -106,8 +106,7 @@ template <class Count>
 class CategoricalNode {
  public:
   CategoricalNode(const Categorical<Count>& outcome, const std::vector<double>& prior, const Count* total)
-      : prior_(prior),
-        total_(total, total + outcome.n_classes),
+      : prior_(prior), total_(total, total + outcome.n_classes),
         n_(std::accumulate(total_.begin(), total_.end(), Count{0})),
         prior_sum_(std::accumulate(prior.begin(), prior.end(), 0.0)) {
     log_beta_ = -log_gamma(prior_sum_);

@@ -14,7 +14,8 @@ namespace baytree {
 
 struct CustomFunctions {
   // n sets of statistics (row-major), prior -> n log marginal likelihoods.
-  std::function<void(const std::vector<double>& statistics, const std::vector<double>& prior, double* result)> log_marginal;
+  std::function<void(const std::vector<double>& statistics, const std::vector<double>& prior, double* result)>
+      log_marginal;
   // prior, statistics of one set -> prior after these rows.
   std::function<std::vector<double>(const std::vector<double>& prior, const std::vector<double>& statistics)> update;
 };

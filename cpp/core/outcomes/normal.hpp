@@ -170,15 +170,15 @@ class NormalNode {
         scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
       }
       call_wide([size, prior = prior_, all_n = n_, all_s = s_, all_q = q_, ln = lower_n.data(), ls = lower_s.data(),
-                 lq = lower_q.data(), lf = lower_factor.data(), uf = upper_factor.data(),
-                 out = scores + first]() BAYTREE_INLINE {
-        for (std::size_t j = 0; j < size; ++j) {
-          const double lower = prior.posterior_beta(ls[j], lq[j], lf[j]);
-          const double upper = prior.posterior_beta(all_s - ls[j], all_q - lq[j], uf[j]);
-          out[j] -= (prior.alpha + 0.5 * ln[j]) * log_of_positive(lower) +
-                    (prior.alpha + 0.5 * (all_n - ln[j])) * log_of_positive(upper);
-        }
-      });
+                 lq = lower_q.data(), lf = lower_factor.data(), uf = upper_factor.data(), out = scores + first]()
+                    BAYTREE_INLINE {
+                      for (std::size_t j = 0; j < size; ++j) {
+                        const double lower = prior.posterior_beta(ls[j], lq[j], lf[j]);
+                        const double upper = prior.posterior_beta(all_s - ls[j], all_q - lq[j], uf[j]);
+                        out[j] -= (prior.alpha + 0.5 * ln[j]) * log_of_positive(lower) +
+                                  (prior.alpha + 0.5 * (all_n - ln[j])) * log_of_positive(upper);
+                      }
+                    });
     }
   }
 

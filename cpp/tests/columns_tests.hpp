@@ -1,0 +1,224 @@
+// columns.hpp: codes and bins against naive ranks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "columns.hpp"
+#include "harness.hpp"
+#include "parallel_tests.hpp"
+
+namespace baytree::tests {
+
+using Values = std::vector<double>;
+
+struct NamedValues {
+  std::string name;
+  Values values;
+};
+
+// Columns of n values that are hard to rank in one way or another.
+inline std::vector<NamedValues> hard_columns(std::size_t n, std::mt19937_64& random) {
+  constexpr double smallest = std::numeric_limits<double>::denorm_min();
+  auto made = [&](auto&& value) {
+    Values values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = value(i);
+    return values;
+  };
+  auto one_of = [&](Values choice) { return made([&](std::size_t) { return choice[random() % choice.size()]; }); };
+  std::normal_distribution<double> normal;
+  auto ulps = [&](std::size_t) { return 1.0 + static_cast<double>(random() % 500) * 0x1p-52; };
+  // Neighbouring doubles that agree in the upper 32 bits; the ends of the range leave them no other key.
+  auto ulps_in_a_wide_range = [&](std::size_t i) { return i == 0 ? -1e308 : i == 1 ? 1e308 : ulps(i); };
+  auto any_finite = [&](std::size_t) {
+    double value = std::numeric_limits<double>::infinity();
+    while (!std::isfinite(value)) value = std::bit_cast<double>(random());
+    return value;
+  };
+  return {
+      {"normal", made([&](std::size_t) { return normal(random); })},
+      {"whole numbers", made([&](std::size_t) { return std::round(3.0 * normal(random)); })},
+      {"300 values", made([&](std::size_t) { return static_cast<double>(random() % 300) / 7.0; })},
+      {"signed zeros", one_of({-0.0, 0.0})},
+      {"about zero", one_of({-0.0, 0.0, smallest, -smallest, 2 * smallest, 1e-310, -1e-310, 1e-300, -1.0})},
+      {"subnormal", made([&](std::size_t) { return static_cast<double>(random() % 1000) * smallest * 1e9; })},
+      {"neighbours", made(ulps)},
+      {"neighbours in a wide range", made(ulps_in_a_wide_range)},
+      {"negative neighbours in a wide range", made([&](std::size_t i) { return -ulps_in_a_wide_range(i); })},
+      {"extremes", one_of({1.7e308, -1.7e308, std::nextafter(1.7e308, 0.0), std::nextafter(-1.7e308, 0.0), 0.0})},
+      {"any finite", made(any_finite)},
+      {"constant", made([](std::size_t) { return -2.5; })},
+      {"constant but for one", made([&](std::size_t i) { return i == n / 2 ? 1.0 : 0.0; })},
+      {"ascending", made([](std::size_t i) { return static_cast<double>(i); })},
+      {"descending", made([](std::size_t i) { return -std::sqrt(static_cast<double>(i)); })},
+      {"one value takes most rows", made([&](std::size_t i) { return i % 10 ? 0.5 : normal(random); })},
+  };
+}
+
+inline std::vector<Code> naive_codes(const Values& values) {
+  Values distinct = values;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // -0.0 == 0.0
+  std::vector<Code> codes;
+  for (const double value : values)
+    codes.push_back(static_cast<Code>(std::lower_bound(distinct.begin(), distinct.end(), value) - distinct.begin()));
+  return codes;
+}
+
+inline std::vector<Code> codes_of(const Column& column) {
+  return std::visit([](const auto& codes) { return std::vector<Code>(codes.begin(), codes.end()); }, column.codes);
+}
+
+enum class Layout { row_major, column_major, rows_backwards };
+
+// A table that owns its values; table.at gives the same in every layout.
+struct OwnedTable {
+  Values data;
+  Table table;
+
+  OwnedTable(const std::vector<Values>& columns, Layout layout) : data(columns.size() * columns[0].size()) {
+    const std::size_t n = columns[0].size(), d = columns.size();
+    const std::size_t start = layout == Layout::rows_backwards ? (n - 1) * d : 0;
+    std::ptrdiff_t row_stride = static_cast<std::ptrdiff_t>(d), column_stride = 1;
+    if (layout == Layout::rows_backwards) row_stride = -row_stride;
+    if (layout == Layout::column_major) row_stride = 1, column_stride = static_cast<std::ptrdiff_t>(n);
+    table = {data.data() + start, n, d, row_stride, column_stride};
+    double* first = data.data() + start;
+    for (std::size_t row = 0; row < n; ++row)
+      for (std::size_t column = 0; column < d; ++column)
+        first[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride] =
+            columns[column][row];
+  }
+  OwnedTable(const OwnedTable&) = delete;  // the table points into the data
+  OwnedTable& operator=(const OwnedTable&) = delete;
+};
+
+inline void check_bins(const Column& column, const std::vector<Code>& codes, std::size_t n_bins) {
+  const bool has_bins = n_bins > 0 && column.n_codes > n_bins;
+  check_equal(column.codes_are_bins(), !has_bins);
+  if (!has_bins) {
+    check(column.bins.empty() && column.bin_last.empty() && column.bin_log_cuts.empty(), "codes stand for bins");
+    check_equal(column.n_bins(), column.n_codes);
+    return;
+  }
+  check(column.n_bins() >= 1 && column.n_bins() <= n_bins, "at most n_bins bins");
+  check_equal(column.bin_last.back(), column.n_codes - 1);
+  check_equal(column.bin_log_cuts.size(), column.n_bins());
+  for (std::size_t bin = 0; bin < column.n_bins(); ++bin) {
+    const Code first = bin == 0 ? 0 : column.bin_last[bin - 1] + 1;
+    check(column.bin_last[bin] >= first, "every bin has a code");
+    check_equal(column.last_code(bin), column.bin_last[bin]);
+    check_equal(column.log_cuts_inside(bin), std::log(static_cast<double>(column.bin_last[bin] - first)));
+  }
+  check_equal(column.bins.size(), codes.size());
+  std::vector<std::size_t> n_rows(column.n_bins());
+  for (std::size_t row = 0; row < codes.size(); ++row) {
+    // The bin that holds the code: bins are monotone in codes because bin_last ascends.
+    const auto bin = std::lower_bound(column.bin_last.begin(), column.bin_last.end(), codes[row]);
+    check_equal(column.bin_codes()[row], static_cast<std::uint8_t>(bin - column.bin_last.begin()));
+    ++n_rows[column.bins[row]];
+  }
+  if (column.n_codes < codes.size()) return;
+  // Without ties nothing stands in the way of bins of one size.
+  check_equal(column.n_bins(), n_bins);
+  for (const std::size_t n : n_rows) check(n == codes.size() / n_bins || n == codes.size() / n_bins + 1, "even bins");
+}
+
+inline void check_column(const Column& column, const Values& values, std::size_t n_bins) {
+  const std::vector<Code> expected = naive_codes(values);
+  check_equal(codes_of(column), expected);
+  check_equal(column.n_codes, *std::max_element(expected.begin(), expected.end()) + 1);
+  check_equal(column.codes.index(), column.n_codes <= 256 ? 0u : column.n_codes <= 65536 ? 1u : 2u);
+  check_bins(column, expected, n_bins);
+}
+
+inline void check_encoding(std::size_t n, std::size_t n_bins, Layout layout, std::size_t n_threads,
+                           std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const std::vector<NamedValues> named = hard_columns(n, random);
+  std::vector<Values> values;
+  for (const NamedValues& column : named) values.push_back(column.values);
+  const OwnedTable owned(values, layout);
+  Interrupt interrupt = never_asked();
+  const Columns columns = encode(owned.table, n_bins, n_threads, interrupt);
+  check_equal(columns.n_rows, n);
+  check_equal(columns.columns.size(), named.size());
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const During during(named[i].name, ", n = ", n, ", n_bins = ", n_bins, ", ", n_threads, " threads");
+    check_column(columns.columns[i], named[i].values, n_bins);
+  }
+}
+
+// Row counts around the changes of method in sort_by_key.
+inline void codes_are_ranks_and_bins_hold_them() {
+  for (const std::size_t n : {1, 2, 3, 63, 64, 65, 257, 1000, 4500})
+    for (const std::size_t n_bins : {0, 1, 2, 16, 255, 256}) {
+      check_encoding(n, n_bins, Layout::row_major, 1, n);
+      check_encoding(n, n_bins, Layout::column_major, 3, n + 1);
+    }
+  check_encoding(700, 16, Layout::rows_backwards, 2, 5);
+}
+
+// More than 2 ** 16 different values, and each width of codes at its limit.
+inline void codes_take_the_width_they_need() {
+  for (const std::size_t n_codes : {256, 257, 65536, 65537}) {
+    Values values(n_codes + 100);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 48271 % n_codes) / 3.0;
+    const OwnedTable owned({values}, Layout::column_major);
+    Interrupt interrupt = never_asked();
+    const During during(n_codes, " codes");
+    check_column(encode(owned.table, 256, 1, interrupt).columns[0], values, 256);
+  }
+}
+
+// Columns are read four at a time and the rest one by one.
+inline void any_number_of_columns_is_encoded() {
+  std::mt19937_64 random(6);
+  for (std::size_t d = 1; d <= 9; ++d)
+    for (const Layout layout : {Layout::row_major, Layout::column_major}) {
+      const During during(d, " columns");
+      std::vector<Values> values(d, Values(50));
+      for (Values& column : values)
+        for (double& value : column) value = static_cast<double>(random() % 40);
+      const OwnedTable owned(values, layout);
+      Interrupt interrupt = never_asked();
+      const Columns columns = encode(owned.table, 8, 2, interrupt);
+      for (std::size_t i = 0; i < d; ++i) check_column(columns.columns[i], values[i], 8);
+    }
+}
+
+inline void sort_rows_orders_part_of_a_column() {
+  std::mt19937_64 random(7);
+  for (const std::size_t n : {1, 50, 3000, 9000}) {
+    Values values(n);
+    for (double& value : values) value = static_cast<double>(random() % n);
+    const OwnedTable owned({values}, Layout::row_major);
+    Interrupt interrupt = never_asked();
+    const Column column = encode(owned.table, 0, 1, interrupt).columns[0];
+    std::vector<Row> rows;
+    for (Row row = 0; row < n; ++row)
+      if (row == 0 || random() % 3) rows.push_back(row);
+    const std::vector<Code> codes = codes_of(column);
+    std::vector<Keyed> order, spare, expected;
+    for (std::uint32_t i = 0; i < rows.size(); ++i) expected.push_back(keyed(codes[rows[i]], i));
+    std::stable_sort(expected.begin(), expected.end(), [](Keyed a, Keyed b) { return key_of(a) < key_of(b); });
+    sort_rows(column, rows, order, spare);
+    check_equal(order, expected);
+  }
+}
+
+inline void encoding_can_be_interrupted() {
+  const OwnedTable owned({Values(100, 1.0), Values(100, 2.0)}, Layout::row_major);
+  Interrupt interrupt([] { return true; });
+  wait_for_the_next_question();
+  check_throws<Interrupted>([&] { encode(owned.table, 0, 2, interrupt); });
+}
+
+}  // namespace baytree::tests

@@ -1,0 +1,78 @@
+// Tests of the core without Python. `core_tests [part of a name]` runs all tests, or those so named.
+#include <cstdint>
+
+#include "categorical_tests.hpp"
+#include "columns_tests.hpp"
+#include "grow_tests.hpp"
+#include "harness.hpp"
+#include "numbers_tests.hpp"
+#include "parallel_tests.hpp"
+#include "route_tests.hpp"
+
+namespace {
+
+using namespace baytree::tests;
+using Whole = std::uint32_t;
+using Real = double;
+
+constexpr Test kTests[] = {
+    {"log_gamma equals the C library's", log_gamma_equals_the_c_library},
+    {"log_gamma obeys its equations", log_gamma_obeys_its_equations},
+    {"log_gamma_table is log_gamma", log_gamma_table_is_log_gamma},
+    {"digamma is the derivative of log_gamma", digamma_is_the_derivative_of_log_gamma},
+    {"exp_of_negative equals exp", exp_of_negative_equals_exp},
+    {"log_of_positive equals log", log_of_positive_equals_log},
+    {"sums of exponentials equal plain loops", sums_of_exponentials_equal_plain_loops},
+    {"sort_by_key is a stable sort", sort_by_key_is_a_stable_sort},
+
+    {"every task runs once", every_task_runs_once},
+    {"exceptions reach the caller", exceptions_reach_the_caller},
+    {"an exception ends the loop", an_exception_ends_the_loop},
+    {"a stop ends the loop", a_stop_ends_the_loop},
+    {"the caller is asked and nobody else", the_caller_is_asked_and_nobody_else},
+    {"the answer decides", the_answer_decides},
+    {"questions are rare", questions_are_rare},
+    {"an exception from the question reaches the caller", an_exception_from_the_question_reaches_the_caller},
+
+    {"codes are ranks and bins hold them", codes_are_ranks_and_bins_hold_them},
+    {"codes take the width they need", codes_take_the_width_they_need},
+    {"any number of columns is encoded", any_number_of_columns_is_encoded},
+    {"sort_rows orders part of a column", sort_rows_orders_part_of_a_column},
+    {"encoding can be interrupted", encoding_can_be_interrupted},
+
+    {"likelihood equals the closed form, whole", likelihood_equals_the_closed_form<Whole>},
+    {"likelihood equals the closed form, real", likelihood_equals_the_closed_form<Real>},
+    {"likelihood is a product of predictions", likelihood_is_a_product_of_predictions},
+    {"split_score equals the closed form, whole", split_score_equals_the_closed_form<Whole>},
+    {"split_score equals the closed form, real", split_score_equals_the_closed_form<Real>},
+    {"split_scores equal the closed form, whole", split_scores_equal_the_closed_form<Whole>},
+    {"split_scores equal the closed form, real", split_scores_equal_the_closed_form<Real>},
+    {"upper_bound holds in all small boxes, whole", upper_bound_holds_in_all_small_boxes<Whole>},
+    {"upper_bound holds in all small boxes, real", upper_bound_holds_in_all_small_boxes<Real>},
+    {"upper_bound holds in random boxes, whole", upper_bound_holds_in_random_boxes<Whole>},
+    {"upper_bound holds in random boxes, real", upper_bound_holds_in_random_boxes<Real>},
+    {"add_by_bin equals add, whole", add_by_bin_equals_add<Whole>},
+    {"add_by_bin equals add, real", add_by_bin_equals_add<Real>},
+    {"small parts of an outcome, whole", small_parts_of_an_outcome<Whole>},
+    {"small parts of an outcome, real", small_parts_of_an_outcome<Real>},
+
+    {"nearly equal partitions count as equal", nearly_equal_partitions_count_as_equal},
+    {"trees equal the definition, whole", trees_equal_the_definition<Whole>},
+    {"trees equal the definition, real", trees_equal_the_definition<Real>},
+    {"trees do not depend on the way, whole", trees_do_not_depend_on_the_way<Whole>},
+    {"trees do not depend on the way, real", trees_do_not_depend_on_the_way<Real>},
+    {"large trees do not depend on the way", large_trees_do_not_depend_on_the_way},
+    {"partitions add up, whole", partitions_add_up<Whole>},
+    {"partitions add up, real", partitions_add_up<Real>},
+    {"growth can be interrupted", growth_can_be_interrupted},
+    {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},
+
+    {"routes equal a naive walk", routes_equal_a_naive_walk},
+    {"cells that are not finite are noticed", cells_that_are_not_finite_are_noticed},
+    {"training rows return to their leaves", training_rows_return_to_their_leaves},
+    {"routing can be interrupted", routing_can_be_interrupted},
+};
+
+}  // namespace
+
+int main(int n_arguments, char** arguments) { return run_tests(kTests, n_arguments > 1 ? arguments[1] : ""); }

@@ -1,0 +1,293 @@
+// grow.hpp and what it stands on (subtree, histogram, cuts, node), partitions.hpp.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "grow.hpp"
+#include "naive_tree.hpp"
+#include "partitions.hpp"
+#include "problems.hpp"
+
+namespace baytree::tests {
+
+template <class Count>
+using Tree = std::vector<Node<Count>>;
+
+// How a tree is grown; none of it may change the tree.
+struct Way {
+  std::size_t subtree_rows, n_bins, n_threads;
+};
+
+// A problem whose table is laid out.
+template <class Count>
+struct Setting {
+  const Problem<Count>& problem;
+  OwnedTable owned;
+
+  explicit Setting(const Problem<Count>& p) : problem(p), owned(p.columns, Layout::row_major) {}
+
+  Columns encoded(std::size_t n_bins) const {
+    Interrupt interrupt = never_asked();
+    return encode(owned.table, n_bins, 1, interrupt);
+  }
+
+  Tree<Count> grow(const Columns& columns, std::size_t subtree_rows, std::size_t n_threads,
+                   Interrupt& interrupt) const {
+    Grower<Categorical<Count>> grower(owned.table, columns, problem.outcome, problem.prior, problem.limits,
+                                      problem.smoothing, subtree_rows, n_threads, interrupt);
+    return grower.grow(problem.root_prior);
+  }
+
+  Tree<Count> grow(const Way& way) const {
+    Interrupt interrupt = never_asked();
+    return grow(encoded(way.n_bins), way.subtree_rows, way.n_threads, interrupt);
+  }
+};
+
+template <class Count>
+std::vector<std::int64_t> structure(const Tree<Count>& tree) {
+  std::vector<std::int64_t> result;
+  for (const Node<Count>& node : tree)
+    result.insert(result.end(), {node.lower, node.upper, node.feature, static_cast<std::int64_t>(node.depth),
+                                 static_cast<std::int64_t>(node.n_rows), node.one_outcome});
+  return result;
+}
+
+// All real numbers of a tree. Cuts are told by the values they fall between: which of several rows that
+// share a value is named depends on the way.
+template <class Count>
+std::vector<double> numbers(const Tree<Count>& tree, const Table& table) {
+  std::vector<double> result;
+  for (const Node<Count>& node : tree) {
+    result.insert(result.end(), {node.log_likelihood, node.log_prior_leaf, node.log_odds_split, node.log_prior_split,
+                                 node.log_likelihood_split});
+    for (const Count count : node.statistics) result.push_back(static_cast<double>(count));
+    result.insert(result.end(), node.prior.begin(), node.prior.end());
+    result.insert(result.end(), node.feature_posterior.begin(), node.feature_posterior.end());
+    if (node.feature < 0) continue;
+    for (const Row row : {node.lower_row, node.upper_row})
+      result.push_back(table.at(row, static_cast<std::size_t>(node.feature)));
+  }
+  return result;
+}
+
+// Shares of the posterior that no float64 sum can see may be left out, hence the absolute term.
+inline void check_all_near(const std::vector<double>& actual, const std::vector<double>& expected,
+                           Where where = Where::current()) {
+  check_equal(actual.size(), expected.size(), where);
+  for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i)
+    check_near(actual[i], expected[i], 1e-9 * std::abs(expected[i]) + 1e-14, where);
+}
+
+// What every tree must be, however grown.
+template <class Count>
+void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
+  check_equal(tree[0].n_rows, problem.outcome.y.size());
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const Node<Count>& node = tree[i];
+    if (!node.feature_posterior.empty()) {
+      check_equal(node.feature_posterior.size(), problem.columns.size() + 1);
+      check_near(std::accumulate(node.feature_posterior.begin(), node.feature_posterior.end(), 0.0), 1.0, 1e-12);
+    }
+    check(node.n_rows >= problem.limits.min_samples_leaf, "no leaf below min_samples_leaf");
+    check(node.depth <= problem.limits.max_depth, "no node below max_depth");
+    check_equal(node.lower < 0, node.feature < 0);
+    check_equal(node.upper < 0, node.feature < 0);
+    if (node.feature < 0) continue;
+    const auto feature = static_cast<std::size_t>(node.feature);
+    const Node<Count>& lower = tree.at(static_cast<std::size_t>(node.lower));
+    const Node<Count>& upper = tree.at(static_cast<std::size_t>(node.upper));
+    check_equal(node.lower, static_cast<std::int64_t>(i) + 1);  // depth first
+    check_equal(lower.n_rows + upper.n_rows, node.n_rows);
+    check_equal(lower.depth, node.depth + 1);
+    check_equal(upper.depth, node.depth + 1);
+    check(node.log_odds_split > 0.0, "only a better cut makes a sprout");
+    check(problem.columns[feature][node.lower_row] < problem.columns[feature][node.upper_row], "the cut has two sides");
+    check(feature + 1 < problem.columns.size(), "the repeated column is never preferred");
+    check_near(lower.log_likelihood + upper.log_likelihood, node.log_likelihood_split,
+               problem.smoothing > 0.0 ? 1e300 : 1e-9 * std::abs(node.log_likelihood_split));
+  }
+}
+
+// Threads change no bit of a tree; the way its nodes are grown changes rounding alone.
+template <class Count>
+void check_all_ways(const Problem<Count>& problem, const std::vector<std::size_t>& subtree_rows,
+                    const std::vector<std::size_t>& bins) {
+  const During during(problem.name);
+  const Setting<Count> setting(problem);
+  const Tree<Count> reference = setting.grow({4096, 256, 1});
+  check_sound(reference, problem);
+  check(reference.size() > 5, "there is a tree to compare");
+  for (const std::size_t n_bins : bins) {
+    const Columns columns = setting.encoded(n_bins);
+    for (const std::size_t rows : subtree_rows) {
+      Tree<Count> alone;
+      // Not every combination: starting threads is most of what this test costs.
+      const std::vector<std::size_t> threads = n_bins == 16 ? std::vector<std::size_t>{1, 2, 3, 7}
+                                                            : std::vector<std::size_t>{1, 3};
+      for (const std::size_t n_threads : threads) {
+        const During way("n_bins ", n_bins, ", subtree_rows ", rows, ", ", n_threads, " threads");
+        Interrupt interrupt = never_asked();
+        Tree<Count> tree = setting.grow(columns, rows, n_threads, interrupt);
+        if (n_threads == 1) {
+          check_equal(structure(tree), structure(reference));
+          check_all_near(numbers(tree, setting.owned.table), numbers(reference, setting.owned.table));
+          alone = std::move(tree);
+          continue;
+        }
+        check_equal(structure(tree), structure(alone));
+        check_same_bits(numbers(tree, setting.owned.table), numbers(alone, setting.owned.table));
+        for (std::size_t i = 0; i < std::min(tree.size(), alone.size()); ++i) {
+          check_equal(tree[i].lower_row, alone[i].lower_row);
+          check_equal(tree[i].upper_row, alone[i].upper_row);
+        }
+      }
+    }
+  }
+}
+
+template <class Count>
+void trees_do_not_depend_on_the_way() {
+  for (const Problem<Count>& problem : problems<Count>(500)) check_all_ways(problem, {0, 16, 64, 4096}, {2, 16, 256});
+}
+
+// Levels, histograms and subtrees of full size in one tree.
+inline void large_trees_do_not_depend_on_the_way() {
+  check_all_ways(make_problem<std::uint32_t>("large", 9000, 2, false, 1.0), {64, 4096}, {256});
+  check_all_ways(make_problem<double>("large, weights", 9000, 3, true, 1.0), {64, 4096}, {256});
+}
+
+// Among partitions that only rounding tells apart the trivial one comes first, then the first feature.
+inline void nearly_equal_partitions_count_as_equal() {
+  const PartitionPrior prior{
+      0.5, false, false, true, {0.25, 0.25, 0.5}};  // trivial prior 1/2, the third feature's also
+  const double log_likelihood = -1000.0;
+  // The mode where the features' best cuts score this much above the trivial partition.
+  auto mode = [&](std::vector<double> above) {
+    Node<double> node;
+    node.log_likelihood = log_likelihood;
+    std::vector<FeatureScore> scores;
+    for (std::size_t f = 0; f < 3; ++f) {
+      const double best = log_likelihood + std::log(0.5) - std::log(0.5 * prior.feature_weight[f]) + above[f];
+      scores.push_back({best, best, 1});
+    }
+    const Mode chosen = choose_mode(node, prior, scores);
+    check_near(node.log_odds_split, *std::max_element(above.begin(), above.end()), 1e-12 * 1000.0);
+    if (chosen.feature >= 0)
+      check(chosen.lowest_score <= scores[static_cast<std::size_t>(chosen.feature)].best, "it is found");
+    return chosen.feature;
+  };
+  check_equal(mode({0.0, -1.0, 0.0}), -1);
+  check_equal(mode({-1.0, 5e-7, 0.0}), -1);
+  check_equal(mode({-1.0, 2e-6, 0.0}), 1);
+  check_equal(mode({3.0, 3.0, 3.0}), 0);
+  check_equal(mode({2.0, 3.0, 3.0 + 5e-7}), 1);
+  check_equal(mode({2.0, 3.0, 3.0 + 2e-6}), 2);
+  check_equal(mode({kMinusInfinity, kMinusInfinity, 1.0}), 2);
+}
+
+template <class Count>
+void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& naive, const Problem<Count>& problem) {
+  check_equal(tree.size(), naive.size());
+  for (std::size_t i = 0; i < std::min(tree.size(), naive.size()); ++i) {
+    const During during("node ", i);
+    check_equal(tree[i].depth, naive[i].depth);
+    check_equal(tree[i].n_rows, naive[i].n_rows);
+    check_near(tree[i].log_likelihood, naive[i].log_likelihood, 1e-9);
+    check_near(tree[i].log_prior_leaf, naive[i].log_prior_leaf, 1e-9);
+    check_equal(tree[i].feature_posterior.size(), naive[i].feature_posterior.size());
+    for (std::size_t f = 0; f < naive[i].feature_posterior.size(); ++f)
+      check_near(tree[i].feature_posterior.at(f), naive[i].feature_posterior[f], 1e-9);
+    check_equal(tree[i].feature >= 0, !naive[i].cut.empty());
+    if (naive[i].cut.empty()) continue;
+    const NaiveCut& cut = naive[i].cut[0];
+    check_equal(tree[i].feature, static_cast<std::int32_t>(cut.feature));
+    check_equal(problem.columns[cut.feature][tree[i].lower_row], cut.below);
+    check_equal(problem.columns[cut.feature][tree[i].upper_row], cut.above);
+    check_near(tree[i].log_prior_split, cut.log_prior, 1e-9);
+    check_near(tree[i].log_likelihood_split, cut.log_likelihood, 1e-9);
+    check_near(tree[i].log_odds_split, cut.score() - naive[i].log_prior_leaf - naive[i].log_likelihood, 1e-9);
+  }
+}
+
+template <class Count>
+void trees_equal_the_definition() {
+  for (const std::size_t n : {2, 5, 40, 160})
+    for (const Problem<Count>& problem : problems<Count>(n)) {
+      const During during(problem.name, ", n = ", n);
+      const NaiveGrower<Count> naive(problem);
+      const Setting<Count> setting(problem);
+      check_equals_naive(setting.grow({4096, 0, 1}), naive.nodes(), problem);
+      check_equals_naive(setting.grow({0, 4, 2}), naive.nodes(), problem);
+      check_equals_naive(setting.grow({20, 16, 2}), naive.nodes(), problem);
+    }
+}
+
+// The listed partitions of the root, against its naive node and as a distribution.
+template <class Count>
+void partitions_add_up() {
+  for (const Problem<Count>& problem : problems<Count>(120)) {
+    const During during(problem.name);
+    const Setting<Count> setting(problem);
+    Interrupt interrupt = never_asked();
+    const PartitionSpace space = every_partition(setting.owned.table, setting.encoded(0), problem.outcome,
+                                                 problem.prior, problem.limits, problem.root_prior, interrupt);
+    const NaiveNode root = NaiveGrower<Count>(problem).nodes()[0];
+    check_near(space.log_likelihood_trivial, root.log_likelihood, 1e-9);
+    check_near(space.log_prior_trivial, root.log_prior_leaf, 1e-9);
+    double prior = std::exp(space.log_prior_trivial);
+    std::vector<double> shares(problem.columns.size() + 1);
+    shares.back() = 1.0;
+    for (std::size_t i = 0; i < space.feature.size(); ++i) {
+      prior += std::exp(space.log_prior[i]);
+      shares[static_cast<std::size_t>(space.feature[i])] += std::exp(
+          space.log_prior[i] + space.log_likelihood[i] - space.log_prior_trivial - space.log_likelihood_trivial);
+    }
+    if (problem.prior.proper) check_near(prior, 1.0, 1e-12);
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (std::size_t f = 0; f < shares.size(); ++f) check_near(shares[f] / sum, root.feature_posterior[f], 1e-9);
+  }
+}
+
+// The first loop of growth has one task, which the caller runs and after which it asks.
+inline void growth_can_be_interrupted() {
+  const auto problem = make_problem<std::uint32_t>("interrupted", 3000, 2, false, 1.0);
+  const Setting<std::uint32_t> setting(problem);
+  const Columns columns = setting.encoded(256);
+  for (const std::size_t subtree_rows : {0, 64, 4096})
+    for (const std::size_t n_threads : {1, 3}) {
+      const During during("subtree_rows ", subtree_rows, ", ", n_threads, " threads");
+      Interrupt interrupt([] { return true; });
+      wait_for_the_next_question();
+      check_throws<Interrupted>([&] { setting.grow(columns, subtree_rows, n_threads, interrupt); });
+    }
+}
+
+// A stop at any moment, from another thread: the whole tree or Interrupted, never a part of a tree.
+inline void a_stop_at_any_moment_leaves_no_partial_tree() {
+  const auto problem = make_problem<std::uint32_t>("stopped", 3000, 2, false, 1.0);
+  const Setting<std::uint32_t> setting(problem);
+  const Columns columns = setting.encoded(256);
+  const auto expected = structure(setting.grow({64, 256, 1}));
+  for (int moment = 0; moment < 20; ++moment)
+    for (const std::size_t subtree_rows : {64, 4096}) {
+      Interrupt interrupt = never_asked();
+      std::jthread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(400 * moment));
+        interrupt.stop();
+      });
+      try {
+        check_equal(structure(setting.grow(columns, subtree_rows, 2, interrupt)), expected);
+      } catch (const Interrupted&) {
+        check(interrupt.stopped(), "interrupted because it was stopped");
+      }
+    }
+}
+
+}  // namespace baytree::tests

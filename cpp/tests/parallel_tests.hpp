@@ -1,0 +1,151 @@
+// parallel.hpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness.hpp"
+#include "parallel.hpp"
+
+namespace baytree::tests {
+
+inline Interrupt never_asked() { return Interrupt(nullptr); }
+
+// Longer than an Interrupt waits between two questions.
+inline void wait_for_the_next_question() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+inline void every_task_runs_once() {
+  for (std::size_t n_threads = 0; n_threads <= 8; ++n_threads)
+    for (const std::size_t n_tasks : {0, 1, 2, 3, 7, 8, 9, 100, 1000}) {
+      const During during(n_threads, " threads, ", n_tasks, " tasks");
+      Interrupt interrupt = never_asked();
+      // Not atomic on purpose: a task that ran twice, or two workers of one number, are races for -fsanitize=thread.
+      std::vector<int> runs(n_tasks), of_worker(std::max<std::size_t>(n_threads, 1));
+      std::vector<std::thread::id> thread_of_task(n_tasks);
+      std::vector<std::size_t> worker_of_task(n_tasks);
+      parallel_for(n_tasks, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
+        ++runs.at(task);
+        ++of_worker.at(worker);
+        worker_of_task[task] = worker;
+        thread_of_task[task] = std::this_thread::get_id();
+      });
+      check_equal(runs, std::vector<int>(n_tasks, 1));
+      for (std::size_t task = 0; task < n_tasks; ++task)
+        check_equal(worker_of_task[task] == 0, thread_of_task[task] == std::this_thread::get_id());
+    }
+}
+
+inline void exceptions_reach_the_caller() {
+  for (std::size_t n_threads = 1; n_threads <= 8; ++n_threads)
+    for (const std::size_t n_tasks : {1, 5, 200}) {
+      const During during(n_threads, " threads, ", n_tasks, " tasks");
+      Interrupt interrupt = never_asked();
+      const std::size_t bad_task = n_tasks / 2;
+      std::atomic<std::size_t> n_run{0};
+      const std::string message = check_throws<std::invalid_argument>([&] {
+        parallel_for(n_tasks, n_threads, interrupt, [&](std::size_t task, std::size_t) {
+          ++n_run;
+          if (task == bad_task) throw std::invalid_argument("bad task");
+        });
+      });
+      check_equal(message, "bad task");
+      if (n_threads == 1) check_equal(n_run.load(), bad_task + 1);
+      // All at once: one of them arrives, the others are dropped.
+      check_throws<std::runtime_error>([&] {
+        parallel_for(n_tasks, n_threads, interrupt,
+                     [](std::size_t, std::size_t) { throw std::runtime_error("every task"); });
+      });
+    }
+}
+
+// Long tasks, so that the others cannot all be done before the first one has failed.
+inline void an_exception_ends_the_loop() {
+  constexpr std::size_t n_tasks = 500;
+  Interrupt interrupt = never_asked();
+  std::atomic<std::size_t> n_run{0};
+  check_throws<std::runtime_error>([&] {
+    parallel_for(n_tasks, 2, interrupt, [&](std::size_t task, std::size_t) {
+      ++n_run;
+      if (task == 0) throw std::runtime_error("the first task");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  });
+  check(n_run < n_tasks, "tasks are left over");
+}
+
+inline void a_stop_ends_the_loop() {
+  for (std::size_t n_threads = 1; n_threads <= 8; ++n_threads) {
+    const During during(n_threads, " threads");
+    constexpr std::size_t n_tasks = 100'000, last = 100;
+    Interrupt interrupt = never_asked();
+    std::atomic<std::size_t> n_run{0};
+    auto count = [&](std::size_t task, std::size_t) {
+      ++n_run;
+      if (task == last) interrupt.stop();
+    };
+    check_throws<Interrupted>([&] { parallel_for(n_tasks, n_threads, interrupt, count); });
+    if (n_threads == 1) check_equal(n_run.load(), last + 1);
+    // It stays stopped: the next loop does not start.
+    n_run = 0;
+    check_throws<Interrupted>([&] { parallel_for(n_tasks, n_threads, interrupt, count); });
+    check_equal(n_run.load(), 0);
+  }
+}
+
+// Tasks of 5 ms on four threads: each time a question is due, any of them could be the first to come by.
+inline void the_caller_is_asked_and_nobody_else() {
+  std::atomic<std::size_t> n_asked{0}, n_others{0};
+  Interrupt interrupt([&, caller = std::this_thread::get_id()] {
+    ++n_asked;
+    n_others += std::this_thread::get_id() != caller;
+    return false;
+  });
+  parallel_for(240, 4, interrupt,
+               [](std::size_t, std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+  check(n_asked > 0, "somebody was asked");
+  check_equal(n_others.load(), 0);
+}
+
+// With one task the caller has it, so that the question is sure to be asked.
+inline void the_answer_decides() {
+  for (const std::size_t n_threads : {1, 4}) {
+    const During during(n_threads, " threads");
+    int n_asked = 0;
+    Interrupt interrupt([&] { return ++n_asked == 2; });
+    auto run = [&](std::size_t n_tasks) {
+      parallel_for(n_tasks, n_threads, interrupt, [](std::size_t, std::size_t) {});
+    };
+    wait_for_the_next_question();
+    run(1);  // asked, and told to go on
+    check_equal(n_asked, 1);
+    wait_for_the_next_question();
+    check_throws<Interrupted>([&] { run(1); });
+    check_equal(n_asked, 2);
+  }
+}
+
+// Asking may take Python's lock, so it must be rare.
+inline void questions_are_rare() {
+  const auto start = std::chrono::steady_clock::now();
+  std::int64_t n_asked = 0;
+  Interrupt interrupt([&] { return ++n_asked < 0; });
+  parallel_for(100'000, 1, interrupt, [](std::size_t, std::size_t) {});
+  const auto taken = std::chrono::steady_clock::now() - start;
+  check(n_asked <= taken / std::chrono::milliseconds(50), "asked at most once in 50 ms");
+}
+
+inline void an_exception_from_the_question_reaches_the_caller() {
+  Interrupt interrupt([]() -> bool { throw std::domain_error("from the question"); });
+  wait_for_the_next_question();
+  const std::string message = check_throws<std::domain_error>(
+      [&] { parallel_for(1, 3, interrupt, [](std::size_t, std::size_t) {}); });
+  check_equal(message, "from the question");
+}
+
+}  // namespace baytree::tests

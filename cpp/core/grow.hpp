@@ -137,6 +137,7 @@ class Grower {
             std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
             std::vector<FeatureScore>(n_features),
             node.log_likelihood + prior_.log_trivial(node.depth, 1.0),
+            kMinusInfinity,
             task.begin};
   }
 

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,9 +15,18 @@ if TYPE_CHECKING:
     from ._typing import FloatArray
 
 
+_BEYOND_ALL = 2**62  # no table is so long, no tree so deep
+
+
+def shown(value: Any) -> str:
+    """A value for a message: on one line, and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def check_real(name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False) -> float:
     """Return a real number strictly inside (low, high); low itself is fine if `low_ok`."""
-    message = f"{name} must be a number in {'[' if low_ok else '('}{low:g}, {high:g}); got {value!r}."
+    message = f"{name} must be a number in {'[' if low_ok else '('}{low:g}, {high:g}); got {shown(value)}."
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(message)
     number = float(value)
@@ -28,10 +38,10 @@ def check_real(name: str, value: Any, *, low: float, high: float = np.inf, low_o
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """Return a whole number of at least `low`."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number of at least {low}; got {value!r}.")
+        raise TypeError(f"{name} must be a whole number of at least {low}; got {shown(value)}.")
     if value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}; got {value!r}.")
-    return int(value)
+        raise ValueError(f"{name} must be a whole number of at least {low}; got {shown(value)}.")
+    return min(int(value), _BEYOND_ALL)
 
 
 def check_optional_integer(name: str, value: Any, *, low: int) -> int | None:
@@ -44,13 +54,14 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold one positive number per {one_per}; got {value!r}.") from None
+        raise TypeError(f"{name} must hold one positive number per {one_per}; got {shown(value)}.") from None
     if array.shape != (length,):
         raise ValueError(
             f"{name} must hold one positive number per {one_per}, so have shape ({length},); got shape {array.shape}."
         )
-    if not np.all(np.isfinite(array) & (array > 0)):
-        raise ValueError(f"{name} must be positive and finite throughout; got {value!r}.")
+    with np.errstate(over="ignore"):
+        if not np.all(array > 0) or not np.isfinite(array.sum()):
+            raise ValueError(f"{name} must be positive and finite throughout; got {shown(value)}.")
     return array
 
 
@@ -92,6 +103,9 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
         )
     if not np.all(np.isfinite(weight)):
         raise ValueError("sample_weight holds NaN or an infinite value: every weight must be finite.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise ValueError("sample_weight is too large to be summed: divide it by a large number.")
     if np.any(weight < 0):
         raise ValueError("sample_weight holds a negative value: every weight must be zero or more.")
     if not np.any(weight > 0):
@@ -99,11 +113,25 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weight
 
 
+def check_labels(y: Any) -> None:
+    """Refuse what cannot be class labels."""
+    if y.dtype.kind == "O":
+        missing = np.array([label is None for label in y])
+        if missing.any():
+            raise ValueError(
+                f"y has a missing label (None) in row {int(np.argmax(missing))}: remove the row or name it."
+            )
+    check_classification_targets(y)
+
+
 def check_quantiles(quantiles: Any) -> FloatArray:
     """Return one or more numbers in [0, 1] as a vector."""
-    wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+    try:
+        wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise TypeError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.") from None
     if wanted.ndim != 1 or not np.all((wanted >= 0) & (wanted <= 1)):
-        raise ValueError(f"quantiles must be numbers in [0, 1]; got {quantiles!r}.")
+        raise ValueError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.")
     return wanted
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_X_y
 
 from . import _core
 from ._typing import AnyArray
-from ._validation import check_finite, check_integer, check_positive_array, check_sample_weight
+from ._validation import check_finite, check_integer, check_labels, check_positive_array, check_sample_weight
 from .growing import midpoint
 from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome, Outcome, Target
 from .priors import as_partition_prior
@@ -87,6 +87,7 @@ def partition_space(
         counts = target.weight > 0
         X, target = X[counts], target.take(counts)
     if outcome == "categorical":
+        check_labels(target.y)
         target = replace(target, y=np.unique(target.y, return_inverse=True)[1])
     fitted = family.of(target, prior)
     found = _core.partition_space(

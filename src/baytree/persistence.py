@@ -59,15 +59,15 @@ def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
         estimator.n_features_in_ = int(fitted["n_features"])
         names = _decode(fitted["feature_names"])
         if names is not None:
-            estimator.feature_names_in_ = names
-        classes = _decode(fitted["classes"])
-        if classes is not None:
-            estimator.classes_ = classes
+            estimator.feature_names_in_ = _check_vector(names, estimator.n_features_in_, "feature names")
         state = {name: _decode(value) for name, value in fitted["outcome"]["state"].items()}
         estimator.outcome_ = _OUTCOMES[fitted["outcome"]["name"]](**state)
         estimator.tree_ = Tree(**{name: _decode(value) for name, value in fitted["tree"].items()})
-        _check_tree(estimator.tree_, estimator.n_features_in_)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        _check_tree(estimator.tree_, estimator.n_features_in_, len(estimator.outcome_.prior))
+        classes = _decode(fitted["classes"])
+        if classes is not None:
+            estimator.classes_ = _check_vector(classes, estimator.tree_.value.shape[2], "classes")
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
     return estimator
 
@@ -81,24 +81,37 @@ def read_document(path: str | Path) -> Any:
     """Read the document in a model file."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{str(path)!r} is not a baytree model: it is not a JSON file ({error}).") from None
 
 
-def _check_tree(tree: Tree, n_features: int) -> None:
+def _check_vector(value: Any, length: int, what: str) -> AnyArray:
+    if not isinstance(value, np.ndarray) or value.shape != (length,):
+        raise ValueError(f"the {what} are not a vector of {length}")
+    return value
+
+
+def _check_tree(tree: Tree, n_features: int, n_parameters: int) -> None:
     """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
     n = tree.node_count
-    if n == 0 or any(len(array) != n for array in tree.arrays().values()):
-        raise ValueError("the arrays of the tree differ in length")
-    if tree.n_features != n_features:
-        raise ValueError("the tree was grown on another number of features")
-    leaf = tree.children_left == LEAF
-    left, right = tree.children_left[~leaf], tree.children_right[~leaf]
+    whole, truth = {"children_left", "children_right", "feature", "n_node_samples", "depth"}, {"missing_go_to_left"}
+    width = {"feature_posterior": n_features + 1, "prior": n_parameters, "posterior": n_parameters}
+    for name, array in tree.arrays().items():
+        dtype = np.int64 if name in whole else np.bool_ if name in truth else np.float64
+        shape = (n, width[name]) if name in width else (n, 1, array.shape[-1]) if name == "value" else (n,)
+        if n == 0 or array.dtype != dtype or array.shape != shape:
+            raise ValueError(f"the array {name} of the tree has a wrong type or shape")
+    if tree.value.shape[2] not in (1, n_parameters):
+        raise ValueError("the array value of the tree has a wrong shape")
+    sprouts = np.flatnonzero(tree.children_left != LEAF)
+    left, right = tree.children_left[sprouts], tree.children_right[sprouts]
     if not np.array_equal(np.sort(np.concatenate([[0], left, right])), np.arange(n)):
         raise ValueError("the nodes do not form a tree")
-    if np.any(left <= np.flatnonzero(~leaf)) or np.any(right <= np.flatnonzero(~leaf)):
+    if np.any(left <= sprouts) or np.any(right <= sprouts):
         raise ValueError("a node comes before its parent")
-    if np.any(tree.feature[~leaf] < 0) or np.any(tree.feature[~leaf] >= n_features):
+    if tree.depth[0] != 0 or np.any(tree.depth[[left, right]] != tree.depth[sprouts] + 1):
+        raise ValueError("the depth of a node is wrong")
+    if np.any(tree.feature[sprouts] < 0) or np.any(tree.feature[sprouts] >= n_features):
         raise ValueError("a node is cut along a feature that does not exist")
 
 

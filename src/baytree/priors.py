@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from . import _core
 from ._typing import FloatArray
-from ._validation import check_real
+from ._validation import check_real, shown
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class PartitionPrior:
     Examples
     --------
     >>> from baytree import BayesianTreeClassifier, PartitionPrior
-    >>> BayesianTreeClassifier(partition_prior=PartitionPrior(split=0.9, by_depth=False))
-    BayesianTreeClassifier(partition_prior=PartitionPrior(split=0.9, by_depth=False, location='uniform', proper=True))
+    >>> prior = PartitionPrior(split=0.9, by_depth=False)
+    >>> BayesianTreeClassifier(partition_prior=prior).partition_prior
+    PartitionPrior(split=0.9, by_depth=False, location='uniform', proper=True)
     """
 
     split: float = 0.99
@@ -45,10 +46,10 @@ class PartitionPrior:
     def __post_init__(self) -> None:
         check_real("split", self.split, low=0, high=1)
         if self.location not in ("uniform", "distance"):
-            raise ValueError(f"location must be 'uniform' or 'distance'; got {self.location!r}.")
+            raise ValueError(f"location must be 'uniform' or 'distance'; got {shown(self.location)}.")
         for name in ("by_depth", "proper"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} must be True or False; got {getattr(self, name)!r}.")
+                raise TypeError(f"{name} must be True or False; got {shown(getattr(self, name))}.")
 
     def to_core(self, feature_weight: FloatArray) -> _core.PartitionPrior:
         """Return the compiled core's form of this prior."""

@@ -70,6 +70,10 @@ class Tree:
         for array in self.arrays().values():
             array.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
     def arrays(self) -> dict[str, Any]:
         """Every array by its name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -117,7 +117,9 @@ class Problem:
         if mode.feature is not None:
             for side in (lambda x: x <= mode.lower, lambda x: x > mode.lower):
                 part = [i for i in rows if side(self.X[i][mode.feature])]
-                node.children.append(self.grow(part, depth + 1, self.outcome.update(part, prior, self.settings.smoothing)))
+                node.children.append(
+                    self.grow(part, depth + 1, self.outcome.update(part, prior, self.settings.smoothing))
+                )
         return node
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,6 +28,8 @@ from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
 from ..tree import Tree
+
+_MOST_THREADS = 4096
 
 
 class BayesianTree(BaseEstimator, ABC):
@@ -135,11 +137,15 @@ class BayesianTree(BaseEstimator, ABC):
         )
 
     def _n_threads(self) -> int:
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs, low=-(2**31))
-            if self.n_jobs == 0:
-                raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all cores, or None for one.")
-        return int(effective_n_jobs(self.n_jobs))
+        if self.n_jobs is None:
+            return 1
+        n_jobs = check_integer("n_jobs", self.n_jobs, low=-_MOST_THREADS)
+        if n_jobs == 0 or n_jobs > _MOST_THREADS:
+            raise ValueError(
+                f"n_jobs must be a number of threads up to {_MOST_THREADS}, -1 for all cores, or None for one; "
+                f"got {n_jobs}."
+            )
+        return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
     def _route(self, X: Any) -> tuple[FloatArray, IntArray]:
         """Check rows and return them with their leaves."""

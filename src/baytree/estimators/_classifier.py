@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_quantiles, check_real, unchanged_on_error
+from .._validation import check_labels, check_quantiles, check_real, shown, unchanged_on_error
 from ..explanation import LeafSummary
 from ..outcomes import CategoricalOutcome, Target
 from ._base import BayesianTree
@@ -136,8 +135,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         return self._partial_fit(X, y, sample_weight)
 
     def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
-        check_classification_targets(target.y)
-        given = vars(self).pop("_classes", None)
+        check_labels(target.y)
+        given = self.__dict__.pop("_classes", None)
         if given is not None:
             self.classes_ = given
             target = self._check_more_target(target)
@@ -174,7 +173,7 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
             return np.asarray(count.sum() / (len(classes) * np.maximum(count, np.finfo(float).tiny)))
         if not isinstance(self.class_weight, dict):
             raise TypeError(
-                f"class_weight must be None, 'balanced' or a dict from label to weight; got {self.class_weight!r}."
+                f"class_weight must be None, 'balanced' or a dict from label to weight; got {shown(self.class_weight)}."
             )
         labels = list(classes)
         for label, value in self.class_weight.items():

@@ -47,7 +47,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BayesianTreeRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([0.]), array([[0., 0.]]))
+    (array([193.]), array([[ 86., 300.]]))
     """
 
     outcome_: RealOutcome

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_positive_array
+from .._validation import check_positive_array, shown
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,11 @@ class Target:
 
     def take(self, rows: AnyArray) -> Target:
         """The same of some rows."""
-        parts = (self.y, self.weight, self.exposure, self.event)
-        return Target(*(None if part is None else part[rows] for part in parts))
+
+        def of(part: FloatArray | None) -> FloatArray | None:
+            return None if part is None else part[rows]
+
+        return Target(self.y[rows], of(self.weight), of(self.exposure), of(self.event))
 
     def total_weight(self) -> float:
         """The sum of the weights."""
@@ -122,14 +125,14 @@ def check_parameters(prior: Any, names: tuple[str, ...], *, any_sign: tuple[str,
     """Read a prior given as its parameters."""
     wanted = f"parameter ({', '.join(names)})"
     if isinstance(prior, str):
-        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {prior!r}.")
+        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.")
     try:
         values = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"prior must be None, 'evidence' or one number per {wanted}; got {prior!r}.") from None
+        raise TypeError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.") from None
     free = np.array([name in any_sign for name in names])
     if values.shape == (len(names),) and not np.all(np.isfinite(values[free])):
-        raise ValueError(f"prior must be finite throughout; got {prior!r}.")
+        raise ValueError(f"prior must be finite throughout; got {shown(prior)}.")
     positive = np.where(free, 1.0, values) if values.shape == (len(names),) else values
     check_positive_array("prior", positive, length=len(names), one_per=wanted)
     return values

@@ -17,7 +17,7 @@ from scipy import special
 
 from .. import _core
 from .._typing import AnyArray, FloatArray
-from .._validation import check_positive_array, check_real
+from .._validation import check_positive_array, check_real, shown
 from ._base import Outcome, Target
 
 DEFAULT_PSEUDO_OBSERVATIONS = 20.0
@@ -42,9 +42,10 @@ class CategoricalOutcome(Outcome):
         if prior is None:
             return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
         if isinstance(prior, Real) and not isinstance(prior, bool):
-            return cls(np.full(n, check_real("prior", prior, low=0)))
+            each = np.full(n, check_real("prior", prior, low=0))
+            return cls(check_positive_array("prior", each, length=n, one_per="class"))
         if isinstance(prior, str):
-            raise ValueError(f"prior must be None, a number, one number per class or 'evidence'; got {prior!r}.")
+            raise ValueError(f"prior must be None, a number, one number per class or 'evidence'; got {shown(prior)}.")
         return cls(check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)"))
 
     def candidates(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
@@ -91,7 +92,9 @@ class CategoricalOutcome(Outcome):
         if posterior.shape[1] == 1:
             return np.ones((len(posterior), 1, len(quantiles)))
         rest = posterior.sum(axis=1, keepdims=True) - posterior
-        return np.asarray(special.betaincinv(posterior[..., None], rest[..., None], quantiles))
+        found = special.betaincinv(posterior[..., None], rest[..., None], quantiles)
+        # Where float64 cannot tell a probability from 0 or 1 there is no inverse; its mean is that 0 or 1.
+        return np.where(np.isnan(found), self.mean(posterior)[..., None], found)
 
     def state(self) -> dict[str, Any]:
         """The prior."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, load
 from tests import strategies
 
 OUTCOMES = ["normal", "poisson", "exponential"]
@@ -164,6 +164,30 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
     again = type(model)(**{**model.get_params(), "prior": model.prior_}).fit(X, y)
     assert_allclose(again.log_evidence_, model.log_evidence_, rtol=1e-12)
     assert_array_equal(again.tree_.feature, model.tree_.feature)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_are_bit_identical_for_any_number_of_threads(outcome, weighted):
+    X, y = problem(outcome, 12_000)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
+    one, *others = (
+        BayesianTreeRegressor(outcome=outcome, n_jobs=n_jobs).fit(X, y, sample_weight=weight) for n_jobs in (1, 2, 5)
+    )
+    assert one.get_n_leaves() > 2
+    for other in others:
+        for name, array in one.tree_.arrays().items():
+            assert_array_equal(other.tree_.arrays()[name], array, err_msg=name)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_a_saved_model_predicts_the_same(outcome, tmp_path):
+    X, y = problem(outcome)
+    model = BayesianTreeRegressor(outcome=outcome, prior="evidence").fit(X, y)
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    assert_array_equal(loaded.partial_fit(X, y).predict(X), model.partial_fit(X, y).predict(X))
 
 
 @given(strategies.tables(), st.floats(-1e6, 1e6))

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from baytree import BayesianTreeClassifier, PartitionPrior
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior
 
 FITTED_NAMES = [
     "classes_",
@@ -39,6 +39,11 @@ FITTED_NAMES = [
         BayesianTreeClassifier(partition_prior=PartitionPrior(location="distance")),
         BayesianTreeClassifier(max_depth=3, max_leaf_nodes=5, min_weight_fraction_leaf=0.01),
         BayesianTreeClassifier(n_jobs=2),
+        BayesianTreeClassifier(prior="evidence"),
+        BayesianTreeRegressor(),
+        BayesianTreeRegressor(smoothing=0.2, partition_prior=PartitionPrior(location="distance"), n_jobs=2),
+        BayesianTreeRegressor(prior="evidence", max_depth=4, max_leaf_nodes=8),
+        BayesianTreeRegressor(outcome="exponential"),
     ]
 )
 def test_scikit_learn_check(estimator, check):

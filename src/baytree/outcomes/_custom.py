@@ -45,7 +45,7 @@ class CustomOutcome(RealOutcome):
         rows = rows[:, None] if rows.ndim == 1 else rows
         if rows.ndim != 2 or len(rows) != len(target.y):
             raise ValueError(
-                f"statistics(y) of the outcome must return {len(target.y)} rows, one per outcome; got shape {rows.shape}."
+                f"statistics(y) of the outcome must return {len(target.y)} rows, one each; got shape {rows.shape}."
             )
         check_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
         return rows

@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -89,15 +89,8 @@ def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
     assert_allclose(model.log_evidence_, oracle.log_evidence(root), **close)
 
 
-@st.composite
-def problems(draw):
-    X = draw(strategies.tables())
-    y = draw(strategies.labels(len(X)))
-    weight = draw(strategies.weights(len(X)))
-    return X, y, weight, draw(strategies.parameters(X.shape[1], len(np.unique(y))))
-
-
-@given(problems())
+@settings(max_examples=1000)
+@given(strategies.problems())
 def test_every_fitted_array_equals_the_oracle(problem):
     X, y, weight, parameters = problem
     model = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
@@ -139,7 +132,8 @@ def test_deeper_trees_equal_the_oracle(n_classes, seed, smoothing):
     assert_same_classes(model, X, y, None, parameters)
 
 
-@given(problems(), st.sampled_from([1, 2, 5]), st.sampled_from([1, 2, 4, 8]))
+@settings(max_examples=1000)
+@given(strategies.problems(), st.sampled_from([1, 2, 5]), st.sampled_from([1, 2, 4, 8]))
 def test_the_way_of_large_nodes_equals_the_oracle(problem, subtree_rows, n_bins):
     """Histograms, bounds and opened bins on small tables: few bins of several values each."""
     X, y, weight, parameters = problem
@@ -161,7 +155,7 @@ def test_large_nodes_with_several_bins_equal_the_oracle(n_classes, real_weights,
     assert_same_classes(model, X, y, weight, parameters)
 
 
-@given(problems())
+@given(strategies.problems())
 def test_the_partition_space_is_the_oracles(problem):
     X, y, weight, parameters = problem
     parameters = {name: parameters[name] for name in ("prior", "partition_prior", "feature_prior", "min_samples_leaf")}
@@ -220,6 +214,7 @@ def test_every_regression_outcome_has_an_oracle():
     assert set(REAL_OUTCOMES) == set(REGRESSION_OUTCOMES)
 
 
+@settings(max_examples=1000)
 @given(real_problems(), st.sampled_from([2, 4096]))
 def test_every_real_outcome_equals_the_oracle(problem, subtree_rows):
     X, name, y, weight, extras, outcome, parameters = problem

@@ -36,12 +36,15 @@ def test_normal():
     y = [0.3, -1.2, 2.0, 0.1]
     mu, kappa, alpha, beta = prior = [0.5, 0.7, 2.0, 1.3]
 
-    def integrand(mean, precision):
-        joint = stats.gamma(alpha, scale=1 / beta).pdf(precision)
-        joint *= stats.norm(mu, 1 / math.sqrt(kappa * precision)).pdf(mean)
-        return joint * np.prod(stats.norm(mean, 1 / math.sqrt(precision)).pdf(y))
+    def normal(x, centre, precision):
+        return math.sqrt(precision / (2 * math.pi)) * math.exp(-precision / 2 * (x - centre) ** 2)
 
-    integral, _ = integrate.dblquad(integrand, 0, 30, -15, 15, epsabs=1e-12)
+    def integrand(mean, precision):
+        density = beta**alpha / math.gamma(alpha) * precision ** (alpha - 1) * math.exp(-beta * precision)
+        density *= normal(mean, mu, kappa * precision)
+        return density * math.prod(normal(value, mean, precision) for value in y)
+
+    integral, _ = integrate.dblquad(integrand, 0, 30, -15, 15, epsabs=1e-9)
     assert_allclose(outcomes.Normal(y, [1.0] * 4).log_likelihood(ROWS, prior), math.log(integral), rtol=1e-5)
 
 

@@ -169,7 +169,7 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_trees_are_bit_identical_for_any_number_of_threads(outcome, weighted):
-    X, y = problem(outcome, 12_000)
+    X, y = problem(outcome, 50_000)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
     one, *others = (
         BayesianTreeRegressor(outcome=outcome, n_jobs=n_jobs).fit(X, y, sample_weight=weight) for n_jobs in (1, 2, 5)

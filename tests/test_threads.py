@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from baytree import BayesianTreeClassifier, PartitionPrior
 
-N_ROWS = 20_000
+N_ROWS = 50_000
 
 SETTINGS = {
     "plain": {"prior": 0.1},

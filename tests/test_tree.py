@@ -80,7 +80,7 @@ def paths_lead_from_the_root_to_the_node(tree, problem):
         assert (path[0], path[-1]) == (0, node)
         for parent, child in pairwise(path):
             assert child in (tree.children_left[parent], tree.children_right[parent])
-            assert tree.parents()[child] == parent
+            assert tree.parents[child] == parent
 
 
 @check

@@ -56,24 +56,37 @@ inline std::uint64_t ordered_bits(double value) {
   return bits & sign ? ~bits : bits | sign;
 }
 
-// Columns that a worker reads in one go: in a row-major table they share cache lines.
+// Columns that are read in one go: in a row-major table they share cache lines.
 inline constexpr std::size_t kColumnsAtOnce = 4;
+using ColumnBits = std::array<std::vector<std::uint64_t>, kColumnsAtOnce>;  // ordered_bits by row
 
 struct EncodeScratch {
-  std::array<std::vector<std::uint64_t>, kColumnsAtOnce> bits;  // ordered_bits of some columns, by row
   std::vector<Keyed> order, spare;  // in ascending order of value: (sorting key, then code; row)
 };
 
-inline void read_columns(const Table& table, std::size_t first, std::size_t last, EncodeScratch& scratch) {
-  for (auto& column : scratch.bits) column.resize(table.n_rows);
-  if (last - first == kColumnsAtOnce) {
-    for (std::size_t row = 0; row < table.n_rows; ++row)
-      for (std::size_t k = 0; k < kColumnsAtOnce; ++k) scratch.bits[k][row] = ordered_bits(table.at(row, first + k));
-  } else {
-    for (std::size_t column = first; column < last; ++column)
-      for (std::size_t row = 0; row < table.n_rows; ++row)
-        scratch.bits[column - first][row] = ordered_bits(table.at(row, column));
+inline void read_rows(const Table& table, std::size_t first_row, std::size_t last_row, std::size_t first_column,
+                      std::size_t n_columns, ColumnBits& bits) {
+  // Tiles of rows: a line of the table is still in the nearest cache when its next column is read.
+  constexpr std::size_t tile = 64;
+  for (std::size_t begin = first_row; begin < last_row; begin += tile)
+    for (std::size_t k = 0; k < n_columns; ++k)
+      for (std::size_t row = begin; row < std::min(begin + tile, last_row); ++row)
+        bits[k][row] = ordered_bits(table.at(row, first_column + k));
+}
+
+// Ranks items that share a key from `code` on; returns the next code.
+inline Code rank_run(const std::vector<std::uint64_t>& bits, std::span<Keyed> run, Code code) {
+  auto value = [&](Keyed item) { return bits[payload_of(item)]; };
+  const bool equal = std::all_of(run.begin(), run.end(),
+                                 [&, first = value(run[0])](Keyed item) { return value(item) == first; });
+  if (!equal) std::stable_sort(run.begin(), run.end(), [&](Keyed a, Keyed b) { return value(a) < value(b); });
+  std::uint64_t previous = value(run[0]);
+  for (Keyed& item : run) {
+    code += value(item) != previous;
+    previous = value(item);
+    item = keyed(code, payload_of(item));
   }
+  return code + 1;
 }
 
 // Orders the rows by value and ranks them; returns the number of distinct values. Radix passes sort by a
@@ -96,27 +109,18 @@ inline Code rank_rows(const std::vector<std::uint64_t>& bits, EncodeScratch& scr
   }
   sort_by_key(order, scratch.spare, std::min(width, 32));
 
-  auto value = [&](std::size_t i) { return bits[payload_of(order[i])]; };
-  if (lost != 0)
-    for (std::size_t begin = 0, end; begin < n; begin = end) {
-      end = begin + 1;
-      bool equal = true;
-      for (; end < n && key_of(order[end]) == key_of(order[begin]); ++end) equal &= value(end) == value(begin);
-      if (!equal)
-        std::stable_sort(order.data() + begin, order.data() + end,
-                         [&](Keyed a, Keyed b) { return bits[payload_of(a)] < bits[payload_of(b)]; });
-    }
   Code code = 0;
-  Keyed previous = order[0];
-  for (std::size_t i = 0; i < n; ++i) {
-    const Keyed item = order[i];
-    bool differs = key_of(item) != key_of(previous);
-    if (lost != 0 && !differs) differs = value(i) != bits[payload_of(previous)];
-    code += differs;
-    previous = item;
-    order[i] = keyed(code, payload_of(item));
+  for (std::size_t begin = 0, end; begin < n; begin = end) {
+    end = begin + 1;
+    while (end < n && key_of(order[end]) == key_of(order[begin])) ++end;
+    if (end - begin > 1 && lost != 0) {
+      code = rank_run(bits, std::span(order).subspan(begin, end - begin), code);
+    } else {
+      for (std::size_t i = begin; i < end; ++i) order[i] = keyed(code, payload_of(order[i]));
+      ++code;
+    }
   }
-  return code + 1;
+  return code;
 }
 
 template <class Int>
@@ -161,13 +165,22 @@ inline Column encode_column(const std::vector<std::uint64_t>& bits, std::size_t 
 inline Columns encode(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {
   Columns result{table.n_rows, n_bins > 0, std::vector<Column>(table.n_columns)};
   std::vector<detail::EncodeScratch> scratch(std::max<std::size_t>(n_threads, 1));
-  constexpr std::size_t group = detail::kColumnsAtOnce;
-  parallel_for((table.n_columns + group - 1) / group, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
-    const std::size_t first = task * group, last = std::min(first + group, table.n_columns);
-    detail::read_columns(table, first, last, scratch[worker]);
-    for (std::size_t column = first; column < last && !interrupt.stopped(); ++column)
-      result.columns[column] = detail::encode_column(scratch[worker].bits[column - first], n_bins, scratch[worker]);
-  });
+  detail::ColumnBits bits;
+  constexpr std::size_t group = detail::kColumnsAtOnce, rows_a_task = 16384;
+  for (std::size_t first = 0; first < table.n_columns; first += group) {
+    const std::size_t n_columns = std::min(group, table.n_columns - first);
+    for (std::size_t k = 0; k < group; ++k)
+      if (k < n_columns) bits[k].resize(table.n_rows);
+      else bits[k] = {};  // the last columns may be few
+    parallel_for((table.n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
+                 [&](std::size_t task, std::size_t) {
+                   detail::read_rows(table, task * rows_a_task, std::min((task + 1) * rows_a_task, table.n_rows), first,
+                                     n_columns, bits);
+                 });
+    parallel_for(n_columns, n_threads, interrupt, [&](std::size_t k, std::size_t worker) {
+      result.columns[first + k] = detail::encode_column(bits[k], n_bins, scratch[worker]);
+    });
+  }
   return result;
 }
 

@@ -149,7 +149,7 @@ inline std::size_t first_cut(const CutList& cuts, double lowest_score) {
 // w_r: sums to one over the features that can be cut at the root, in the paper's literal prior over all.
 template <Outcome T>
 std::vector<double> normalised_feature_weights(const PartitionPrior& prior, const Columns& columns, const T& outcome,
-                                               const Limits& limits) {
+                                               const Limits& limits, Interrupt& interrupt) {
   std::vector<Row> rows(limits.limit_cuts() ? columns.n_rows : 0);
   std::iota(rows.begin(), rows.end(), Row{0});
   std::vector<Keyed> order, spare;
@@ -162,8 +162,9 @@ std::vector<double> normalised_feature_weights(const PartitionPrior& prior, cons
   };
   std::vector<double> weights = prior.feature_weight;
   double sum = 0.0;
-  for (std::size_t f = 0; f < weights.size(); ++f)
+  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
     if (!prior.proper || can_be_cut(columns.columns[f])) sum += weights[f];
+  });
   if (sum > 0.0)
     for (double& weight : weights) weight /= sum;
   return weights;

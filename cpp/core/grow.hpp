@@ -45,7 +45,7 @@ class Grower {
   // Nodes in depth-first order, the lower child right behind its parent.
   std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
     limits_.total_weight = total_weight(outcome_, columns_.n_rows);
-    prior_.feature_weight = normalised_feature_weights(prior_, columns_, outcome_, limits_);
+    prior_.feature_weight = normalised_feature_weights(prior_, columns_, outcome_, limits_, interrupt_);
     nodes_.push_back(make_node(0, root_prior, rows_));
     outcome_.prepare(root_prior, nodes_[0].statistics.data());
     std::vector<Task> level;
@@ -70,6 +70,7 @@ class Grower {
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_cut = kMinusInfinity;  // the same of its cuts
     std::size_t middle = 0;  // where the upper child's rows begin; task.begin: it is a leaf
+    std::vector<Node<Number>> children = {};
   };
 
   struct Scratch {
@@ -208,6 +209,8 @@ class Grower {
     node.log_prior_split = NodePrior(prior_, node.depth).of_feature(feature) + scratch.cuts.location(cut);
     node.log_likelihood_split = scratch.cuts.log_likelihood[cut];
     open.middle = divide_rows(open.task, columns_.columns[feature], scratch.cuts.positions[cut], node, scratch.rows);
+    for (const auto& [begin, end] : {std::pair(open.task.begin, open.middle), std::pair(open.middle, open.task.end)})
+      open.children.push_back(make_node(node.depth + 1, node.prior, rows_of({0, begin, end})));
   }
 
   // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.
@@ -235,24 +238,25 @@ class Grower {
     return middle;
   }
 
-  std::vector<Task> add_children(const std::vector<std::optional<Open>>& level) {
+  std::vector<Task> add_children(std::vector<std::optional<Open>>& level) {
     std::vector<Task> next;
-    for (const auto& open : level) {
+    for (auto& open : level) {
       const auto [parent, begin, end] = open->task;
-      const std::size_t middle = open->middle;
+      const std::size_t middle = open->middle, lower = nodes_.size();
       if (middle == begin) continue;
-      const std::size_t depth = nodes_[parent].depth + 1;
-      nodes_[parent].lower = static_cast<std::int64_t>(nodes_.size());
-      nodes_[parent].upper = nodes_[parent].lower + 1;
-      for (const Task task : {Task{nodes_.size(), begin, middle}, Task{nodes_.size() + 1, middle, end}}) {
-        nodes_.push_back(make_node(depth, nodes_[parent].prior, rows_of(task)));
-        hand_out(task, next);
-      }
+      nodes_[parent].lower = static_cast<std::int64_t>(lower);
+      nodes_[parent].upper = static_cast<std::int64_t>(lower + 1);
+      for (Node<Number>& child : open->children) nodes_.push_back(std::move(child));
+      hand_out({lower, begin, middle}, next);
+      hand_out({lower + 1, middle, end}, next);
     }
     return next;
   }
 
   void grow_subtrees() {
+    // The longest first: what is left at the end is short, and no thread waits long.
+    std::stable_sort(subtrees_.begin(), subtrees_.end(),
+                     [](const Task& a, const Task& b) { return a.end - a.begin > b.end - b.begin; });
     std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
     parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       grown[i].push_back(nodes_[subtrees_[i].node]);

@@ -32,6 +32,7 @@ struct HistogramScratch {
   std::vector<std::uint64_t> seen;  // bitmap of codes
   std::vector<std::uint8_t> open;   // by bin
   std::vector<Keyed> order, spare;
+  std::vector<std::uint32_t> found;  // positions of rows in open bins
   CutList bin_cuts;
 };
 
@@ -94,6 +95,29 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
   return result;
 }
 
+// Puts the rows of the open bins into scratch.order, sorted.
+inline void sort_open_bins(const Column& column, std::span<const Row> rows, bool any_open, HistogramScratch& scratch) {
+  scratch.order.clear();
+  if (!any_open) return;
+  // Most rows are in closed bins: look at their bin only, and write down every position, keeping the ones that count.
+  scratch.found.resize(rows.size() + 1);
+  const std::uint8_t* bins = column.bin_codes().data();
+  const std::uint8_t* open = scratch.open.data();
+  std::uint32_t* found = scratch.found.data();
+  std::size_t n_open = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    found[n_open] = static_cast<std::uint32_t>(i);
+    n_open += open[bins[rows[i]]];
+  }
+  scratch.order.resize(n_open);
+  std::visit(
+      [&](const auto& codes) {
+        for (std::size_t k = 0; k < n_open; ++k) scratch.order[k] = keyed(codes[rows[found[k]]], found[k]);
+      },
+      column.codes);
+  sort_by_key(scratch.order, scratch.spare, column.code_bits());
+}
+
 // Lists, in ascending order, all cuts that may score `floor` or more, alone or together with the others
 // in their bin. Positions are the codes of the cuts: rows with a code up to there go to the lower side.
 template <BoundedOutcome T>
@@ -114,22 +138,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
     scratch.open[bin] = histogram.bound[bin] + column.log_cuts_inside(bin) >= floor;
     any_open |= scratch.open[bin];
   }
-  scratch.order.clear();
-  const std::span<const std::uint8_t> bins = column.bin_codes();
-  if (any_open) {
-    std::visit(
-        [&](const auto& codes) {
-          scratch.order.resize(rows.size());
-          std::size_t n_open = 0;
-          for (std::size_t i = 0; i < rows.size(); ++i) {
-            scratch.order[n_open] = keyed(codes[rows[i]], static_cast<std::uint32_t>(i));
-            n_open += scratch.open[bins[rows[i]]];
-          }
-          scratch.order.resize(n_open);
-        },
-        column.codes);
-    sort_by_key(scratch.order, scratch.spare, column.code_bits());
-  }
+  sort_open_bins(column, rows, any_open, scratch);
 
   const std::vector<typename T::Number> none(width);
   std::size_t begin = 0;

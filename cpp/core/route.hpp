@@ -11,6 +11,7 @@
 
 #include "parallel.hpp"
 #include "types.hpp"
+#include "vector_math.hpp"
 
 namespace baytree {
 
@@ -45,8 +46,7 @@ inline WalkingTree walking_tree(std::span<const std::int32_t> feature, std::span
 
 // Whether all cells of some rows are finite: x * 0 is 0 for those and NaN for the others.
 inline bool rows_are_finite(const Table& table, std::size_t first, std::size_t stop) {
-  constexpr std::size_t lanes = 8;
-  std::array<double, lanes> sum{};
+  double total = 0.0;
   // Lines of neighbouring cells: the whole block where rows lie back to back, else its rows or its columns.
   const bool by_row = table.column_stride == 1;
   const bool one_line = by_row && table.row_stride == static_cast<std::ptrdiff_t>(table.n_columns);
@@ -58,42 +58,53 @@ inline bool rows_are_finite(const Table& table, std::size_t first, std::size_t s
   for (std::size_t line = 0; line < n_lines; ++line) {
     const double* start = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride +
                           static_cast<std::ptrdiff_t>(line) * line_stride;
-    std::size_t i = 0;
-    if (stride == 1)
-      for (; i + lanes <= length; i += lanes)
-        for (std::size_t k = 0; k < lanes; ++k) sum[k] += start[i + k] * 0.0;
-    for (; i < length; ++i) sum[0] += start[static_cast<std::ptrdiff_t>(i) * stride] * 0.0;
+    total += call_wide([start, length, stride]() BAYTREE_INLINE {
+      constexpr std::size_t lanes = 16;
+      std::array<double, lanes> sum{};
+      std::size_t i = 0;
+      if (stride == 1)
+        for (; i + lanes <= length; i += lanes)
+          for (std::size_t k = 0; k < lanes; ++k) sum[k] += start[i + k] * 0.0;
+      for (; i < length; ++i) sum[0] += start[static_cast<std::ptrdiff_t>(i) * stride] * 0.0;
+      for (std::size_t k = 1; k < lanes; ++k) sum[0] += sum[k];
+      return sum[0];
+    });
   }
-  for (std::size_t k = 1; k < lanes; ++k) sum[0] += sum[k];
-  return sum[0] == 0.0;
+  return total == 0.0;
 }
 
 // The leaf of each row; returns whether all cells are finite, which is cheap to see while they are in cache.
 // Groups of rows go down together, which hides the wait for memory.
 inline bool route(const Table& table, const WalkingTree& tree, std::span<std::int64_t> leaves, std::size_t n_threads,
                   Interrupt& interrupt) {
-  constexpr std::size_t group = 8, block = 1024;
+  constexpr std::size_t group = 8, block = 4096;
   std::atomic<bool> finite{true};
   const WalkingTree::Step* steps = tree.steps.data();
   const std::ptrdiff_t row_stride = table.row_stride, column_stride = table.column_stride;
   auto walk = [&](const double* first_row, auto size) {
-    std::array<std::int32_t, group> at{}, before;
+    std::array<std::int32_t, group> at{};
+    bool arrived;
     do {
-      before = at;
-      for (int step = 0; step < 4; ++step)  // leaves lead to themselves, so a step too many does no harm
+      for (int step = 0; step < 2; ++step)  // leaves lead to themselves, so a step too many does no harm
         for (std::size_t k = 0; k < size; ++k) {
           const WalkingTree::Step node = steps[at[k]];
           const double x = first_row[static_cast<std::ptrdiff_t>(k) * row_stride + node.feature * column_stride];
           at[k] = node.lower + (x > node.threshold);
         }
-    } while (at != before);
+      arrived = true;
+      for (std::size_t k = 0; k < size; ++k) arrived &= steps[at[k]].lower == at[k];
+    } while (!arrived);
     return at;
   };
+  // Rows that fit the nearest cache beside the tree: they are checked and then walked.
+  const std::size_t chunk = std::max(
+      group, 16384 / (sizeof(double) * std::max<std::size_t>(table.n_columns, 1)) / group * group);
   const std::size_t n_blocks = (table.n_rows + block - 1) / block;
   parallel_for(n_blocks, n_threads, interrupt, [&](std::size_t task, std::size_t) {
     const std::size_t stop = std::min(table.n_rows, (task + 1) * block);
-    if (!rows_are_finite(table, task * block, stop)) finite.store(false, std::memory_order_relaxed);
     for (std::size_t first = task * block; first < stop; first += group) {
+      if ((first - task * block) % chunk == 0 && !rows_are_finite(table, first, std::min(first + chunk, stop)))
+        finite.store(false, std::memory_order_relaxed);
       const double* first_row = table.data + static_cast<std::ptrdiff_t>(first) * row_stride;
       const std::size_t size = std::min(group, stop - first);
       const auto at = size == group ? walk(first_row, std::integral_constant<std::size_t, group>{})

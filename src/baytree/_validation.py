@@ -24,13 +24,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def check_real(name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False) -> float:
-    """Return a real number strictly inside (low, high); low itself is fine if `low_ok`."""
-    message = f"{name} must be a number in {'[' if low_ok else '('}{low:g}, {high:g}); got {shown(value)}."
+def check_real(
+    name: str, value: Any, *, low: float, high: float = np.inf, low_ok: bool = False, high_ok: bool = False
+) -> float:
+    """Return a real number strictly inside (low, high); the ends are fine if `low_ok` and `high_ok`."""
+    interval = f"{'[' if low_ok else '('}{low:g}, {high:g}{']' if high_ok else ')'}"
+    message = f"{name} must be a number in {interval}; got {shown(value)}."
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(message)
     number = float(value)
-    if not (low < number < high or (low_ok and number == low)):
+    if not (low < number < high or (low_ok and number == low) or (high_ok and number == high)):
         raise ValueError(message)
     return number
 

@@ -13,8 +13,8 @@ from .priors import PartitionPrior
 from .tree import LEAF, UNDEFINED, Tree
 
 # Nodes of up to this many rows are grown as subtrees, on sorted lists; larger ones on histograms of this
-# many bins. The tree does not depend on either; benchmarks/crossover.py shows what the time does.
-SUBTREE_ROWS = 4096
+# many bins. The tree does not depend on either.
+SUBTREE_ROWS = 16384
 N_BINS = 256
 
 
@@ -99,7 +99,7 @@ def update_tree(tree: Tree, leaves: IntArray, target: Target, outcome: Outcome) 
     n_rows = np.bincount(leaves, minlength=tree.node_count)
     for depth in range(tree.max_depth, 0, -1):
         below = np.flatnonzero(tree.depth == depth)
-        above = tree.parents()[below]
+        above = tree.parents[below]
         np.add.at(statistics, above, statistics[below])
         np.add.at(n_rows, above, n_rows[below])
     posterior = outcome.update(tree.posterior, statistics)

@@ -152,17 +152,7 @@ def _decode(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        dtype = np.dtype(value["array"])
-        flat = value["values"]
-        if dtype.kind == "f":
-            flat = [float(x) for x in flat]
-        elif dtype.kind == "O":
-            flat = [_decode(x) for x in flat]
-        elif dtype.kind not in "iubU":
-            raise ValueError(f"an array of dtype {dtype} is not allowed")
-        result = np.empty(len(flat), dtype=dtype)
-        result[:] = flat
-        return result.reshape(value["shape"])
+        return _decode_array(np.dtype(value["array"]), value["shape"], value["values"])
     if "float" in value:
         return float(value["float"])
     if "list" in value:
@@ -172,3 +162,17 @@ def _decode(value: Any) -> Any:
     if "PartitionPrior" in value:
         return PartitionPrior(**value["PartitionPrior"])
     raise ValueError("an unknown kind of value")
+
+
+def _decode_array(dtype: np.dtype[Any], shape: list[int], values: list[Any]) -> AnyArray:
+    if dtype.kind == "f":
+        values = [float(x) for x in values]
+    elif dtype.kind == "O":
+        values = [_decode(x) for x in values]
+    elif dtype.kind not in "iubU":
+        raise ValueError(f"an array of dtype {dtype} is not allowed")
+    elif dtype.kind == "U" and dtype.itemsize > 4 * max(map(len, values), default=0) + 4:
+        raise ValueError("an array of text is wider than its text")
+    result = np.empty(len(values), dtype=dtype)
+    result[:] = values
+    return result.reshape(shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,9 @@ class Tree:
         for array in self.arrays().values():
             array.flags.writeable = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.arrays()
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.__post_init__()
@@ -115,6 +119,7 @@ class Tree:
         )
         return leaves, finite
 
+    @cached_property
     def parents(self) -> IntArray:
         """The parent of every node, -1 for the root."""
         result = np.full(self.node_count, -1, dtype=np.int64)
@@ -125,10 +130,9 @@ class Tree:
 
     def path(self, node: int) -> list[int]:
         """The nodes from the root to a node, both included."""
-        parents = self.parents()
         nodes = [int(node)]
         while nodes[-1] != 0:
-            nodes.append(int(parents[nodes[-1]]))
+            nodes.append(int(self.parents[nodes[-1]]))
         return nodes[::-1]
 
     def gain(self) -> FloatArray:
@@ -188,7 +192,7 @@ class Tree:
 
     def _pruned_to(self, sprouts: BoolArray) -> Tree:
         """Keep only these sprouts, which are connected to the root; other nodes become leaves or go."""
-        parents = self.parents()
+        parents = self.parents
         stays = np.ones(self.node_count, dtype=bool)
         for node in range(1, self.node_count):  # parents come before their children
             stays[node] = sprouts[parents[node]]

@@ -148,41 +148,66 @@ class NormalNode {
   template <class Entry>
   void split_scores(const Normal& outcome, std::span<const Entry> order, const double* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
-    constexpr std::size_t stretch = 128;
-    std::array<double, stretch> lower_n, lower_s, lower_q, lower_factor, upper_factor;
-    double n = start[0], s = start[1], q = start[2];
-    std::size_t next = 0;
-    for (std::size_t first = 0; first < positions.size(); first += stretch) {
-      const std::size_t size = std::min(stretch, positions.size() - first);
-      for (std::size_t j = 0; j < size; ++j) {
-        for (; next <= positions[first + j]; ++next) {
-          const std::uint32_t row = row_in_node(order[next]);
-          const double w = outcome.weight_of(row), y = outcome.y[row];
-          n += w;
-          s += w * y;
-          q += w * y * y;
-        }
-        lower_n[j] = n;
-        lower_s[j] = s;
-        lower_q[j] = q;
-        lower_factor[j] = one_over_kappa_n(n);
-        upper_factor[j] = one_over_kappa_n(n_ - n);
-        scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
-      }
-      call_wide([size, prior = prior_, all_n = n_, all_s = s_, all_q = q_, ln = lower_n.data(), ls = lower_s.data(),
-                 lq = lower_q.data(), lf = lower_factor.data(), uf = upper_factor.data(), out = scores + first]()
-                    BAYTREE_INLINE {
-                      for (std::size_t j = 0; j < size; ++j) {
-                        const double lower = prior.posterior_beta(ls[j], lq[j], lf[j]);
-                        const double upper = prior.posterior_beta(all_s - ls[j], all_q - lq[j], uf[j]);
-                        out[j] -= (prior.alpha + 0.5 * ln[j]) * log_of_positive(lower) +
-                                  (prior.alpha + 0.5 * (all_n - ln[j])) * log_of_positive(upper);
-                      }
-                    });
-    }
+    if (tables_) sum_and_score<Entry, true>(outcome, order, start, positions, scores);
+    else sum_and_score<Entry, false>(outcome, order, start, positions, scores);
   }
 
  private:
+  static constexpr std::size_t kStretch = 128;
+
+  // Statistics of the lower sides of a stretch of cuts, and 1 / kappa_n of both sides.
+  struct Stretch {
+    std::array<double, kStretch> n, s, q, lower_factor, upper_factor;
+  };
+
+  template <class Entry, bool counts_once>
+  void sum_and_score(const Normal& outcome, std::span<const Entry> order, const double* start,
+                     std::span<const std::uint32_t> positions, double* scores) const {
+    Stretch lower;
+    const double* y = outcome.y.data();
+    double n = start[0], s = start[1], q = start[2];
+    const auto total = static_cast<std::size_t>(n_), before = static_cast<std::size_t>(n);
+    std::size_t next = 0;
+    for (std::size_t first = 0; first < positions.size(); first += kStretch) {
+      const std::size_t size = std::min(kStretch, positions.size() - first);
+      for (std::size_t j = 0; j < size; ++j) {
+        for (; next <= positions[first + j]; ++next) {
+          const std::uint32_t row = row_in_node(order[next]);
+          const double w = counts_once ? 1.0 : outcome.weight[row];
+          if constexpr (!counts_once) n += w;
+          s += w * y[row];
+          q += w * y[row] * y[row];
+        }
+        if constexpr (counts_once) {
+          const std::size_t count = before + next;
+          lower.n[j] = static_cast<double>(count);
+          lower.lower_factor[j] = tables_->one_over_kappa_n[count];
+          lower.upper_factor[j] = tables_->one_over_kappa_n[total - count];
+          scores[first + j] = constant_ + tables_->count_term[count] + tables_->count_term[total - count];
+        } else {
+          lower.n[j] = n;
+          lower.lower_factor[j] = one_over_kappa_n(n);
+          lower.upper_factor[j] = one_over_kappa_n(n_ - n);
+          scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
+        }
+        lower.s[j] = s;
+        lower.q[j] = q;
+      }
+      subtract_logarithms(lower, size, scores + first);
+    }
+  }
+
+  void subtract_logarithms(const Stretch& lower, std::size_t size, double* scores) const {
+    call_wide([&lower = lower, size, scores, prior = prior_, n = n_, s = s_, q = q_]() BAYTREE_INLINE {
+      for (std::size_t j = 0; j < size; ++j) {
+        const double lower_beta = prior.posterior_beta(lower.s[j], lower.q[j], lower.lower_factor[j]);
+        const double upper_beta = prior.posterior_beta(s - lower.s[j], q - lower.q[j], lower.upper_factor[j]);
+        scores[j] -= (prior.alpha + 0.5 * lower.n[j]) * log_of_positive(lower_beta) +
+                     (prior.alpha + 0.5 * (n - lower.n[j])) * log_of_positive(upper_beta);
+      }
+    });
+  }
+
   double count_term(double n) const {
     return tables_ ? tables_->count_term[static_cast<std::size_t>(n)] : prior_.count_term(std::max(n, 0.0));
   }

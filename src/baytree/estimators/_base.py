@@ -130,7 +130,7 @@ class BayesianTree(BaseEstimator, ABC):
             max_depth=check_optional_integer("max_depth", self.max_depth, low=0),
             min_samples_leaf=check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
             min_weight_fraction_leaf=check_real(
-                "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True
+                "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
             max_leaf_nodes=check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
             n_threads=self._n_threads(),
@@ -192,7 +192,7 @@ class BayesianTree(BaseEstimator, ABC):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Each feature's share of the gain in log marginal likelihood; all zero in a tree of one leaf."""
+        """Each feature's share of the gain in log marginal likelihood; all zero where nothing was gained."""
         check_is_fitted(self)
         sprouts = ~self.tree_.is_leaf
         gain = np.maximum(self.tree_.gain()[sprouts], 0)

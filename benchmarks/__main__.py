@@ -9,43 +9,46 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
 from baytree.growing import encode_table
 from benchmarks.data import classification
-from benchmarks.measure import extra_memory_of_fit, seconds_of
+from benchmarks.measure import extra_memory_of_fit, milliseconds, seconds_of
 
 
-def report(what: str, ratio: float, promise: str, detail: str = "") -> None:
+def report(what: str, value: float, promise: str, detail: str = "") -> None:
     """Print one line of the table."""
-    print(f"{what:58s} {ratio:8.2f}   {promise:14s} {detail}", flush=True)
+    print(f"{what:58s} {value:8.2f}   {promise:14s} {detail}", flush=True)
 
 
 def exact_fit() -> None:
     """Fit at 100,000 x 20 against sorting the columns and against scikit-learn's tree."""
     X, y = classification(100_000)
+    leaves = BayesianTreeClassifier().fit(X, y).get_n_leaves()
     fit, argsort, encode = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: np.argsort(X, axis=0),
         lambda: encode_table(X, 1),
-        repeats=9,
+        repeats=25,
     )
-    (tree,) = seconds_of(lambda: DecisionTreeClassifier(random_state=0).fit(X, y), repeats=2)
-    leaves = BayesianTreeClassifier().fit(X, y).get_n_leaves()
-    detail = f"fit {fit * 1e3:.0f} ms (encoding {encode * 1e3:.0f} ms), argsort {argsort * 1e3:.0f} ms"
+    detail = f"{milliseconds(fit)} (encoding {milliseconds(encode)}) against {milliseconds(argsort)}"
     report("fit 100,000 x 20, one thread / np.argsort of the columns", fit / argsort, "at most 3", detail)
-    report("DecisionTreeClassifier().fit / that", tree / fit, "at least 15", f"{tree * 1e3:.0f} ms")
-    (limited,) = seconds_of(lambda: DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y), repeats=1)
-    report(
-        f"DecisionTreeClassifier(max_leaf_nodes={leaves}).fit / that",
-        limited / fit,
-        "",
-        f"{limited * 1e3:.0f} ms",
+    fit, tree, limited = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: DecisionTreeClassifier(random_state=0).fit(X, y),
+        lambda: DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y),
+        repeats=3,
     )
+    report("DecisionTreeClassifier().fit / that", tree / fit, "at least 15", milliseconds(tree))
+    name = f"DecisionTreeClassifier(max_leaf_nodes={leaves}).fit / that"
+    report(name, limited / fit, "", milliseconds(limited))
 
 
 def normal_fit() -> None:
     """Regression at 100,000 x 20 against scikit-learn's tree."""
     X, y = make_friedman1(100_000, 20, noise=1.0, random_state=0)
-    (ours,) = seconds_of(lambda: BayesianTreeRegressor().fit(X, y), repeats=7)
-    (theirs,) = seconds_of(lambda: DecisionTreeRegressor(random_state=0).fit(X, y), repeats=2)
-    detail = f"{theirs * 1e3:.0f} ms against {ours * 1e3:.0f} ms"
+    ours, theirs = seconds_of(
+        lambda: BayesianTreeRegressor().fit(X, y),
+        lambda: DecisionTreeRegressor(random_state=0).fit(X, y),
+        repeats=8,
+    )
+    detail = f"{milliseconds(theirs)} against {milliseconds(ours)}"
     report("DecisionTreeRegressor().fit / BayesianTreeRegressor().fit", theirs / ours, "at least 10", detail)
 
 
@@ -57,7 +60,7 @@ def threads_and_growth() -> None:
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: BayesianTreeClassifier(n_jobs=2).fit(X, y),
         lambda: BayesianTreeClassifier().fit(X2, y2),
-        repeats=15,
+        repeats=25,
     )
     report("one thread / two threads, 100,000 x 20", one / two, "at least 1.6")
     report("fit 200,000 x 20 / fit 100,000 x 20", double / one, "at most 2.2")
@@ -71,7 +74,7 @@ def small_fit() -> None:
         lambda: DecisionTreeClassifier(random_state=0).fit(X, y),
         repeats=200,
     )
-    detail = f"{ours * 1e3:.2f} ms against {theirs * 1e3:.2f} ms"
+    detail = f"{milliseconds(ours)} against {milliseconds(theirs)}"
     report("fit 300 x 20 / DecisionTreeClassifier().fit", ours / theirs, "at most 1", detail)
 
 
@@ -80,16 +83,16 @@ def prediction() -> None:
     X, y = classification(100_000)
     ours = BayesianTreeClassifier().fit(X, y)
     theirs = DecisionTreeClassifier(max_leaf_nodes=ours.get_n_leaves(), random_state=0).fit(X, y)
-    our_time, their_time = seconds_of(lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), repeats=15)
-    detail = f"{len(X) / our_time / 1e6:.1f} against {len(X) / their_time / 1e6:.1f} million rows a second"
+    our_time, their_time = seconds_of(lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), repeats=31)
+    detail = f"{milliseconds(our_time)} against {milliseconds(their_time)} for 100,000 rows"
     report("predict_proba rows a second / scikit-learn's", their_time / our_time, "at least 2", detail)
 
 
 def memory() -> None:
     """Peak memory beside the input."""
     for n_jobs in (1, 2):
-        ratio = extra_memory_of_fit(1_000_000, 20, n_jobs)
-        report(f"extra memory of fit 1,000,000 x 20, n_jobs={n_jobs} / input", ratio, "at most 1.25")
+        share = extra_memory_of_fit(1_000_000, 20, n_jobs)
+        report(f"extra memory of fit 1,000,000 x 20, n_jobs={n_jobs} / input", share, "at most 1.25")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def seconds_of(*calls: Callable[[], object], repeats: int) -> list[float]:
-    """Best time of each call; the calls take turns, so that a busy moment of the machine hits all of them."""
+    """Best time of each call: what else runs on the machine only ever adds. The calls take turns."""
     best = [np.inf] * len(calls)
     for _ in range(repeats):
         for i, call in enumerate(calls):
@@ -19,6 +19,11 @@ def seconds_of(*calls: Callable[[], object], repeats: int) -> list[float]:
             call()
             best[i] = min(best[i], time.perf_counter() - start)
     return best
+
+
+def milliseconds(seconds: float) -> str:
+    """A time, for reading."""
+    return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.2f} ms"
 
 
 _MEMORY_PROGRAM = """

@@ -11,7 +11,7 @@ void bind_priors(nb::module_& module) {
           "__init__",
           [](PartitionPrior* self, double split, bool by_depth, bool by_distance, bool proper,
              const Vector<double>& feature_weight) {
-            new (self) PartitionPrior{split, by_depth, by_distance, proper, copy_of(feature_weight)};
+            new (self) PartitionPrior{split, by_depth, by_distance, proper, copy_of(feature_weight), {}};
           },
           nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("proper"),
           nb::arg("feature_weight").noconvert());

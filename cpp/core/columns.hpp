@@ -57,7 +57,7 @@ inline std::uint64_t ordered_bits(double value) {
 }
 
 // Columns that are read in one go: in a row-major table they share cache lines.
-inline constexpr std::size_t kColumnsAtOnce = 4;
+inline constexpr std::size_t kColumnsAtOnce = 6;
 using ColumnBits = std::array<std::vector<std::uint64_t>, kColumnsAtOnce>;  // ordered_bits by row
 
 struct EncodeScratch {

@@ -45,7 +45,7 @@ class Grower {
   // Nodes in depth-first order, the lower child right behind its parent.
   std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
     limits_.total_weight = total_weight(outcome_, columns_.n_rows);
-    prior_.feature_weight = normalised_feature_weights(prior_, columns_, outcome_, limits_, interrupt_);
+    prior_.set_feature_weight(normalised_feature_weights(prior_, columns_, outcome_, limits_, interrupt_));
     nodes_.push_back(make_node(0, root_prior, rows_));
     outcome_.prepare(root_prior, nodes_[0].statistics.data());
     std::vector<Task> level;

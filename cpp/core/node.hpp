@@ -43,7 +43,7 @@ struct Node {
 class NodePrior {
  public:
   NodePrior(const PartitionPrior& prior, std::size_t depth) : prior_(prior), log_split_(prior.log_split(depth)) {}
-  double of_feature(std::size_t feature) const { return log_split_ + std::log(prior_.feature_weight[feature]); }
+  double of_feature(std::size_t feature) const { return log_split_ + prior_.log_feature_weight[feature]; }
 
  private:
   const PartitionPrior& prior_;

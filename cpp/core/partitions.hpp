@@ -29,7 +29,7 @@ PartitionSpace every_partition(const Table& table, const Columns& columns, T out
   std::vector<typename T::Number> total(outcome.width());
   for (const Row row : rows) outcome.add(total.data(), row);
   limits.total_weight = total_weight(outcome, columns.n_rows);
-  prior.feature_weight = normalised_feature_weights(prior, columns, outcome, limits, interrupt);
+  prior.set_feature_weight(normalised_feature_weights(prior, columns, outcome, limits, interrupt));
 
   PartitionSpace space;
   space.log_likelihood_trivial = outcome.log_likelihood(outcome_prior, total.data());

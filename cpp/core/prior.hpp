@@ -14,7 +14,15 @@ struct PartitionPrior {
   bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
   bool by_distance = false;   // cuts weighted by the gap they fall in, or all alike
   bool proper = true;         // trivial prior 1 - s * (weight of the features that can be cut), or 1 - s
-  std::vector<double> feature_weight;  // w_r: one per feature, summing to one over those cut at the root
+  // w_r, one per feature, and its logarithm; they sum to one over the features that can be cut at the root.
+  std::vector<double> feature_weight;
+  std::vector<double> log_feature_weight = {};
+
+  void set_feature_weight(std::vector<double> weight) {
+    feature_weight = std::move(weight);
+    log_feature_weight.resize(feature_weight.size());
+    for (std::size_t f = 0; f < feature_weight.size(); ++f) log_feature_weight[f] = std::log(feature_weight[f]);
+  }
 
   double log_split(std::size_t depth) const {
     return (by_depth ? 1.0 + static_cast<double>(depth) : 1.0) * std::log(split);

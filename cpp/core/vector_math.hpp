@@ -12,9 +12,9 @@
 
 namespace baytree {
 
-// Calls a function, compiled for the wider registers of AVX2 where the processor has them. AVX2 alone has no
-// multiply-add, so both ways round alike. The function is a lambda that captures by value (what it holds then
-// stays in registers) and is marked BAYTREE_INLINE (to be compiled anew inside of the caller).
+// Calls a function, compiled for the widest registers that the processor has. Nothing is contracted to a
+// multiply-add (see CMakeLists.txt), so all ways round alike. The function is a lambda that captures by value (what it
+// holds then stays in registers) and is marked BAYTREE_INLINE (to be compiled anew inside of the caller).
 #if defined(__GNUC__)
 #define BAYTREE_INLINE __attribute__((always_inline))
 #else
@@ -26,9 +26,15 @@ template <class Function>
   return function();
 }
 template <class Function>
+[[gnu::target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")]] auto call_with_avx512(Function function) {
+  return function();
+}
+template <class Function>
 auto call_wide(Function function) {
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") > 0 && __builtin_cpu_supports("avx512dq") > 0 &&
+                                 __builtin_cpu_supports("avx512vl") > 0;
   static const bool has_avx2 = __builtin_cpu_supports("avx2") > 0;
-  return has_avx2 ? call_with_avx2(function) : function();
+  return has_avx512 ? call_with_avx512(function) : has_avx2 ? call_with_avx2(function) : function();
 }
 #else
 template <class Function>

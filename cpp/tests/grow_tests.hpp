@@ -165,8 +165,8 @@ inline void large_trees_do_not_depend_on_the_way() {
 
 // Among partitions that only rounding tells apart the trivial one comes first, then the first feature.
 inline void nearly_equal_partitions_count_as_equal() {
-  const PartitionPrior prior{
-      0.5, false, false, true, {0.25, 0.25, 0.5}};  // trivial prior 1/2, the third feature's also
+  PartitionPrior prior{0.5, false, false, true, {}};
+  prior.set_feature_weight({0.25, 0.25, 0.5});  // trivial prior 1/2, the third feature's also
   const double log_likelihood = -1000.0;
   // The mode where the features' best cuts score this much above the trivial partition.
   auto mode = [&](std::vector<double> above) {

@@ -14,7 +14,7 @@ from .tree import LEAF, UNDEFINED, Tree
 
 # Nodes of up to this many rows are grown as subtrees, on sorted lists; larger ones on histograms of this
 # many bins. The tree does not depend on either.
-SUBTREE_ROWS = 16384
+SUBTREE_ROWS = 32768
 N_BINS = 256
 
 

@@ -59,13 +59,18 @@ struct Categorical {
 
   void add(Count* statistics, std::size_t row) const { statistics[y[row]] += weight_of(row); }
 
-  // Adds row i to the statistics of the bin that rows[i] is in.
-  void add_by_bin(Count* statistics, std::span<const std::uint8_t> bin, std::span<const Row> rows) const {
+  // Adds row i to the statistics of the bin that rows[i] is in. What the loop reads is held in locals: the
+  // compiler cannot know that the statistics are not among it.
+  void add_by_bin(Count* statistics, std::span<const std::uint8_t> bins, std::span<const Row> rows) const {
     const Class* classes = y.data();
+    const Count* weights = weight.data();
+    const std::uint8_t* bin = bins.data();
+    const Row* row = rows.data();
+    const std::size_t n = rows.size(), k = n_classes;
     if (weight.empty())
-      for (std::size_t i = 0; i < rows.size(); ++i) ++statistics[bin[rows[i]] * n_classes + classes[i]];
+      for (std::size_t i = 0; i < n; ++i) ++statistics[bin[row[i]] * k + classes[i]];
     else
-      for (std::size_t i = 0; i < rows.size(); ++i) statistics[bin[rows[i]] * n_classes + classes[i]] += weight[i];
+      for (std::size_t i = 0; i < n; ++i) statistics[bin[row[i]] * k + classes[i]] += weights[i];
   }
 
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }

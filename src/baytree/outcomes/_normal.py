@@ -11,7 +11,8 @@ The predictive distribution is Student's t with 2 alpha degrees of freedom aroun
 sqrt(beta (kappa + 1) / (alpha kappa)).
 
 Statistics are those of y shifted and scaled to mean 0 and variance 1 (those of the training rows), so that an
-offset in y costs no precision and a change of its unit changes no tree.
+offset in y costs no precision and a change of its unit changes no tree. Outcomes that float64 cannot tell apart
+in that form are equal.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install -q --upgrade pip
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install -q .
+	$(BIN)/python -m pip install -q '.[examples]'
 	@touch $@
 
 $(VENV)/installed-dev: $(BIN)/python $(SOURCES)

@@ -134,8 +134,7 @@ inline FeatureScore summarise(CutList& cuts, double floor) {
   const double best = highest(scores);
   result.best = best + (uniform ? cuts.uniform_location() : 0.0);
   if (result.best + std::log(static_cast<double>(n)) < floor) return result;
-  cuts.scores.resize(n);
-  result.log_sum = result.best + std::log(sum_exp(scores, best, cuts.scores.data()));
+  result.log_sum = result.best + std::log(sum_exp(scores, best));
   return result;
 }
 

@@ -93,20 +93,19 @@ BAYTREE_INLINE inline double log_of_positive(double x) {
   return k * log_2_high + (series + k * log_2_low);
 }
 
-// sum of exp(value - top), where top is the highest value. `visible` is work space; it may be `values` itself.
-inline double sum_exp(std::span<const double> values, double top, double* visible) {
-  std::size_t n = 0;
-  for (const double value : values) {
-    visible[n] = value - top;
-    n += visible[n] > -kInvisible;
-  }
-  return call_wide([visible, n]() BAYTREE_INLINE {
+// sum of exp(value - top), where top is the highest value; what is out of sight below it is left out.
+inline double sum_exp(std::span<const double> values, double top) {
+  return call_wide([data = values.data(), n = values.size(), top]() BAYTREE_INLINE {
+    auto visible = [top](double value) BAYTREE_INLINE {
+      const double below = value - top;
+      return below > -kInvisible ? exp_of_negative(below) : 0.0;
+    };
     constexpr std::size_t lanes = 8;
     std::array<double, lanes> sum{};
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes)
-      for (std::size_t k = 0; k < lanes; ++k) sum[k] += exp_of_negative(visible[i + k]);
-    for (; i < n; ++i) sum[0] += exp_of_negative(visible[i]);
+      for (std::size_t k = 0; k < lanes; ++k) sum[k] += visible(data[i + k]);
+    for (; i < n; ++i) sum[0] += visible(data[i]);
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
   });
 }

@@ -123,10 +123,7 @@ inline void sums_of_exponentials_equal_plain_loops() {
 
       long double expected = 0.0;
       for (const double v : values) expected += std::exp(static_cast<long double>(v) - top);
-      std::vector<double> visible(n);
-      const double sum = sum_exp(values, top, visible.data());
-      check_near(sum, static_cast<double>(expected), 1e-13 * static_cast<double>(expected));
-      check_equal(sum_exp(values, top, values.data()), sum);  // the work space may be the values themselves
+      check_near(sum_exp(values, top), static_cast<double>(expected), 1e-13 * static_cast<double>(expected));
     }
   }
 }

@@ -160,67 +160,98 @@ class NormalNode {
   template <class Entry>
   void split_scores(const Normal& outcome, std::span<const Entry> order, const double* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
-    if (tables_) sum_and_score<Entry, true>(outcome, order, start, positions, scores);
-    else sum_and_score<Entry, false>(outcome, order, start, positions, scores);
+    if (!tables_) return score_weighted(outcome, order, start, positions, scores);
+    const bool without_gaps = !positions.empty() && positions.back() - positions.front() + 1 == positions.size();
+    if (without_gaps) score_counted<true>(outcome, order, start, positions, scores);
+    else score_counted<false>(outcome, order, start, positions, scores);
   }
 
  private:
   static constexpr std::size_t kStretch = 128;
 
-  // Statistics of the lower sides of a stretch of cuts, and 1 / kappa_n of both sides.
+  // Statistics of the lower sides of a stretch of cuts.
   struct Stretch {
-    std::array<double, kStretch> n, s, q, lower_factor, upper_factor;
+    std::array<double, kStretch> n, s, q;
   };
 
-  template <class Entry, bool counts_once>
-  void sum_and_score(const Normal& outcome, std::span<const Entry> order, const double* start,
+  // Every row counts once: what depends on counts comes from the tables, neighbours side by side.
+  template <bool without_gaps, class Entry>
+  void score_counted(const Normal& outcome, std::span<const Entry> order, const double* start,
                      std::span<const std::uint32_t> positions, double* scores) const {
     Stretch lower;
     const double* y = outcome.y.data();
-    const double* factor = counts_once ? tables_->one_over_kappa_n.data() : nullptr;
-    const double* term = counts_once ? tables_->count_term.data() : nullptr;
+    const auto before = static_cast<std::size_t>(start[0]);
+    double s = start[1], q = start[2];
+    std::size_t next = 0;
+    auto add_row = [&] {
+      const double value = y[row_in_node(order[next++])];
+      s += value;
+      q += value * value;
+    };
+    for (std::size_t first = 0; first < positions.size(); first += kStretch) {
+      const std::size_t size = std::min(kStretch, positions.size() - first);
+      for (std::size_t j = 0; j < size; ++j) {
+        // Without gaps one row falls between two cuts, and no branch is needed to find that out.
+        if (!without_gaps || first + j == 0)
+          while (next < positions[first + j]) add_row();
+        add_row();
+        lower.s[j] = s;
+        lower.q[j] = q;
+      }
+      call_wide([&lower = lower, size, before, scores = scores + first, at = positions.data() + first, prior = prior_,
+                 total = static_cast<std::size_t>(n_), n = n_, s = s_, q = q_, constant = constant_,
+                 factor = tables_->one_over_kappa_n.data(), term = tables_->count_term.data()]() BAYTREE_INLINE {
+        const std::size_t first_count = before + at[0] + 1;
+        for (std::size_t j = 0; j < size; ++j) {
+          const std::size_t count = without_gaps ? first_count + j : before + at[j] + 1;
+          scores[j] = constant + term[count] + term[total - count] -
+                      logarithms(prior, static_cast<double>(count), n - static_cast<double>(count),
+                                 prior.posterior_beta(lower.s[j], lower.q[j], factor[count]),
+                                 prior.posterior_beta(s - lower.s[j], q - lower.q[j], factor[total - count]));
+        }
+      });
+    }
+  }
+
+  template <class Entry>
+  void score_weighted(const Normal& outcome, std::span<const Entry> order, const double* start,
+                      std::span<const std::uint32_t> positions, double* scores) const {
+    Stretch lower;
     double n = start[0], s = start[1], q = start[2];
-    const auto total = static_cast<std::size_t>(n_), before = static_cast<std::size_t>(n);
     std::size_t next = 0;
     for (std::size_t first = 0; first < positions.size(); first += kStretch) {
       const std::size_t size = std::min(kStretch, positions.size() - first);
       for (std::size_t j = 0; j < size; ++j) {
         for (; next <= positions[first + j]; ++next) {
           const std::uint32_t row = row_in_node(order[next]);
-          const double w = counts_once ? 1.0 : outcome.weight[row];
-          if constexpr (!counts_once) n += w;
-          const double wy = w * y[row];
+          const double w = outcome.weight[row], wy = w * outcome.y[row];
+          n += w;
           s += wy;
-          q += wy * y[row];
+          q += wy * outcome.y[row];
         }
-        if constexpr (counts_once) {
-          const std::size_t count = before + next;
-          lower.n[j] = static_cast<double>(count);
-          lower.lower_factor[j] = factor[count];
-          lower.upper_factor[j] = factor[total - count];
-          scores[first + j] = constant_ + term[count] + term[total - count];
-        } else {
-          lower.n[j] = n;
-          lower.lower_factor[j] = one_over_kappa_n(n);
-          lower.upper_factor[j] = one_over_kappa_n(n_ - n);
-          scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
-        }
+        lower.n[j] = n;
         lower.s[j] = s;
         lower.q[j] = q;
+        scores[first + j] = constant_ + count_term(n) + count_term(n_ - n);
       }
-      subtract_logarithms(lower, size, scores + first);
+      call_wide(
+          [&lower = lower, size, scores = scores + first, prior = prior_, n = n_, s = s_, q = q_]() BAYTREE_INLINE {
+            for (std::size_t j = 0; j < size; ++j) {
+              const double upper_n = n - lower.n[j];
+              const double upper_factor = 1.0 / (prior.kappa + (upper_n > 0.0 ? upper_n : 0.0));
+              scores[j] -= logarithms(prior, lower.n[j], upper_n,
+                                      prior.posterior_beta(lower.s[j], lower.q[j], 1.0 / (prior.kappa + lower.n[j])),
+                                      prior.posterior_beta(s - lower.s[j], q - lower.q[j], upper_factor));
+            }
+          });
     }
   }
 
-  void subtract_logarithms(const Stretch& lower, std::size_t size, double* scores) const {
-    call_wide([&lower = lower, size, scores, prior = prior_, n = n_, s = s_, q = q_]() BAYTREE_INLINE {
-      for (std::size_t j = 0; j < size; ++j) {
-        const double lower_beta = prior.posterior_beta(lower.s[j], lower.q[j], lower.lower_factor[j]);
-        const double upper_beta = prior.posterior_beta(s - lower.s[j], q - lower.q[j], lower.upper_factor[j]);
-        scores[j] -= (prior.alpha + 0.5 * lower.n[j]) * log_of_positive(lower_beta) +
-                     (prior.alpha + 0.5 * (n - lower.n[j])) * log_of_positive(upper_beta);
-      }
-    });
+  // alpha_n log beta_n of both sides.
+  BAYTREE_INLINE static double logarithms(const NormalPrior& prior, double lower_n, double upper_n, double lower_beta,
+                                          double upper_beta) {
+    return (prior.alpha + 0.5 * lower_n) * log_of_positive(lower_beta) +
+           (prior.alpha + 0.5 * upper_n) * log_of_positive(upper_beta);
   }
 
   double count_term(double n) const {

@@ -100,3 +100,57 @@ def real_prior(outcome):
         else st.tuples(positive, positive)
     )
     return st.one_of(st.none(), given.map(list))
+
+
+@st.composite
+def raw_tables(draw, min_rows=1, max_rows=14, max_features=3):
+    """Numbers with gaps and codes of levels; returns the table and the positions of the categorical columns."""
+    n_rows = draw(st.integers(min_rows, max_rows))
+    n_features = draw(st.integers(1, max_features))
+    table, categorical = [], []
+    for i in range(n_features):
+        if draw(st.booleans()):
+            categorical.append(i)
+            top = draw(st.sampled_from([0, 1, 2, 4, 7, 13]))
+            column = draw(st.lists(st.integers(0, top).map(float), min_size=n_rows, max_size=n_rows))
+        else:
+            column = draw(columns(n_rows))
+        gaps = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0), st.just(True)]))
+        table.append([np.nan if draw(gaps) else cell for cell in column])
+    return np.array(table).T, categorical
+
+
+@st.composite
+def raw_problems(draw, min_rows=2):
+    """A classification problem on a raw table, with everything that may be set, monotonic constraints included."""
+    X, categorical = draw(raw_tables(min_rows=draw(st.sampled_from([min_rows, 8, 12]))))
+    y = draw(labels(len(X), draw(st.sampled_from([2, 2, 4]))))
+    n_classes = len(np.unique(y))
+    settings = draw(parameters(X.shape[1], n_classes)) | draw(raw_settings(X.shape[1], categorical))
+    if n_classes > 2:
+        settings["monotonic_cst"] = None
+    willing = {"prior": 0.05, "max_depth": None, "max_leaf_nodes": None} if draw(st.booleans()) else {}
+    return X, y, draw(weights(len(X))), settings | willing
+
+
+@st.composite
+def raw_settings(draw, n_features, categorical):
+    """Parameters that concern raw tables."""
+    from dataclasses import replace
+
+    from baytree import PartitionPrior
+
+    prior = PartitionPrior(
+        location=draw(st.sampled_from(["uniform", "distance"])),
+        subsets=draw(st.sampled_from([True, True, False])),
+        proper=draw(st.booleans()),
+    )
+    directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
+    monotonic = draw(st.one_of(st.none(), directions))
+    if monotonic is not None:
+        monotonic = [0 if i in categorical else direction for i, direction in enumerate(monotonic)]
+    return {
+        "partition_prior": replace(prior, split=draw(st.sampled_from([0.99, 0.5]))),
+        "categorical_features": categorical,
+        "monotonic_cst": monotonic if monotonic is None or any(monotonic) else None,
+    }

@@ -70,13 +70,19 @@ def test_d4_neighbouring_floats_are_separated(low):
     assert model.score(X, y) == 1
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "apply", "explain"])
-def test_d5_a_missing_value_is_refused_when_predicting(method):
+def test_d5_a_missing_value_has_a_way_through_the_tree():
     """NaN gave class 0 from predict and None from predict_proba, without a word."""
     X, y = deep_problem(200)
     model = BayesianTreeClassifier(prior=1.0).fit(X, y)
-    with pytest.raises(ValueError, match=r"Column 1 .* NaN"):
-        getattr(model, method)([[0.5, np.nan]])
+    tree, node = model.tree_, 0
+    while tree.children_left[node] >= 0:
+        left, right = tree.children_left[node], tree.children_right[node]
+        node = left if tree.n_node_samples[left] > tree.n_node_samples[right] else right
+    assert tree.depth[node] > 0
+    rows = np.full((1, X.shape[1]), np.nan)
+    assert model.apply(rows) == node
+    assert_array_equal(model.predict_proba(rows), tree.value[[node], 0])
+    assert "missing" in str(model.explain(rows)[0])
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

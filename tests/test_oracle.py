@@ -25,6 +25,7 @@ def oracle_settings(prior, parameters):
         split=partition_prior.split,
         by_depth=partition_prior.by_depth,
         by_distance=partition_prior.location == "distance",
+        subsets=partition_prior.subsets,
         proper=partition_prior.proper,
         feature_weight=parameters.get("feature_prior"),
         smoothing=parameters.get("smoothing", 0.0),
@@ -32,6 +33,8 @@ def oracle_settings(prior, parameters):
         min_samples_leaf=parameters.get("min_samples_leaf", 1),
         min_weight_fraction_leaf=parameters.get("min_weight_fraction_leaf", 0.0),
         max_leaf_nodes=math.inf if parameters.get("max_leaf_nodes") is None else parameters["max_leaf_nodes"],
+        categorical=set(parameters.get("categorical_features") or ()),
+        monotonic=parameters.get("monotonic_cst"),
     )
 
 
@@ -45,6 +48,24 @@ def assert_same_classes(model, X, y, weight, parameters):
     n_classes = len(model.classes_)
     outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y) if weight is None else list(weight), n_classes)
     assert_same_tree(model, X, outcome, class_prior(n_classes, parameters), parameters)
+
+
+def assert_same_cut(model, i, node, X):
+    """Compare a node's cut, and the way of every cell of its column."""
+    tree, cut, column = model.tree_, node.mode.cut, X[:, node.mode.feature]
+    own = column[node.rows]
+    assert tree.has_missing[i] == np.isnan(own).any()
+    more_left = len(node.children[0].rows) > len(node.children[1].rows)
+    assert tree.missing_go_to_left[i] == (cut.gaps_left if tree.has_missing[i] else more_left)
+    if cut.levels is None:
+        assert cut.lower <= tree.threshold[i] < cut.upper or (tree.threshold[i] == cut.lower == math.inf)
+        assert len(tree.levels_of(i, left=True)) == len(tree.levels_of(i, left=False)) == 0
+        return
+    assert math.isnan(tree.threshold[i])
+    levels = model.categories_[node.mode.feature]
+    assert set(levels[tree.levels_of(i, left=True)]) == cut.levels
+    assert set(levels[tree.levels_of(i, left=False)]) == set(own[~np.isnan(own)]) - cut.levels
+    assert tree.unseen_go_to_left[i] == more_left
 
 
 def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
@@ -64,7 +85,7 @@ def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
     assert_array_equal(tree.n_node_samples, [len(n.rows) for n in nodes])
     for i, node in enumerate(nodes):
         if node.children:
-            assert node.mode.lower <= tree.threshold[i] < node.mode.upper
+            assert_same_cut(model, i, node, X)
     weights = [sum(outcome.weight[i] for i in n.rows) for n in nodes]
     assert_allclose(tree.weighted_n_node_samples, weights, **close)
     posterior = [outcome.update(n.rows, n.prior) for n in nodes]
@@ -166,7 +187,7 @@ def test_the_partition_space_is_the_oracles(problem):
     expected = oracle.Problem(X.tolist(), outcome, settings).partition_space(list(range(len(y))), 0, settings.prior)
     assert_array_equal(space["feature"], [-1 if p.feature is None else p.feature for p in expected])
     for threshold, partition in zip(space["threshold"][1:], expected[1:], strict=True):
-        assert partition.lower <= threshold < partition.upper
+        assert partition.cut.lower <= threshold < partition.cut.upper
     assert_allclose(space["log_likelihood"], [p.log_likelihood for p in expected], rtol=1e-9, atol=1e-9)
     assert_allclose(space["log_prior"], [p.log_prior for p in expected], rtol=1e-9, atol=1e-9)
     assert math.isclose(np.exp(space["log_posterior"]).sum(), 1, rel_tol=1e-9)
@@ -237,3 +258,35 @@ def test_the_partition_space_of_real_outcomes_is_the_oracles(problem):
     expected = oracle.Problem(X.tolist(), outcome, settings).partition_space(list(range(len(y))), 0, settings.prior)
     assert_allclose(space["log_likelihood"], [p.log_likelihood for p in expected], rtol=1e-7, atol=1e-7)
     assert_allclose(space["log_prior"], [p.log_prior for p in expected], rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=1000)
+@given(strategies.raw_problems(), st.sampled_from([1, 4096]))
+def test_gaps_levels_and_constraints_equal_the_oracle(problem, subtree_rows):
+    X, y, weight, parameters = problem
+    model = BayesianTreeClassifier(**parameters)
+    with mock.patch("baytree.growing.SUBTREE_ROWS", subtree_rows):
+        model.fit(X, y, sample_weight=weight)
+    assert_same_classes(model, X, y, weight, parameters)
+
+
+@st.composite
+def raw_real_problems(draw):
+    X, categorical = draw(strategies.raw_tables(min_rows=draw(st.sampled_from([2, 10]))))
+    n = len(X)
+    weight = draw(strategies.weights(n))
+    name = draw(st.sampled_from(sorted(REAL_OUTCOMES)))
+    y, extras, make = draw(REAL_OUTCOMES[name](n))
+    parameters = draw(strategies.parameters(X.shape[1], 2)) | draw(strategies.raw_settings(X.shape[1], categorical))
+    parameters["prior"] = draw(strategies.real_prior(name))
+    return X, name, y, weight, extras, make([1.0] * n if weight is None else list(weight)), parameters
+
+
+@settings(max_examples=1000)
+@given(raw_real_problems(), st.sampled_from([1, 4096]))
+def test_gaps_levels_and_constraints_of_real_outcomes_equal_the_oracle(problem, subtree_rows):
+    X, name, y, weight, extras, outcome, parameters = problem
+    model = BayesianTreeRegressor(outcome=name, **parameters)
+    with mock.patch("baytree.growing.SUBTREE_ROWS", subtree_rows):
+        model.fit(X, y, sample_weight=weight, **extras)
+    assert_same_tree(model, X, outcome, model.prior_, parameters, tolerance=1e-7)

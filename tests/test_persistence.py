@@ -61,9 +61,15 @@ def assert_same_model(one, other):
         assert not other.tree_.arrays()[name].flags.writeable
 
 
+RAW = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(
+    d=pd.cut(X[:, 3], [0, 0.5, 1.2, 1.6, 3], labels=["small", "<b>", "large", "\u202ehuge"]),
+    c=np.where(X[:, 2] > 5.5, np.nan, X[:, 2]),
+)
+
+
 def document():
-    """A fresh document of a model with several leaves."""
-    return to_dict(BayesianTreeClassifier(prior=1.0).fit(X, Y))
+    """A fresh document of a model with several leaves, levels and gaps."""
+    return to_dict(BayesianTreeClassifier(prior=1.0).fit(RAW, Y))
 
 
 def of_array(name, **changes):
@@ -198,7 +204,7 @@ def test_a_truncated_file_is_refused(tmp_path):
             load(path)
 
 
-@pytest.mark.parametrize("version", [2, 10**30, "1", None, 1.5])
+@pytest.mark.parametrize("version", [3, 10**30, "1", None, 1.5])
 def test_a_version_it_does_not_know_is_refused(version):
     assert_damaged(document() | {"version": version})
 
@@ -210,7 +216,7 @@ def test_a_document_that_lacks_an_entry_is_refused(entry):
     assert_damaged(changed)
 
 
-@pytest.mark.parametrize("entry", ["n_features", "feature_names", "classes", "tree"])
+@pytest.mark.parametrize("entry", ["n_features", "feature_names", "categories", "classes", "tree"])
 @pytest.mark.parametrize("value", ["absent", "text", -1, [], {"float": "x"}, {"unknown": 1}], ids=str)
 def test_a_fitted_entry_that_is_wrong_is_refused(entry, value):
     changed = document()

@@ -171,7 +171,7 @@ def test_explanations_say_what_the_predictions_say(problem):
                 X[i, feature],
                 model.tree_.threshold[node],
             )
-            assert step.relation == ("<=" if step.value <= step.threshold else ">")
+            assert step.condition == f"{'<=' if step.value <= step.threshold else '>'} {step.threshold:g}"
             assert step.log_odds == model.tree_.log_odds_split[node] > 0
             assert 0 <= step.runner_up_share <= 1
             assert step.runner_up != step.feature

@@ -6,6 +6,17 @@
 
 namespace baytree::bindings {
 
+namespace {
+
+Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, bool keep_values,
+                     std::size_t n_columns) {
+  require(is_categorical.shape(0) == n_columns, "one kind per column");
+  require(n_bins <= kMostBins, "a bin has 8 bits");
+  return {copy_of(is_categorical), n_bins, keep_values};
+}
+
+}  // namespace
+
 void bind_columns(nb::module_& module) {
   nb::class_<Columns>(module, "Columns", "The columns of a table as integer codes.")
       .def_ro("n_rows", &Columns::n_rows)
@@ -20,13 +31,35 @@ void bind_columns(nb::module_& module) {
 
   module.def(
       "encode",
-      [](const Matrix& X, std::size_t n_bins, std::size_t n_threads) {
+      [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, bool keep_values,
+         std::size_t n_threads) {
         require(X.shape(0) > 0, "encode needs at least one row");
-        require(n_bins <= kMostBins, "a bin has 8 bits");
+        const Encoding encoding = encoding_of(is_categorical, n_bins, keep_values, X.shape(1));
         const Table table = table_of(X);
-        return without_gil([&](Interrupt& interrupt) { return encode(table, n_bins, n_threads, interrupt); });
+        return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
-      nb::arg("X").noconvert(), nb::arg("n_bins"), nb::arg("n_threads"), "Encode a float64 matrix of finite values.");
+      nb::arg("X").noconvert(), nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"),
+      nb::arg("n_threads"), "Encode a float64 matrix without infinite values; NaN is a gap.");
+
+  module.def(
+      "encode_sparse",
+      [](std::size_t n_rows, const Vector<double>& value, const Vector<std::int32_t>& row,
+         const Vector<std::int64_t>& start, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins,
+         bool keep_values, std::size_t n_threads) {
+        require(n_rows > 0 && start.shape(0) > 0, "encode needs at least one row");
+        const SparseTable table{n_rows, span_of(value), span_of(row), span_of(start)};
+        const Encoding encoding = encoding_of(is_categorical, n_bins, keep_values, table.n_columns());
+        require(value.shape(0) == row.shape(0) && table.start.front() == 0 &&
+                    static_cast<std::size_t>(table.start.back()) == value.shape(0) &&
+                    std::is_sorted(table.start.begin(), table.start.end()),
+                "the cells of a column come before those of the next");
+        for (const std::int32_t r : table.row)
+          require(r >= 0 && static_cast<std::size_t>(r) < n_rows, "a row is out of range");
+        return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
+      },
+      nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),
+      nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"), nb::arg("n_threads"),
+      "The same of a matrix by column (compressed sparse columns).");
 }
 
 }  // namespace baytree::bindings

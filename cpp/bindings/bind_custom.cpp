@@ -21,7 +21,8 @@ void bind_custom(nb::module_& module) {
       .def(
           "__init__",
           [](Custom* self, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& statistics,
-             const Vector<double>& weight, const nb::object& log_marginal, const nb::object& update) {
+             const Vector<double>& weight, const nb::object& log_marginal, const nb::object& update,
+             const nb::object& mean) {
             require(weight.shape(0) == statistics.shape(0), "one weight per row");
             const std::size_t width = statistics.shape(1);
             auto functions = std::make_shared<CustomFunctions>();
@@ -37,10 +38,15 @@ void bind_custom(nb::module_& module) {
               const nb::gil_scoped_acquire held;
               return call(update, array_of(prior), array_of(set, {width}), prior.size());
             };
+            functions->mean = [mean](const std::vector<double>& posterior) {
+              const nb::gil_scoped_acquire held;
+              return nb::cast<double>(mean(array_of(posterior)));
+            };
             new (self) Custom{width, std::vector<double>(statistics.data(), statistics.data() + statistics.size()),
                               copy_of(weight), std::move(functions)};
           },
-          nb::arg("statistics").noconvert(), nb::arg("weight").noconvert(), nb::arg("log_marginal"), nb::arg("update"));
+          nb::arg("statistics").noconvert(), nb::arg("weight").noconvert(), nb::arg("log_marginal"), nb::arg("update"),
+          nb::arg("mean"));
   bind_growth<Custom>(module);
 }
 

@@ -19,14 +19,15 @@ void bind_real(nb::module_& module) {
       .def(
           "__init__",
           [](GammaRate* self, const Vector<double>& events, const Vector<double>& exposure,
-             const Vector<double>& log_factor, const std::optional<Vector<double>>& weight) {
+             const Vector<double>& log_factor, const std::optional<Vector<double>>& weight, bool predicts_duration) {
             const std::size_t n = events.shape(0);
             require(exposure.shape(0) == n && log_factor.shape(0) == n, "one exposure and one factor per row");
             require(!weight || weight->shape(0) == n, "one weight per row");
-            new (self) GammaRate{copy_of(events), copy_of(exposure), copy_of(log_factor), copy_of(weight)};
+            new (self)
+                GammaRate{copy_of(events), copy_of(exposure), copy_of(log_factor), copy_of(weight), predicts_duration};
           },
           nb::arg("events").noconvert(), nb::arg("exposure").noconvert(), nb::arg("log_factor").noconvert(),
-          nb::arg("weight").noconvert().none());
+          nb::arg("weight").noconvert().none(), nb::arg("predicts_duration"));
   bind_growth<GammaRate>(module);
 }
 

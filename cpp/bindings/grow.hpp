@@ -11,6 +11,25 @@
 
 namespace baytree::bindings {
 
+// The levels that nodes (or partitions) divide, one behind the other: a row of each, and whether it goes lower.
+template <class Divided>
+nb::dict levels_of(const std::vector<Divided>& nodes) {
+  std::vector<std::int64_t> start{0}, row;
+  std::vector<std::uint8_t> is_lower;
+  for (const Divided& node : nodes) {
+    row.insert(row.end(), node.lower_levels.begin(), node.lower_levels.end());
+    row.insert(row.end(), node.upper_levels.begin(), node.upper_levels.end());
+    is_lower.resize(is_lower.size() + node.lower_levels.size(), 1);
+    is_lower.resize(row.size(), 0);
+    start.push_back(static_cast<std::int64_t>(row.size()));
+  }
+  nb::dict result;
+  result["level_start"] = array_of(std::move(start));
+  result["level_row"] = array_of(std::move(row));
+  result["level_is_lower"] = array_of(std::move(is_lower));
+  return result;
+}
+
 // One array per field of the nodes.
 template <class Number>
 nb::dict arrays_of_nodes(const std::vector<Node<Number>>& nodes, std::size_t width, std::size_t n_features) {
@@ -28,7 +47,8 @@ nb::dict arrays_of_nodes(const std::vector<Node<Number>>& nodes, std::size_t wid
       for (std::size_t k = 0; k < n_columns; ++k) values.push_back(static_cast<double>(field(node, k)));
     return array_of(std::move(values), {n, n_columns});
   };
-  nb::dict result;
+  nb::dict result = levels_of(nodes);
+  result["gaps"] = column([](const auto& node) { return static_cast<std::uint8_t>(node.gaps); });
   result["lower"] = column([](const auto& node) { return node.lower; });
   result["upper"] = column([](const auto& node) { return node.upper; });
   result["feature"] = column([](const auto& node) { return node.feature; });
@@ -49,53 +69,53 @@ nb::dict arrays_of_nodes(const std::vector<Node<Number>>& nodes, std::size_t wid
   return result;
 }
 
-inline void check_shapes(const Table& table, const Columns& columns, const PartitionPrior& prior,
-                         std::size_t n_outcomes) {
-  require(table.n_rows == columns.n_rows && table.n_columns == columns.columns.size(), "X is not what was encoded");
+inline void check_shapes(const Columns& columns, const Settings& settings, std::size_t n_outcomes) {
   require(n_outcomes == columns.n_rows, "one outcome per row");
-  require(prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
+  require(settings.prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
+  if (settings.prior.by_distance)
+    for (const Column& column : columns.columns) require(!column.values.empty(), "distances need values");
 }
 
 template <Outcome T>
 void bind_growth(nb::module_& module) {
   module.def(
       "grow",
-      [](const Matrix& X, const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
-         const PartitionPrior& prior, const Limits& limits, double smoothing, std::size_t subtree_rows,
-         std::size_t n_threads) {
-        const Table table = table_of(X);
-        check_shapes(table, columns, prior, outcome.n_rows());
+      [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings,
+         std::size_t subtree_rows, std::size_t n_threads) {
+        check_shapes(columns, settings, outcome.n_rows());
         const auto nodes = without_gil([&](Interrupt& interrupt) {
-          return Grower<T>(table, columns, outcome, prior, limits, smoothing, subtree_rows, n_threads, interrupt)
-              .grow(outcome_prior);
+          return Grower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt).grow(outcome_prior);
         });
-        return arrays_of_nodes(nodes, outcome.width(), table.n_columns);
+        return arrays_of_nodes(nodes, outcome.width(), columns.columns.size());
       },
-      nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("prior"),
-      nb::arg("limits"), nb::arg("smoothing"), nb::arg("subtree_rows"), nb::arg("n_threads"),
-      "Grow the greedy-modal tree; returns one array per field of its nodes.");
+      nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("subtree_rows"),
+      nb::arg("n_threads"), "Grow the greedy-modal tree; returns one array per field of its nodes.");
 
   module.def(
       "partition_space",
-      [](const Matrix& X, const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
-         const PartitionPrior& prior, const Limits& limits) {
-        const Table table = table_of(X);
-        check_shapes(table, columns, prior, outcome.n_rows());
-        PartitionSpace space = without_gil([&](Interrupt& interrupt) {
-          return every_partition(table, columns, outcome, prior, limits, outcome_prior, interrupt);
+      [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings) {
+        check_shapes(columns, settings, outcome.n_rows());
+        const PartitionSpace space = without_gil([&](Interrupt& interrupt) {
+          return every_partition(columns, outcome, settings, outcome_prior, interrupt);
         });
-        nb::dict result;
-        result["feature"] = array_of(std::move(space.feature));
-        result["lower_row"] = array_of(std::vector<std::int64_t>(space.lower_row.begin(), space.lower_row.end()));
-        result["upper_row"] = array_of(std::vector<std::int64_t>(space.upper_row.begin(), space.upper_row.end()));
-        result["log_likelihood"] = array_of(std::move(space.log_likelihood));
-        result["log_prior"] = array_of(std::move(space.log_prior));
+        auto column = [&](auto&& field) {
+          std::vector<std::decay_t<decltype(field(space.partitions[0]))>> values;
+          for (const Partition& partition : space.partitions) values.push_back(field(partition));
+          return array_of(std::move(values));
+        };
+        nb::dict result = levels_of(space.partitions);
+        result["feature"] = column([](const Partition& partition) { return partition.feature; });
+        result["lower_row"] = column([](const Partition& p) { return static_cast<std::int64_t>(p.lower_row); });
+        result["upper_row"] = column([](const Partition& p) { return static_cast<std::int64_t>(p.upper_row); });
+        result["gaps"] = column([](const Partition& partition) { return static_cast<std::uint8_t>(partition.gaps); });
+        result["log_likelihood"] = column([](const Partition& partition) { return partition.log_likelihood; });
+        result["log_prior"] = column([](const Partition& partition) { return partition.log_prior; });
         result["log_likelihood_trivial"] = space.log_likelihood_trivial;
         result["log_prior_trivial"] = space.log_prior_trivial;
         return result;
       },
-      nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("prior"),
-      nb::arg("limits"), "List every partition of the rows.");
+      nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
+      "List every partition of the rows.");
 }
 
 }  // namespace baytree::bindings

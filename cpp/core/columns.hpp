@@ -1,5 +1,6 @@
 // A column as integer codes: the rank of each value among the distinct values of the column. Ranks are
-// all that an axis cut can see, so a tree grown on codes is the tree grown on the values.
+// all that an axis cut can see, so a tree grown on codes is the tree grown on the values. Gaps (NaN) have the highest
+// code. The codes of a categorical column are its levels, and their order means nothing.
 //
 // Long columns also carry coarse bins, at most 256 intervals of codes with about equally many rows
 // each: the histograms of large nodes are taken over bins, and codes settle what bins cannot.
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <variant>
 #include <vector>
@@ -25,6 +27,9 @@ inline constexpr std::size_t kMostBins = 256;  // what a bin's 8 bits can hold
 
 struct Column {
   Code n_codes = 0;
+  bool is_categorical = false;
+  bool has_gaps = false;       // the highest code stands for a gap
+  std::vector<double> values;  // what the codes stand for; kept where somebody asks for it
   std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise
@@ -38,7 +43,12 @@ struct Column {
   std::span<const std::uint8_t> bin_codes() const {
     return codes_are_bins() ? std::span<const std::uint8_t>(std::get<0>(codes)) : std::span<const std::uint8_t>(bins);
   }
+  Code code_of(Row row) const {
+    return std::visit([row](const auto& of) { return static_cast<Code>(of[row]); }, codes);
+  }
   int code_bits() const { return std::bit_width(n_codes - 1); }
+  // The code of gaps; no row has it where there are none.
+  Code gap_code() const { return has_gaps ? n_codes - 1 : n_codes; }
 };
 
 struct Columns {
@@ -47,13 +57,26 @@ struct Columns {
   std::vector<Column> columns;
 };
 
+struct Encoding {
+  std::vector<std::uint8_t> is_categorical;  // by column
+  std::size_t n_bins = 0;                    // up to kMostBins; 0 where no histogram is wanted
+  bool keep_values = false;
+};
+
 namespace detail {
 
-// Maps float64 to uint64 so that the order of the integers is that of the numbers; -0.0 equals 0.0.
+inline constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kGap = ~std::uint64_t{0};
+
+// Maps float64 to uint64 so that the order of the integers is that of the numbers; -0.0 equals 0.0, NaN comes last.
 inline std::uint64_t ordered_bits(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-  return bits & sign ? ~bits : bits | sign;
+  if (value != value) return kGap;
+  return bits & kSign ? ~bits : bits | kSign;
+}
+
+inline double value_of_bits(std::uint64_t bits) {
+  return bits == kGap ? std::numeric_limits<double>::quiet_NaN()
+                      : std::bit_cast<double>(bits & kSign ? bits ^ kSign : ~bits);
 }
 
 // Columns that are read in one go: in a row-major table they share cache lines.
@@ -149,21 +172,30 @@ inline void add_bins(Column& column, std::size_t n_bins, const std::vector<Keyed
     column.bin_log_cuts.push_back(std::log(column.bin_last[bin] - (bin == 0 ? 0.0 : column.bin_last[bin - 1] + 1.0)));
 }
 
-inline Column encode_column(const std::vector<std::uint64_t>& bits, std::size_t n_bins, EncodeScratch& scratch) {
+inline Column encode_column(const std::vector<std::uint64_t>& bits, bool is_categorical, const Encoding& encoding,
+                            EncodeScratch& scratch) {
   Column column;
   column.n_codes = rank_rows(bits, scratch);
+  column.is_categorical = is_categorical;
+  column.has_gaps = bits[payload_of(scratch.order.back())] == kGap;
+  if (encoding.keep_values) {
+    column.values.resize(column.n_codes);
+    for (const Keyed item : scratch.order) column.values[key_of(item)] = value_of_bits(bits[payload_of(item)]);
+  }
   if (column.n_codes <= 1u << 8) column.codes = codes_by_row<std::uint8_t>(scratch.order);
   else if (column.n_codes <= 1u << 16) column.codes = codes_by_row<std::uint16_t>(scratch.order);
   else column.codes = codes_by_row<std::uint32_t>(scratch.order);
-  if (n_bins > 0 && column.n_codes > n_bins) add_bins(column, n_bins, scratch.order);
+  const bool in_order = !is_categorical && !column.has_gaps;
+  if (in_order && encoding.n_bins > 0 && column.n_codes > encoding.n_bins)
+    add_bins(column, encoding.n_bins, scratch.order);
   return column;
 }
 
 }  // namespace detail
 
-// Encodes every column of a table of finite values; n_bins (up to kMostBins) is 0 where no histogram is wanted.
-inline Columns encode(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {
-  Columns result{table.n_rows, n_bins > 0, std::vector<Column>(table.n_columns)};
+// Encodes every column of a table without infinite values.
+inline Columns encode(const Table& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
+  Columns result{table.n_rows, encoding.n_bins > 0, std::vector<Column>(table.n_columns)};
   std::vector<detail::EncodeScratch> scratch(std::max<std::size_t>(n_threads, 1));
   detail::ColumnBits bits;
   constexpr std::size_t group = detail::kColumnsAtOnce, rows_a_task = 16384;
@@ -178,9 +210,30 @@ inline Columns encode(const Table& table, std::size_t n_bins, std::size_t n_thre
                                      n_columns, bits);
                  });
     parallel_for(n_columns, n_threads, interrupt, [&](std::size_t k, std::size_t worker) {
-      result.columns[first + k] = detail::encode_column(bits[k], n_bins, scratch[worker]);
+      result.columns[first + k] = detail::encode_column(bits[k], encoding.is_categorical[first + k], encoding,
+                                                        scratch[worker]);
     });
   }
+  return result;
+}
+
+// The same for a table by column whose cells are zero where they are not given; one column at a time is spread out.
+inline Columns encode(const SparseTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
+  Columns result{table.n_rows, encoding.n_bins > 0, std::vector<Column>(table.n_columns())};
+  struct Scratch {
+    detail::EncodeScratch encode;
+    std::vector<std::uint64_t> bits;
+  };
+  std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
+  parallel_for(table.n_columns(), n_threads, interrupt, [&](std::size_t column, std::size_t worker) {
+    auto& bits = scratch[worker].bits;
+    bits.assign(table.n_rows, detail::ordered_bits(0.0));
+    for (auto i = static_cast<std::size_t>(table.start[column]); i < static_cast<std::size_t>(table.start[column + 1]);
+         ++i)
+      bits[static_cast<std::size_t>(table.row[i])] = detail::ordered_bits(table.value[i]);
+    result.columns[column] = detail::encode_column(bits, encoding.is_categorical[column], encoding,
+                                                   scratch[worker].encode);
+  });
   return result;
 }
 

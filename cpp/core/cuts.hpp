@@ -8,17 +8,30 @@
 #include <span>
 #include <vector>
 
-#include "columns.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
+#include "prior.hpp"
 #include "types.hpp"
 #include "vector_math.hpp"
 
 namespace baytree {
 
-// Cuts in ascending order. A cut lies behind its position in the order of the rows.
+// The rows of a node in ascending order of a feature, gaps at the end.
+template <class Entry>
+struct SortedFeature {
+  std::span<const Entry> order;
+  std::size_t n_present;
+  bool has_ties;
+
+  std::size_t n_gaps() const { return order.size() - n_present; }
+};
+
+// Cuts of a feature. A cut lies behind its position in the order of the rows. Where there are gaps, the cut behind
+// the last value divides the present from the missing, and every other one exists twice: with the gaps on the
+// upper side (those come first, in ascending order) and on the lower.
 struct CutList {
   std::span<const std::uint32_t> positions;
+  std::size_t n_gaps_upper = 0;        // cuts before the first that sends gaps to the lower side
   std::vector<double> log_likelihood;  // log L(lower) + log L(upper)
   std::vector<double> log_location;    // log v_m; empty where all are -log n_cuts
   std::vector<std::uint32_t> found;    // work space for positions
@@ -27,6 +40,9 @@ struct CutList {
 
   double uniform_location() const { return -std::log(static_cast<double>(n_cuts)); }
   double location(std::size_t i) const { return log_location.empty() ? uniform_location() : log_location[i]; }
+  bool sends_gaps_lower(std::size_t i) const { return i >= n_gaps_upper; }
+  std::span<const std::uint32_t> with_gaps_upper() const { return positions.first(n_gaps_upper); }
+  std::span<const std::uint32_t> with_gaps_lower() const { return positions.subspan(n_gaps_upper); }
 };
 
 // 0, 1, 2, ..., n - 1: the positions of a list without ties, kept for all such lists.
@@ -39,20 +55,35 @@ inline std::span<const std::uint32_t> whole_numbers(std::size_t n) {
   return {numbers.data(), n};
 }
 
-// Finds the cuts of an ordered list that leave at least `min_rows` on both sides.
+// Writes down the positions in [first, stop) behind which the value changes; returns how many they are.
 template <class Entry>
-void find_cuts(std::span<const Entry> order, std::size_t min_rows, bool has_ties, CutList& cuts) {
+std::size_t find_changes(std::span<const Entry> order, std::size_t first, std::size_t stop, std::uint32_t* found) {
+  std::size_t count = 0;
+  for (std::size_t i = first; i < stop; ++i) {
+    found[count] = static_cast<std::uint32_t>(i);
+    count += !same_value(order[i], order[i + 1]);
+  }
+  return count;
+}
+
+// Finds the cuts that leave at least `min_rows` on both sides.
+template <class Entry>
+void find_cuts(const SortedFeature<Entry>& feature, std::size_t min_rows, CutList& cuts) {
+  const std::span<const Entry> order = feature.order;
   const std::size_t n = order.size();
   if (n < 2 * min_rows) {
     cuts.positions = {};
-  } else if (!has_ties) {
+    cuts.n_gaps_upper = 0;
+  } else if (!feature.has_ties && feature.n_gaps() == 0) {
     cuts.positions = whole_numbers(n).subspan(min_rows - 1, n - 2 * min_rows + 1);
+    cuts.n_gaps_upper = cuts.positions.size();
   } else {
-    cuts.found.resize(n);
-    std::size_t count = 0;
-    for (std::size_t i = min_rows - 1; i + min_rows < n; ++i) {
-      cuts.found[count] = static_cast<std::uint32_t>(i);
-      count += !same_value(order[i], order[i + 1]);
+    cuts.found.resize(2 * n);
+    std::size_t count = cuts.n_gaps_upper = find_changes(order, min_rows - 1, n - min_rows, cuts.found.data());
+    if (feature.n_gaps() > 0) {
+      const std::size_t first = min_rows > feature.n_gaps() ? min_rows - feature.n_gaps() - 1 : 0;
+      const std::size_t stop = feature.n_present > min_rows ? feature.n_present - min_rows : 0;
+      count += find_changes(order, first, stop, cuts.found.data() + count);
     }
     cuts.positions = {cuts.found.data(), count};
   }
@@ -61,25 +92,51 @@ void find_cuts(std::span<const Entry> order, std::size_t min_rows, bool has_ties
 
 // Drops the cuts that leave less than `min_weight` on a side.
 template <Outcome T, class Entry>
-void drop_light_cuts(const T& outcome, std::span<const Entry> order, double min_weight, CutList& cuts) {
-  double total = 0.0;
-  for (const Entry entry : order) total += static_cast<double>(outcome.weight_of(row_in_node(entry)));
-  double lower = 0.0;
-  std::size_t next = 0, first = 0, last = 0;
-  for (std::size_t i = 0; i < cuts.positions.size(); ++i) {
-    for (; next <= cuts.positions[i]; ++next) lower += static_cast<double>(outcome.weight_of(row_in_node(order[next])));
-    if (lower < min_weight) first = i + 1;
-    if (total - lower >= min_weight) last = i + 1;
-  }
-  cuts.positions = first < last ? cuts.positions.subspan(first, last - first) : std::span<const std::uint32_t>{};
+void drop_light_cuts(const T& outcome, const SortedFeature<Entry>& feature, double min_weight, CutList& cuts) {
+  auto weight_of = [&](Entry entry) { return static_cast<double>(outcome.weight_of(row_in_node(entry))); };
+  double total = 0.0, of_gaps = 0.0;
+  for (const Entry entry : feature.order) total += weight_of(entry);
+  for (const Entry entry : feature.order.subspan(feature.n_present)) of_gaps += weight_of(entry);
+  std::vector<std::uint32_t> kept;
+  auto keep_heavy = [&](std::span<const std::uint32_t> positions, double lower) {
+    std::size_t next = 0;
+    for (const std::uint32_t position : positions) {
+      for (; next <= position; ++next) lower += weight_of(feature.order[next]);
+      if (lower >= min_weight && total - lower >= min_weight) kept.push_back(position);
+    }
+  };
+  keep_heavy(cuts.with_gaps_upper(), 0.0);
+  const std::size_t n_gaps_upper = kept.size();
+  keep_heavy(cuts.with_gaps_lower(), of_gaps);
+  cuts.found = std::move(kept);
+  cuts.positions = cuts.found;
+  cuts.n_gaps_upper = n_gaps_upper;
   cuts.n_cuts = static_cast<std::uint32_t>(cuts.positions.size());
 }
 
 template <Outcome T, class Entry>
-void score_cuts(const T& outcome, const typename T::Node& node, std::span<const Entry> order, CutList& cuts) {
-  const std::vector<typename T::Number> none(outcome.width());
+void find_allowed_cuts(const T& outcome, const SortedFeature<Entry>& feature, const Limits& limits, CutList& cuts) {
+  find_cuts(feature, limits.min_samples_leaf, cuts);
+  if (limits.min_weight_fraction_leaf > 0.0) drop_light_cuts(outcome, feature, limits.min_weight(), cuts);
+}
+
+// Statistics of the rows without a value.
+template <Outcome T, class Entry>
+std::vector<typename T::Number> gap_statistics(const T& outcome, const SortedFeature<Entry>& feature) {
+  std::vector<typename T::Number> result(outcome.width());
+  for (const Entry entry : feature.order.subspan(feature.n_present)) outcome.add(result.data(), row_in_node(entry));
+  return result;
+}
+
+template <Outcome T, class Entry>
+void score_cuts(const T& outcome, const typename T::Node& node, const SortedFeature<Entry>& feature, CutList& cuts) {
   cuts.log_likelihood.resize(cuts.positions.size());
-  node.split_scores(outcome, order, none.data(), cuts.positions, cuts.log_likelihood.data());
+  double* scores = cuts.log_likelihood.data();
+  const std::vector<typename T::Number> none(outcome.width());
+  node.split_scores(outcome, feature.order, none.data(), cuts.with_gaps_upper(), scores);
+  if (cuts.with_gaps_lower().empty()) return;
+  node.split_scores(outcome, feature.order, gap_statistics(outcome, feature).data(), cuts.with_gaps_lower(),
+                    scores + cuts.n_gaps_upper);
 }
 
 // log(high - low), also where the difference overflows.
@@ -88,33 +145,40 @@ inline double log_difference(double high, double low) {
   return std::isfinite(difference) ? std::log(difference) : std::log(high / 2 - low / 2) + std::log(2.0);
 }
 
-// Weighs each cut by the gap it falls in; value(entry) is the column's value there.
+// Weighs each cut by the distance it falls in; value(entry) is the column's value there. Present against missing has
+// no distance: it keeps its even share, and the others divide the rest.
 template <class Entry, class Value>
-void locate_by_distance(std::span<const Entry> order, CutList& cuts, Value&& value) {
-  cuts.log_location.resize(cuts.positions.size());
-  if (cuts.positions.empty()) return;
-  auto before = [&](std::size_t i) { return value(order[cuts.positions[i]]); };
-  auto behind = [&](std::size_t i) { return value(order[cuts.positions[i] + 1]); };
-  // The gaps add up to the range they span.
-  const double log_range = log_difference(behind(cuts.positions.size() - 1), before(0));
-  for (std::size_t i = 0; i < cuts.positions.size(); ++i)
-    cuts.log_location[i] = log_difference(behind(i), before(i)) - log_range;
-}
-
-template <Outcome T, class Entry>
-void find_allowed_cuts(const T& outcome, std::span<const Entry> order, bool has_ties, const Limits& limits,
-                       CutList& cuts) {
-  find_cuts(order, limits.min_samples_leaf, has_ties, cuts);
-  if (limits.min_weight_fraction_leaf > 0.0) drop_light_cuts(outcome, order, limits.min_weight(), cuts);
+void locate_by_distance(const SortedFeature<Entry>& feature, CutList& cuts, Value&& value) {
+  const std::size_t n = cuts.positions.size();
+  cuts.log_location.resize(n);
+  auto divides_missing = [&](std::size_t i) { return cuts.positions[i] + 1 == feature.n_present; };
+  double log_total = kMinusInfinity;
+  std::size_t n_even = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t at = cuts.positions[i];
+    if (divides_missing(i)) {
+      ++n_even;
+      continue;
+    }
+    cuts.log_location[i] = log_difference(value(feature.order[at + 1]), value(feature.order[at]));
+    log_total = std::max(log_total, cuts.log_location[i]);
+  }
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (!divides_missing(i)) sum += std::exp(cuts.log_location[i] - log_total);
+  log_total += std::log(sum);
+  const double log_rest = std::log1p(-static_cast<double>(n_even) / static_cast<double>(n));
+  for (std::size_t i = 0; i < n; ++i)
+    cuts.log_location[i] = divides_missing(i) ? cuts.uniform_location() : cuts.log_location[i] - log_total + log_rest;
 }
 
 // All cuts of a node's ordered rows, with scores and locations.
 template <Outcome T, class Entry, class Value>
-void list_all_cuts(const T& outcome, const typename T::Node& node, std::span<const Entry> order, bool has_ties,
-                   const PartitionPrior& prior, const Limits& limits, CutList& cuts, Value&& value) {
-  find_allowed_cuts(outcome, order, has_ties, limits, cuts);
-  score_cuts(outcome, node, order, cuts);
-  if (prior.by_distance) locate_by_distance(order, cuts, value);
+void list_all_cuts(const T& outcome, const typename T::Node& node, const SortedFeature<Entry>& feature,
+                   const Settings& settings, CutList& cuts, Value&& value) {
+  find_allowed_cuts(outcome, feature, settings.limits, cuts);
+  score_cuts(outcome, node, feature, cuts);
+  if (settings.prior.by_distance) locate_by_distance(feature, cuts, value);
   else cuts.log_location.clear();
 }
 
@@ -133,48 +197,23 @@ inline FeatureScore summarise(CutList& cuts, double floor) {
   }
   const double best = highest(scores);
   result.best = best + (uniform ? cuts.uniform_location() : 0.0);
-  if (result.best + std::log(static_cast<double>(n)) < floor) return result;
+  const bool out_of_sight = result.best + std::log(static_cast<double>(n)) < floor;
+  if (out_of_sight || best == kMinusInfinity) return result;
   result.log_sum = result.best + std::log(sum_exp(scores, best));
   return result;
 }
 
-// The first cut from a given score on: among equals the lowest threshold.
+// The first cut from a given score on: among equals the lowest threshold, then the one with gaps on the upper side.
 inline std::size_t first_cut(const CutList& cuts, double lowest_score) {
-  std::size_t i = 0;
-  while (i + 1 < cuts.log_likelihood.size() && cuts.log_likelihood[i] + cuts.location(i) < lowest_score) ++i;
-  return i;
-}
-
-// w_r: sums to one over the features that can be cut at the root, in the paper's literal prior over all.
-template <Outcome T>
-std::vector<double> normalised_feature_weights(const PartitionPrior& prior, const Columns& columns, const T& outcome,
-                                               const Limits& limits, Interrupt& interrupt) {
-  std::vector<Row> rows(limits.limit_cuts() ? columns.n_rows : 0);
-  std::iota(rows.begin(), rows.end(), Row{0});
-  std::vector<Keyed> order, spare;
-  CutList cuts;
-  auto can_be_cut = [&](const Column& column) {
-    if (!limits.limit_cuts()) return column.n_codes > 1;
-    sort_rows(column, rows, order, spare);
-    find_allowed_cuts(outcome, std::span<const Keyed>(order), true, limits, cuts);
-    return cuts.n_cuts > 0;
+  const std::size_t n = cuts.log_likelihood.size();
+  auto first_from = [&](std::size_t begin, std::size_t end) {
+    std::size_t i = begin;
+    while (i < end && cuts.log_likelihood[i] + cuts.location(i) < lowest_score) ++i;
+    return i;
   };
-  std::vector<double> weights = prior.feature_weight;
-  double sum = 0.0;
-  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    if (!prior.proper || can_be_cut(columns.columns[f])) sum += weights[f];
-  });
-  if (sum > 0.0)
-    for (double& weight : weights) weight /= sum;
-  return weights;
-}
-
-// The weight of all rows, which a share of the weight refers to.
-template <Outcome T>
-double total_weight(const T& outcome, std::size_t n_rows) {
-  double total = 0.0;
-  for (std::size_t row = 0; row < n_rows; ++row) total += static_cast<double>(outcome.weight_of(row));
-  return total;
+  const std::size_t upper = first_from(0, cuts.n_gaps_upper), lower = first_from(cuts.n_gaps_upper, n);
+  if (upper == cuts.n_gaps_upper) return std::min(lower, n - 1);
+  return lower == n || cuts.positions[upper] <= cuts.positions[lower] ? upper : lower;
 }
 
 }  // namespace baytree

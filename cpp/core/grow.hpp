@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "cuts.hpp"
+#include "feature.hpp"
 #include "histogram.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
@@ -33,21 +33,22 @@ class Grower {
  public:
   using Number = typename T::Number;
 
-  Grower(const Table& table, const Columns& columns, T outcome, PartitionPrior prior, Limits limits, double smoothing,
-         std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt)
-      : table_(table), columns_(columns), outcome_(std::move(outcome)), prior_(std::move(prior)), limits_(limits),
-        smoothing_(smoothing), subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)),
-        n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt), rows_(columns.n_rows),
-        scratch_(n_threads_) {
+  Grower(const Columns& columns, T outcome, Settings settings, std::size_t subtree_rows, std::size_t n_threads,
+         Interrupt& interrupt)
+      : columns_(columns), outcome_(std::move(outcome)), settings_(std::move(settings)),
+        subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
+        interrupt_(interrupt), rows_(columns.n_rows), scratch_(n_threads_) {
     std::iota(rows_.begin(), rows_.end(), Row{0});
   }
 
   // Nodes in depth-first order, the lower child right behind its parent.
   std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
-    limits_.total_weight = total_weight(outcome_, columns_.n_rows);
-    prior_.set_feature_weight(normalised_feature_weights(prior_, columns_, outcome_, limits_, interrupt_));
+    settings_.limits.total_weight = total_weight(outcome_, columns_.n_rows);
     nodes_.push_back(make_node(0, root_prior, rows_));
     outcome_.prepare(root_prior, nodes_[0].statistics.data());
+    const typename T::Node scorer = outcome_.node(root_prior, nodes_[0].statistics.data());
+    settings_.prior.set_feature_weight(
+        normalised_feature_weights(settings_, columns_, ScoredNode<T>{outcome_, scorer, nodes_[0]}, interrupt_));
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
     while (!level.empty()) level = grow_level(std::move(level));
@@ -65,7 +66,7 @@ class Grower {
     Task task;
     T outcome;
     typename T::Node scorer;
-    std::vector<Histogram<Number>> histograms;  // empty: the lists are sorted instead
+    std::vector<Histogram<Number>> histograms;  // empty: no feature has one, the lists are sorted instead
     std::vector<FeatureScore> scores;
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_cut = kMinusInfinity;  // the same of its cuts
@@ -74,10 +75,9 @@ class Grower {
   };
 
   struct Scratch {
-    SubtreeScratch subtree;
+    SubtreeScratch<Number> subtree;
     HistogramScratch histogram;
-    CutList cuts;
-    std::vector<Code> codes;
+    PartitionList<Number> list;
     std::vector<Row> rows;
   };
 
@@ -90,7 +90,7 @@ class Grower {
     node.one_outcome = has_one_outcome(outcome_, rows);
     node.statistics.resize(outcome_.width());
     for (const Row row : rows) outcome_.add(node.statistics.data(), row);
-    if (depth > 0) prior = outcome_.child_prior(prior, node.statistics.data(), smoothing_);
+    if (depth > 0) prior = outcome_.child_prior(prior, node.statistics.data(), settings_.smoothing);
     node.log_likelihood = outcome_.log_likelihood(prior, node.statistics.data());
     node.prior = std::move(prior);
     return node;
@@ -99,14 +99,19 @@ class Grower {
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
   void hand_out(const Task& task, std::vector<Task>& level) {
     const Node<Number>& node = nodes_[task.node];
-    if (node.one_outcome || !limits_.allow_split(node.depth, node.n_rows)) return;
+    if (node.one_outcome || !settings_.limits.allow_split(node.depth, node.n_rows)) return;
     const bool small = node.n_rows <= subtree_rows_ && node.n_rows * columns_.columns.size() <= kMostSubtreeCells;
     (small ? subtrees_ : level).push_back(task);
   }
 
   bool use_histograms(const Task& task) const {
     return BoundedOutcome<T> && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
-           outcome_.width() <= kMostHistogramWidth && !prior_.by_distance && !limits_.limit_cuts();
+           outcome_.width() <= kMostHistogramWidth && !settings_.prior.by_distance && !settings_.limits.limit_cuts() &&
+           !settings_.constrained();
+  }
+  bool has_histogram(const Open& node, std::size_t feature) const {
+    const Column& column = columns_.columns[feature];
+    return !node.histograms.empty() && !column.is_categorical && !column.has_gaps;
   }
 
   std::vector<Task> grow_level(std::vector<Task> tasks) {
@@ -119,7 +124,7 @@ class Grower {
     });
     for (auto& node : level) find_reference(*node);
     parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      if (!level[i / n_features]->histograms.empty())
+      if (has_histogram(*level[i / n_features], i % n_features))
         score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
     });
     parallel_for(tasks.size(), n_threads_, interrupt_,
@@ -137,7 +142,7 @@ class Grower {
             std::move(scorer),
             std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
             std::vector<FeatureScore>(n_features),
-            node.log_likelihood + prior_.log_trivial(node.depth, 1.0),
+            node.log_likelihood + settings_.prior.log_trivial(node.depth, 1.0),
             kMinusInfinity,
             task.begin};
   }
@@ -147,21 +152,23 @@ class Grower {
     const Column& column = columns_.columns[feature];
     if (column.n_codes < 2) return;
     if constexpr (BoundedOutcome<T>) {
-      if (!node.histograms.empty()) {
+      if (has_histogram(node, feature)) {
         node.histograms[feature] = make_histogram(column, columns_.n_rows, node.outcome, node.scorer,
                                                   rows_of(node.task), scratch.histogram);
         return;
       }
     }
-    list_sorted_cuts(node, feature, scratch);
-    node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
+    list_sorted(node, feature, scratch);
+    node.scores[feature] = summarise(scratch.list.cuts, kMinusInfinity);
   }
 
   void find_reference(Open& node) const {
-    const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
+    const NodePrior log_prior(settings_.prior, nodes_[node.task.node].depth);
     for (std::size_t f = 0; f < node.histograms.size(); ++f) {
       const Histogram<Number>& histogram = node.histograms[f];
-      if (histogram.n_cuts > 0)
+      if (!has_histogram(node, f))
+        node.best_cut = std::max(node.best_cut, log_prior.of_feature(f) + node.scores[f].best);
+      else if (histogram.n_cuts > 0)
         node.best_cut = std::max(node.best_cut, log_prior.of_feature(f) + histogram.best_edge -
                                                     std::log(static_cast<double>(histogram.n_cuts)));
     }
@@ -172,50 +179,74 @@ class Grower {
     if (node.histograms[feature].n_cuts == 0) return;
     // The best cut is wanted even where the trivial partition leaves it out of sight.
     list_histogram_cuts(node, feature, std::min(node.best - kInvisible, node.best_cut), scratch);
-    node.scores[feature] = summarise(scratch.cuts, kMinusInfinity);
+    node.scores[feature] = summarise(scratch.list.cuts, kMinusInfinity);
     node.scores[feature].n_cuts = node.histograms[feature].n_cuts;
   }
 
   // All cuts of a feature that score (with their prior) at least `lowest`.
   void list_histogram_cuts(const Open& node, std::size_t feature, double lowest, Scratch& scratch) const {
     const Histogram<Number>& histogram = node.histograms[feature];
-    const NodePrior log_prior(prior_, nodes_[node.task.node].depth);
+    const NodePrior log_prior(settings_.prior, nodes_[node.task.node].depth);
     const double floor = lowest - log_prior.of_feature(feature) + std::log(static_cast<double>(histogram.n_cuts));
     if constexpr (BoundedOutcome<T>)
       list_cuts(histogram, columns_.columns[feature], node.outcome, node.scorer, rows_of(node.task), floor,
-                scratch.cuts, scratch.histogram);
+                scratch.list.cuts, scratch.histogram);
   }
 
-  // Positions are codes, as with histograms.
-  void list_sorted_cuts(const Open& node, std::size_t feature, Scratch& scratch) const {
-    std::vector<Keyed>& order = scratch.histogram.order;
-    sort_rows(columns_.columns[feature], rows_of(node.task), order, scratch.histogram.spare);
-    list_all_cuts(node.outcome, node.scorer, std::span<const Keyed>(order), true, prior_, limits_, scratch.cuts,
-                  [&, rows = rows_of(node.task)](Keyed entry) { return table_.at(rows[row_in_node(entry)], feature); });
-    scratch.codes.clear();
-    for (const std::uint32_t position : scratch.cuts.positions) scratch.codes.push_back(key_of(order[position]));
-    scratch.cuts.positions = scratch.codes;
+  // All partitions of a feature; scratch.histogram.order has the rows in its order.
+  SortedFeature<Keyed> list_sorted(const Open& node, std::size_t feature, Scratch& scratch) const {
+    const Column& column = columns_.columns[feature];
+    const SortedFeature<Keyed> sorted = sorted_feature(column, rows_of(node.task), scratch.histogram.order,
+                                                       scratch.histogram.spare);
+    list_partitions(ScoredNode<T>{node.outcome, node.scorer, nodes_[node.task.node]}, feature, column.is_categorical,
+                    sorted, settings_, scratch.list, [&](Keyed entry) { return column.values[key_of(entry)]; });
+    return sorted;
   }
 
   void split(Open& open, Scratch& scratch) {
     Node<Number>& node = nodes_[open.task.node];
-    const Mode mode = choose_mode(node, prior_, open.scores);
+    const Mode mode = choose_mode(node, settings_.prior, open.scores);
     if (mode.feature < 0) return;
     const auto feature = static_cast<std::size_t>(mode.feature);
-    if (open.histograms.empty()) list_sorted_cuts(open, feature, scratch);
-    else list_histogram_cuts(open, feature, open.best - 1.0, scratch);
-    const std::size_t cut = first_cut(scratch.cuts, mode.lowest_score);
+    const CutList& cuts = scratch.list.cuts;
+    std::size_t cut = 0;
     node.feature = mode.feature;
-    node.log_prior_split = NodePrior(prior_, node.depth).of_feature(feature) + scratch.cuts.location(cut);
-    node.log_likelihood_split = scratch.cuts.log_likelihood[cut];
-    open.middle = divide_rows(open.task, columns_.columns[feature], scratch.cuts.positions[cut], node, scratch.rows);
+    if (has_histogram(open, feature)) {
+      list_histogram_cuts(open, feature, open.best - 1.0, scratch);
+      cut = first_cut(cuts, mode.lowest_score);
+      open.middle = divide_by_code(open.task, columns_.columns[feature], cuts.positions[cut], node, scratch.rows);
+    } else {
+      const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
+      cut = first_cut(cuts, mode.lowest_score);
+      const std::span<const Row> rows = rows_of(open.task);
+      describe_partition(scratch.list, cut, sorted, node, [&](Keyed entry) { return rows[row_in_node(entry)]; });
+      const std::size_t n_lower = divide_order<Number, Keyed>(scratch.list, cut, sorted.n_present,
+                                                              scratch.histogram.order);
+      open.middle = open.task.begin + n_lower;
+      divide_by_order(open.task, n_lower, scratch);
+    }
+    node.log_prior_split = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
+    node.log_likelihood_split = cuts.log_likelihood[cut];
     for (const auto& [begin, end] : {std::pair(open.task.begin, open.middle), std::pair(open.middle, open.task.end)})
       open.children.push_back(make_node(node.depth + 1, node.prior, rows_of({0, begin, end})));
+    if (settings_.constrained()) bound_children(outcome_, settings_, node, open.children[0], open.children[1]);
+  }
+
+  // Puts the rows that come first in scratch.histogram.order first, otherwise in the order they had.
+  void divide_by_order(const Task& task, std::size_t n_lower, Scratch& scratch) {
+    std::vector<std::uint8_t> goes_lower(task.end - task.begin);
+    for (std::size_t i = 0; i < n_lower; ++i) goes_lower[row_in_node(scratch.histogram.order[i])] = 1;
+    scratch.rows.clear();
+    std::size_t middle = task.begin;
+    for (std::size_t i = task.begin; i < task.end; ++i)
+      if (goes_lower[i - task.begin]) rows_[middle++] = rows_[i];
+      else scratch.rows.push_back(rows_[i]);
+    std::copy(scratch.rows.begin(), scratch.rows.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
   }
 
   // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.
-  std::size_t divide_rows(const Task& task, const Column& column, Code cut, Node<Number>& node,
-                          std::vector<Row>& upper) {
+  std::size_t divide_by_code(const Task& task, const Column& column, Code cut, Node<Number>& node,
+                             std::vector<Row>& upper) {
     upper.clear();
     std::size_t middle = task.begin;
     std::visit(
@@ -260,8 +291,7 @@ class Grower {
     std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
     parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       grown[i].push_back(nodes_[subtrees_[i].node]);
-      Subtree<T>(table_, columns_, outcome_, prior_, limits_, smoothing_, rows_of(subtrees_[i]), grown[i],
-                 scratch_[worker].subtree)
+      Subtree<T>(columns_, outcome_, settings_, rows_of(subtrees_[i]), grown[i], scratch_[worker].subtree)
           .grow(interrupt_);
     });
     for (std::size_t i = 0; i < grown.size(); ++i) graft(subtrees_[i].node, std::move(grown[i]));
@@ -299,12 +329,9 @@ class Grower {
     return ordered;
   }
 
-  const Table& table_;
   const Columns& columns_;
   T outcome_;
-  PartitionPrior prior_;
-  Limits limits_;
-  double smoothing_;
+  Settings settings_;
   std::size_t subtree_rows_;
   std::size_t n_threads_;
   Interrupt& interrupt_;

@@ -127,6 +127,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
   const std::size_t n_bins = column.n_bins(), width = outcome.width();
   cuts.found.clear();
   cuts.positions = {};
+  cuts.n_gaps_upper = 0;
   cuts.log_likelihood.clear();
   cuts.log_location.clear();
   cuts.n_cuts = histogram.n_cuts;
@@ -147,7 +148,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
       std::size_t end = begin;
       while (end < scratch.order.size() && key_of(scratch.order[end]) <= column.last_code(bin)) ++end;
       const std::span<const Keyed> inside(scratch.order.data() + begin, end - begin);
-      find_cuts(inside, 1, true, scratch.bin_cuts);
+      find_cuts(SortedFeature<Keyed>{inside, inside.size(), true}, 1, scratch.bin_cuts);
       scratch.bin_cuts.log_likelihood.resize(scratch.bin_cuts.positions.size());
       node.split_scores(outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
                         scratch.bin_cuts.positions, scratch.bin_cuts.log_likelihood.data());
@@ -162,6 +163,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
     }
   }
   cuts.positions = cuts.found;
+  cuts.n_gaps_upper = cuts.found.size();
 }
 
 }  // namespace baytree

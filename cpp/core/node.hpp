@@ -19,6 +19,13 @@ struct FeatureScore {
   std::uint32_t n_cuts = 0;
 };
 
+// What the prediction of a node's rows must stay between, where predictions must rise or fall with a feature.
+struct Bounds {
+  double low = kMinusInfinity, high = -kMinusInfinity;
+};
+
+enum class Gaps : std::uint8_t { none, lower, upper };  // where a cut sends the gaps of the node's rows
+
 template <class Number>
 struct Node {
   std::size_t depth = 0;
@@ -28,13 +35,17 @@ struct Node {
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows
   double log_prior_leaf = 0.0;  // of the trivial partition
+  Bounds bounds;
   double log_odds_split = kMinusInfinity;  // best cut against the trivial partition
   std::vector<double> feature_posterior;   // one per feature, then the trivial partition; empty: all trivial
 
   // Sprouts only:
   std::int64_t lower = -1, upper = -1;
   std::int32_t feature = -1;
-  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between
+  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between, the upper one maybe a gap
+  Gaps gaps = Gaps::none;
+  bool divides_missing = false;  // the gaps are all of the upper side
+  std::vector<Row> lower_levels, upper_levels;  // categorical features: a row of each level
   double log_prior_split = kMinusInfinity;
   double log_likelihood_split = kMinusInfinity;
 };

@@ -21,10 +21,10 @@ inline bool same_value(Keyed a, Keyed b) { return key_of(a) == key_of(b); }
 // An Outcome holds one record per row. `Number` is what its statistics are made of: whole numbers
 // where counts are whole, float64 otherwise. A set of rows has width() numbers.
 template <class T>
-concept Outcome = requires(T root, const T outcome, typename T::Number* statistics, const typename T::Number* total,
-                           std::span<const Row> rows, std::vector<double> prior, std::size_t row,
-                           const typename T::Node node, std::span<const Keyed> order,
-                           std::span<const std::uint32_t> positions, double* scores) {
+concept Outcome = requires(
+    T root, const T outcome, typename T::Number* statistics, const typename T::Number* total, std::span<const Row> rows,
+    std::vector<double> prior, std::size_t row, const typename T::Node node, std::span<const Keyed> order,
+    std::span<const std::uint32_t> positions, std::span<const typename T::Number> sets, double* scores) {
   { outcome.n_rows() } -> std::convertible_to<std::size_t>;
   { outcome.width() } -> std::convertible_to<std::size_t>;
   { outcome.narrowed_to(rows) } -> std::same_as<T>;        // the same outcome, of these rows alone
@@ -33,12 +33,17 @@ concept Outcome = requires(T root, const T outcome, typename T::Number* statisti
   { outcome.same(row, row) } -> std::same_as<bool>;        // whether two rows have the same outcome
   { outcome.child_prior(prior, total, 0.0) } -> std::same_as<std::vector<double>>;  // prior, total, smoothing
   { outcome.log_likelihood(prior, total) } -> std::same_as<double>;
+  { outcome.mean(prior, total, 1.0) } -> std::same_as<double>;  // prediction after so many times these rows
+  { outcome.n_orders() } -> std::convertible_to<std::size_t>;   // ways to order sets of rows by their outcomes
+  { outcome.order_key(total, total, row) } -> std::same_as<double>;  // of a set in a node, in one of these ways
   { root.prepare(prior, total) };                          // tables for the root's prior, before threads start
   { outcome.node(prior, total) } -> std::same_as<typename T::Node>;
 
   // A Node scores the ways to divide a set of rows whose prior and total are known: the scores
   // log L(lower) + log L(upper) of the cuts behind some positions of an order, from some lower statistics on.
   { node.split_scores(outcome, order, total, positions, scores) };
+  // The same of sets whose statistics are given, one set behind the other.
+  { node.set_scores(outcome, sets, scores) };
 };
 
 // An outcome whose cuts can be bounded from the statistics at the edges of bins.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "types.hpp"
@@ -13,6 +14,7 @@ struct PartitionPrior {
   double split = 0.99;        // q
   bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
   bool by_distance = false;   // cuts weighted by the gap they fall in, or all alike
+  bool subsets = true;        // categorical features: sets of levels, or single levels alone
   bool proper = true;         // trivial prior 1 - s * (weight of the features that can be cut), or 1 - s
   // w_r, one per feature, and its logarithm; they sum to one over the features that can be cut at the root.
   std::vector<double> feature_weight;
@@ -49,6 +51,17 @@ struct Limits {
   bool allow_split(std::size_t depth, std::size_t n_rows) const {
     return depth < max_depth && n_rows >= 2 && n_rows / 2 >= min_samples_leaf;
   }
+};
+
+// Everything but the data and the outcome's own prior that decides which tree is grown.
+struct Settings {
+  PartitionPrior prior;
+  Limits limits;
+  double smoothing = 0.0;
+  std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
+
+  bool constrained() const { return !monotonic.empty(); }
+  int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
 };
 
 }  // namespace baytree

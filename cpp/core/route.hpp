@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,20 +26,63 @@ struct WalkingTree {
   };
   std::vector<Step> steps;
   std::vector<std::int64_t> node;  // the number that each step has in the fitted tree
+
+  // What only rows with gaps, and nodes that divide levels, need to know.
+  struct Detour {
+    bool gaps_lower = true, unseen_lower = true;
+    std::size_t first_level = 0, n_levels = 0;  // in level_lower; levels beyond were not seen
+    bool divides_levels() const { return n_levels > 0; }
+  };
+  std::vector<Detour> detours;             // by step
+  std::vector<std::uint8_t> level_lower;
+  bool divides_levels = false;
+
+  // Whether a cell goes to the upper child.
+  bool goes_upper(std::size_t place, double x) const {
+    const Detour& detour = detours[place];
+    if (x != x) return !detour.gaps_lower;
+    if (!detour.divides_levels()) return x > steps[place].threshold;
+    if (!(x >= 0.0 && x < static_cast<double>(detour.n_levels))) return !detour.unseen_lower;
+    return !level_lower[detour.first_level + static_cast<std::size_t>(x)];
+  }
 };
 
-inline WalkingTree walking_tree(std::span<const std::int32_t> feature, std::span<const double> threshold,
-                                std::span<const std::int64_t> lower, std::span<const std::int64_t> upper) {
+// A fitted tree's arrays. The levels that a node saw in training are those from level_start[node] on.
+struct FittedTree {
+  std::span<const std::int32_t> feature;
+  std::span<const double> threshold;
+  std::span<const std::int64_t> lower, upper;
+  std::span<const std::uint8_t> gaps_lower, unseen_lower;
+  std::span<const std::int64_t> level_start, level;
+  std::span<const std::uint8_t> level_lower;
+};
+
+inline WalkingTree::Detour detour_of(const FittedTree& fitted, std::size_t node, WalkingTree& tree) {
+  WalkingTree::Detour detour{fitted.gaps_lower[node] != 0, fitted.unseen_lower[node] != 0, tree.level_lower.size(), 0};
+  const auto first = static_cast<std::size_t>(fitted.level_start[node]);
+  const auto stop = static_cast<std::size_t>(fitted.level_start[node + 1]);
+  for (std::size_t i = first; i < stop; ++i)
+    detour.n_levels = std::max(detour.n_levels, static_cast<std::size_t>(fitted.level[i]) + 1);
+  tree.level_lower.resize(detour.first_level + detour.n_levels, fitted.unseen_lower[node]);
+  for (std::size_t i = first; i < stop; ++i)
+    tree.level_lower[detour.first_level + static_cast<std::size_t>(fitted.level[i])] = fitted.level_lower[i];
+  tree.divides_levels |= detour.divides_levels();
+  return detour;
+}
+
+inline WalkingTree walking_tree(const FittedTree& fitted) {
   WalkingTree tree;
   tree.node.push_back(0);
   for (std::size_t place = 0; place < tree.node.size(); ++place) {
     const auto node = static_cast<std::size_t>(tree.node[place]);
-    if (lower[node] < 0) {
+    if (fitted.lower[node] < 0) {
       tree.steps.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
+      tree.detours.emplace_back();
     } else {
-      tree.steps.push_back({threshold[node], feature[node], static_cast<std::int32_t>(tree.node.size())});
-      tree.node.push_back(lower[node]);
-      tree.node.push_back(upper[node]);
+      tree.steps.push_back({fitted.threshold[node], fitted.feature[node], static_cast<std::int32_t>(tree.node.size())});
+      tree.detours.push_back(detour_of(fitted, node, tree));
+      tree.node.push_back(fitted.lower[node]);
+      tree.node.push_back(fitted.upper[node]);
     }
   }
   return tree;
@@ -73,12 +117,19 @@ inline bool rows_are_finite(const Table& table, std::size_t first, std::size_t s
   return total == 0.0;
 }
 
-// The leaf of each row; returns whether all cells are finite, which is cheap to see while they are in cache.
-// Groups of rows go down together, which hides the wait for memory.
+inline bool rows_have_infinity(const Table& table, std::size_t first, std::size_t stop) {
+  for (std::size_t row = first; row < stop; ++row)
+    for (std::size_t column = 0; column < table.n_columns; ++column)
+      if (std::isinf(table.at(row, column))) return true;
+  return false;
+}
+
+// The leaf of each row; returns whether no cell is infinite, which is cheap to see while they are in cache.
+// Groups of rows go down together, which hides the wait for memory; rows with gaps go one by one.
 inline bool route(const Table& table, const WalkingTree& tree, std::span<std::int64_t> leaves, std::size_t n_threads,
                   Interrupt& interrupt) {
   constexpr std::size_t group = 8, block = 4096;
-  std::atomic<bool> finite{true};
+  std::atomic<bool> no_infinity{true};
   const WalkingTree::Step* steps = tree.steps.data();
   const std::ptrdiff_t row_stride = table.row_stride, column_stride = table.column_stride;
   auto walk = [&](const double* first_row, auto size) {
@@ -96,15 +147,33 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
     } while (!arrived);
     return at;
   };
+  auto walk_carefully = [&](std::size_t row) {
+    std::size_t at = 0;
+    while (static_cast<std::size_t>(steps[at].lower) != at) {
+      const double x = table.at(row, static_cast<std::size_t>(steps[at].feature));
+      at = static_cast<std::size_t>(steps[at].lower) + tree.goes_upper(at, x);
+    }
+    return at;
+  };
   // Rows that fit the nearest cache beside the tree: they are checked and then walked.
   const std::size_t chunk = std::max(
       group, 16384 / (sizeof(double) * std::max<std::size_t>(table.n_columns, 1)) / group * group);
   const std::size_t n_blocks = (table.n_rows + block - 1) / block;
   parallel_for(n_blocks, n_threads, interrupt, [&](std::size_t task, std::size_t) {
     const std::size_t stop = std::min(table.n_rows, (task + 1) * block);
+    bool finite = true;
     for (std::size_t first = task * block; first < stop; first += group) {
-      if ((first - task * block) % chunk == 0 && !rows_are_finite(table, first, std::min(first + chunk, stop)))
-        finite.store(false, std::memory_order_relaxed);
+      if ((first - task * block) % chunk == 0) {
+        const std::size_t chunk_stop = std::min(first + chunk, stop);
+        finite = rows_are_finite(table, first, chunk_stop);
+        if (!finite && rows_have_infinity(table, first, chunk_stop))
+          no_infinity.store(false, std::memory_order_relaxed);
+      }
+      if (!finite || tree.divides_levels) {
+        for (std::size_t row = first; row < std::min(first + group, stop); ++row)
+          leaves[row] = tree.node[walk_carefully(row)];
+        continue;
+      }
       const double* first_row = table.data + static_cast<std::ptrdiff_t>(first) * row_stride;
       const std::size_t size = std::min(group, stop - first);
       const auto at = size == group ? walk(first_row, std::integral_constant<std::size_t, group>{})
@@ -112,7 +181,7 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
       for (std::size_t k = 0; k < size; ++k) leaves[first + k] = tree.node[static_cast<std::size_t>(at[k])];
     }
   });
-  return finite;
+  return no_infinity;
 }
 
 }  // namespace baytree

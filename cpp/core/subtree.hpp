@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "cuts.hpp"
+#include "feature.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
 #include "prior.hpp"
@@ -23,18 +23,21 @@ struct SmallEntry {
 };
 inline SmallEntry small_entry(std::uint32_t rank, std::uint32_t row) { return {rank << 16 | row}; }
 inline std::uint32_t row_in_node(SmallEntry entry) { return entry.packed & 0xffff; }
+inline std::uint32_t rank_of(SmallEntry entry) { return entry.packed >> 16; }
 inline bool same_value(SmallEntry a, SmallEntry b) { return (a.packed ^ b.packed) < 0x10000; }
 
 inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 16 bits can number
 
+template <class Number>
 struct SubtreeScratch {
   std::vector<SmallEntry> lists;  // one list per feature, one behind the other
   std::vector<SmallEntry> upper;
   std::vector<Keyed> order, spare;
   std::vector<std::uint8_t> goes_lower;  // by row
   std::vector<std::uint8_t> has_ties;    // by feature
+  std::vector<std::uint32_t> gap_rank;   // by feature: the rank of gaps; no row has it where there are none
   std::vector<FeatureScore> scores;
-  CutList cuts;
+  PartitionList<Number> list;
 };
 
 template <Outcome T>
@@ -44,16 +47,16 @@ class Subtree {
 
   // `rows` are those of `root`, a node that may be split; new nodes are appended to `nodes`, which holds
   // the root alone.
-  Subtree(const Table& table, const Columns& columns, const T& outcome, const PartitionPrior& prior,
-          const Limits& limits, double smoothing, std::span<const Row> rows, std::vector<Node<Number>>& nodes,
-          SubtreeScratch& scratch)
-      : table_(table), outcome_(outcome.narrowed_to(rows)), prior_(prior), limits_(limits), smoothing_(smoothing),
-        rows_(rows), nodes_(nodes), scratch_(scratch), n_features_(columns.columns.size()) {
+  Subtree(const Columns& columns, const T& outcome, const Settings& settings, std::span<const Row> rows,
+          std::vector<Node<Number>>& nodes, SubtreeScratch<Number>& scratch)
+      : columns_(columns), outcome_(outcome.narrowed_to(rows)), settings_(settings), rows_(rows), nodes_(nodes),
+        scratch_(scratch), n_features_(columns.columns.size()) {
     scratch_.lists.resize(n_features_ * rows_.size());
     scratch_.upper.resize(rows_.size());
     scratch_.goes_lower.resize(rows_.size());
     scratch_.scores.resize(n_features_);
     scratch_.has_ties.resize(n_features_);
+    scratch_.gap_rank.resize(n_features_);
     for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
   }
 
@@ -89,11 +92,13 @@ class Subtree {
       entries[i] = small_entry(rank, payload_of(scratch_.order[i]));
     }
     scratch_.has_ties[feature] = rank + 1 < rows_.size();
+    const bool ends_in_gaps = key_of(scratch_.order.back()) == column.gap_code();
+    scratch_.gap_rank[feature] = ends_in_gaps ? rank : rank + 1;
   }
 
   bool may_split(std::size_t index) const {
     const Node<Number>& node = nodes_[index];
-    return limits_.allow_split(node.depth, node.n_rows) && !node.one_outcome;
+    return settings_.limits.allow_split(node.depth, node.n_rows) && !node.one_outcome;
   }
 
   // A list that is constant here is never divided again: any part of it is constant too.
@@ -101,9 +106,19 @@ class Subtree {
     return same_value(list(feature)[begin], list(feature)[end - 1]);
   }
 
-  void list_cuts(std::size_t feature, const typename T::Node& scorer, std::size_t begin, std::size_t end) {
-    list_all_cuts(outcome_, scorer, list(feature, begin, end), scratch_.has_ties[feature], prior_, limits_,
-                  scratch_.cuts, [&](SmallEntry entry) { return table_.at(rows_[row_in_node(entry)], feature); });
+  Row row_of(SmallEntry entry) const { return rows_[row_in_node(entry)]; }
+
+  SortedFeature<SmallEntry> sorted(std::size_t feature, std::size_t begin, std::size_t end) {
+    const std::span<const SmallEntry> order = list(feature, begin, end);
+    const std::uint32_t gap_rank = scratch_.gap_rank[feature];
+    return {order, count_present(order, [=](SmallEntry entry) { return rank_of(entry) == gap_rank; }),
+            scratch_.has_ties[feature] != 0};
+  }
+
+  void list_partitions_of(std::size_t feature, const ScoredNode<T>& node, const SortedFeature<SmallEntry>& sorted) {
+    const Column& column = columns_.columns[feature];
+    list_partitions(node, feature, column.is_categorical, sorted, settings_, scratch_.list,
+                    [&](SmallEntry entry) { return column.values[column.code_of(row_of(entry))]; });
   }
 
   // Splits the node by its modal partition and returns where the upper child's rows begin in the lists;
@@ -111,31 +126,34 @@ class Subtree {
   std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
     const std::size_t depth = nodes_[index].depth;
     const typename T::Node scorer = outcome_.node(nodes_[index].prior, nodes_[index].statistics.data());
-    const NodePrior log_prior(prior_, depth);
-    double best = nodes_[index].log_likelihood + prior_.log_trivial(depth, 1.0);
+    const ScoredNode<T> scored{outcome_, scorer, nodes_[index]};
+    const NodePrior log_prior(settings_.prior, depth);
+    double best = nodes_[index].log_likelihood + settings_.prior.log_trivial(depth, 1.0);
     for (std::size_t f = 0; f < n_features_; ++f) {
       scratch_.scores[f] = {};
       if (constant(f, begin, end)) continue;
-      list_cuts(f, scorer, begin, end);
-      if (scratch_.cuts.n_cuts == 0) continue;
-      scratch_.scores[f] = summarise(scratch_.cuts, best - log_prior.of_feature(f) - kInvisible);
+      list_partitions_of(f, scored, sorted(f, begin, end));
+      if (scratch_.list.cuts.n_cuts == 0) continue;
+      scratch_.scores[f] = summarise(scratch_.list.cuts, best - log_prior.of_feature(f) - kInvisible);
       best = std::max(best, log_prior.of_feature(f) + scratch_.scores[f].best);
     }
-    const Mode mode = choose_mode(nodes_[index], prior_, scratch_.scores);
+    const Mode mode = choose_mode(nodes_[index], settings_.prior, scratch_.scores);
     if (mode.feature < 0) return begin;
 
     const auto feature = static_cast<std::size_t>(mode.feature);
-    list_cuts(feature, scorer, begin, end);
-    const std::size_t cut = first_cut(scratch_.cuts, mode.lowest_score);
-    const std::size_t middle = begin + scratch_.cuts.positions[cut] + 1;
+    const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
+    list_partitions_of(feature, scored, order);
+    const CutList& cuts = scratch_.list.cuts;
+    const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
     node.feature = mode.feature;
-    node.lower_row = rows_[row_in_node(list(feature)[middle - 1])];
-    node.upper_row = rows_[row_in_node(list(feature)[middle])];
-    node.log_prior_split = log_prior.of_feature(feature) + scratch_.cuts.location(cut);
-    node.log_likelihood_split = scratch_.cuts.log_likelihood[cut];
+    node.log_prior_split = log_prior.of_feature(feature) + cuts.location(cut);
+    node.log_likelihood_split = cuts.log_likelihood[cut];
     node.lower = static_cast<std::int64_t>(nodes_.size());
     node.upper = node.lower + 1;
+    describe_partition(scratch_.list, cut, order, node, [&](SmallEntry entry) { return row_of(entry); });
+    const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
+    const std::size_t middle = begin + divide_order(scratch_.list, cut, order.n_present, entries);
     add_children(index, list(feature, begin, middle), list(feature, middle, end));
     if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(feature, begin, middle, end);
     return middle;
@@ -149,10 +167,11 @@ class Subtree {
       child.one_outcome = has_one_outcome(outcome_, part);
       child.statistics.resize(outcome_.width());
       for (const SmallEntry entry : part) outcome_.add(child.statistics.data(), row_in_node(entry));
-      child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), smoothing_);
+      child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), settings_.smoothing);
       child.log_likelihood = outcome_.log_likelihood(child.prior, child.statistics.data());
       nodes_.push_back(std::move(child));
     }
+    if (settings_.constrained()) bound_children(outcome_, settings_, nodes_[parent], nodes_.end()[-2], nodes_.back());
   }
 
   void divide_lists(std::size_t by, std::size_t begin, std::size_t middle, std::size_t end) {
@@ -177,14 +196,12 @@ class Subtree {
     }
   }
 
-  const Table& table_;
+  const Columns& columns_;
   const T outcome_;
-  const PartitionPrior& prior_;
-  const Limits& limits_;
-  double smoothing_;
+  const Settings& settings_;
   std::span<const Row> rows_;
   std::vector<Node<Number>>& nodes_;
-  SubtreeScratch& scratch_;
+  SubtreeScratch<Number>& scratch_;
   std::size_t n_features_;
 };
 

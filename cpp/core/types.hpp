@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace baytree {
 
@@ -30,6 +31,16 @@ struct Table {
   double at(std::size_t row, std::size_t column) const {
     return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
   }
+};
+
+// A float64 matrix by column, of the cells that are not zero; owned by somebody else.
+struct SparseTable {
+  std::size_t n_rows;
+  std::span<const double> value;
+  std::span<const std::int32_t> row;
+  std::span<const std::int64_t> start;  // of each column's cells, and one more for the end
+
+  std::size_t n_columns() const { return start.size() - 1; }
 };
 
 }  // namespace baytree

@@ -139,6 +139,10 @@ inline void check_column(const Column& column, const Values& values, std::size_t
   check_bins(column, expected, n_bins);
 }
 
+inline Columns encode_numbers(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {
+  return encode(table, {std::vector<std::uint8_t>(table.n_columns), n_bins, true}, n_threads, interrupt);
+}
+
 inline void check_encoding(std::size_t n, std::size_t n_bins, Layout layout, std::size_t n_threads,
                            std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -147,7 +151,7 @@ inline void check_encoding(std::size_t n, std::size_t n_bins, Layout layout, std
   for (const NamedValues& column : named) values.push_back(column.values);
   const OwnedTable owned(values, layout);
   Interrupt interrupt = never_asked();
-  const Columns columns = encode(owned.table, n_bins, n_threads, interrupt);
+  const Columns columns = encode_numbers(owned.table, n_bins, n_threads, interrupt);
   check_equal(columns.n_rows, n);
   check_equal(columns.columns.size(), named.size());
   for (std::size_t i = 0; i < named.size(); ++i) {
@@ -174,7 +178,7 @@ inline void codes_take_the_width_they_need() {
     const OwnedTable owned({values}, Layout::column_major);
     Interrupt interrupt = never_asked();
     const During during(n_codes, " codes");
-    check_column(encode(owned.table, 256, 1, interrupt).columns[0], values, 256);
+    check_column(encode_numbers(owned.table, 256, 1, interrupt).columns[0], values, 256);
   }
 }
 
@@ -189,7 +193,7 @@ inline void any_number_of_columns_is_encoded() {
         for (double& value : column) value = static_cast<double>(random() % 40);
       const OwnedTable owned(values, layout);
       Interrupt interrupt = never_asked();
-      const Columns columns = encode(owned.table, 8, 2, interrupt);
+      const Columns columns = encode_numbers(owned.table, 8, 2, interrupt);
       for (std::size_t i = 0; i < d; ++i) check_column(columns.columns[i], values[i], 8);
     }
 }
@@ -201,7 +205,7 @@ inline void sort_rows_orders_part_of_a_column() {
     for (double& value : values) value = static_cast<double>(random() % n);
     const OwnedTable owned({values}, Layout::row_major);
     Interrupt interrupt = never_asked();
-    const Column column = encode(owned.table, 0, 1, interrupt).columns[0];
+    const Column column = encode_numbers(owned.table, 0, 1, interrupt).columns[0];
     std::vector<Row> rows;
     for (Row row = 0; row < n; ++row)
       if (row == 0 || random() % 3) rows.push_back(row);
@@ -218,7 +222,7 @@ inline void encoding_can_be_interrupted() {
   const OwnedTable owned({Values(100, 1.0), Values(100, 2.0)}, Layout::row_major);
   Interrupt interrupt([] { return true; });
   wait_for_the_next_question();
-  check_throws<Interrupted>([&] { encode(owned.table, 0, 2, interrupt); });
+  check_throws<Interrupted>([&] { encode_numbers(owned.table, 0, 2, interrupt); });
 }
 
 }  // namespace baytree::tests

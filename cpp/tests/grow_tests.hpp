@@ -32,15 +32,16 @@ struct Setting {
 
   explicit Setting(const Problem<Count>& p) : problem(p), owned(p.columns, Layout::row_major) {}
 
+  Settings settings() const { return {problem.prior, problem.limits, problem.smoothing}; }
+
   Columns encoded(std::size_t n_bins) const {
     Interrupt interrupt = never_asked();
-    return encode(owned.table, n_bins, 1, interrupt);
+    return encode_numbers(owned.table, n_bins, 1, interrupt);
   }
 
   Tree<Count> grow(const Columns& columns, std::size_t subtree_rows, std::size_t n_threads,
                    Interrupt& interrupt) const {
-    Grower<Categorical<Count>> grower(owned.table, columns, problem.outcome, problem.prior, problem.limits,
-                                      problem.smoothing, subtree_rows, n_threads, interrupt);
+    Grower<Categorical<Count>> grower(columns, problem.outcome, settings(), subtree_rows, n_threads, interrupt);
     return grower.grow(problem.root_prior);
   }
 
@@ -165,7 +166,7 @@ inline void large_trees_do_not_depend_on_the_way() {
 
 // Among partitions that only rounding tells apart the trivial one comes first, then the first feature.
 inline void nearly_equal_partitions_count_as_equal() {
-  PartitionPrior prior{0.5, false, false, true, {}};
+  PartitionPrior prior{0.5, false, false, true, true, {}, {}};
   prior.set_feature_weight({0.25, 0.25, 0.5});  // trivial prior 1/2, the third feature's also
   const double log_likelihood = -1000.0;
   // The mode where the features' best cuts score this much above the trivial partition.
@@ -236,18 +237,18 @@ void partitions_add_up() {
     const During during(problem.name);
     const Setting<Count> setting(problem);
     Interrupt interrupt = never_asked();
-    const PartitionSpace space = every_partition(setting.owned.table, setting.encoded(0), problem.outcome,
-                                                 problem.prior, problem.limits, problem.root_prior, interrupt);
+    const PartitionSpace space = every_partition(setting.encoded(0), problem.outcome, setting.settings(),
+                                                 problem.root_prior, interrupt);
     const NaiveNode root = NaiveGrower<Count>(problem).nodes()[0];
     check_near(space.log_likelihood_trivial, root.log_likelihood, 1e-9);
     check_near(space.log_prior_trivial, root.log_prior_leaf, 1e-9);
     double prior = std::exp(space.log_prior_trivial);
     std::vector<double> shares(problem.columns.size() + 1);
     shares.back() = 1.0;
-    for (std::size_t i = 0; i < space.feature.size(); ++i) {
-      prior += std::exp(space.log_prior[i]);
-      shares[static_cast<std::size_t>(space.feature[i])] += std::exp(
-          space.log_prior[i] + space.log_likelihood[i] - space.log_prior_trivial - space.log_likelihood_trivial);
+    for (const Partition& partition : space.partitions) {
+      prior += std::exp(partition.log_prior);
+      shares[static_cast<std::size_t>(partition.feature)] += std::exp(
+          partition.log_prior + partition.log_likelihood - space.log_prior_trivial - space.log_likelihood_trivial);
     }
     if (problem.prior.proper) check_near(prior, 1.0, 1e-12);
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);

@@ -18,10 +18,24 @@ class Columns:
 
 def encode(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_bins: int,
+    keep_values: bool,
     n_threads: int,
 ) -> Columns:
-    """Encode a float64 matrix of finite values."""
+    """Encode a float64 matrix without infinite values; NaN is a gap."""
+
+def encode_sparse(
+    n_rows: int,
+    value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_bins: int,
+    keep_values: bool,
+    n_threads: int,
+) -> Columns:
+    """The same of a matrix by column (compressed sparse columns)."""
 
 class PartitionPrior:
     """Prior of the partitions of a node."""
@@ -31,6 +45,7 @@ class PartitionPrior:
         split: float,
         by_depth: bool,
         by_distance: bool,
+        subsets: bool,
         proper: bool,
         feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
@@ -39,6 +54,19 @@ class Limits:
     """Partitions outside of these do not exist."""
 
     def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
+
+class Settings:
+    """
+    Everything but the data and the outcome's prior that decides on a tree.
+    """
+
+    def __init__(
+        self,
+        prior: PartitionPrior,
+        limits: Limits,
+        smoothing: float,
+        monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    ) -> None: ...
 
 class CategoricalCounts:
     """Class labels, each counted a whole number of times."""
@@ -52,61 +80,46 @@ class CategoricalCounts:
 
 @overload
 def grow(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     columns: Columns,
     outcome: CategoricalCounts,
     outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-    smoothing: float,
+    settings: Settings,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
 @overload
 def grow(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     columns: Columns,
     outcome: CategoricalWeights,
     outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-    smoothing: float,
+    settings: Settings,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
 @overload
 def grow(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     columns: Columns,
     outcome: Normal,
     outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-    smoothing: float,
+    settings: Settings,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
 @overload
 def grow(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     columns: Columns,
     outcome: GammaRate,
     outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-    smoothing: float,
+    settings: Settings,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
 @overload
 def grow(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     columns: Columns,
     outcome: Custom,
     outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-    smoothing: float,
+    settings: Settings,
     subtree_rows: int,
     n_threads: int,
 ) -> dict:
@@ -114,49 +127,20 @@ def grow(
 
 @overload
 def partition_space(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    columns: Columns,
-    outcome: CategoricalCounts,
-    outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
+    columns: Columns, outcome: CategoricalCounts, outcome_prior: Sequence[float], settings: Settings
 ) -> dict: ...
 @overload
 def partition_space(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    columns: Columns,
-    outcome: CategoricalWeights,
-    outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
+    columns: Columns, outcome: CategoricalWeights, outcome_prior: Sequence[float], settings: Settings
 ) -> dict: ...
 @overload
-def partition_space(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    columns: Columns,
-    outcome: Normal,
-    outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-) -> dict: ...
+def partition_space(columns: Columns, outcome: Normal, outcome_prior: Sequence[float], settings: Settings) -> dict: ...
 @overload
 def partition_space(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    columns: Columns,
-    outcome: GammaRate,
-    outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
+    columns: Columns, outcome: GammaRate, outcome_prior: Sequence[float], settings: Settings
 ) -> dict: ...
 @overload
-def partition_space(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    columns: Columns,
-    outcome: Custom,
-    outcome_prior: Sequence[float],
-    prior: PartitionPrior,
-    limits: Limits,
-) -> dict:
+def partition_space(columns: Columns, outcome: Custom, outcome_prior: Sequence[float], settings: Settings) -> dict:
     """List every partition of the rows."""
 
 class CategoricalWeights:
@@ -187,6 +171,7 @@ class GammaRate:
         exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         log_factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        predicts_duration: bool,
     ) -> None: ...
 
 class Custom:
@@ -200,6 +185,7 @@ class Custom:
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         log_marginal: object,
         update: object,
+        mean: object,
     ) -> None: ...
 
 def route(
@@ -208,6 +194,11 @@ def route(
     threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     lower: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    gaps_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    unseen_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> tuple:
-    """The leaf of every row, and whether all values are finite."""
+    """The leaf of every row, and whether no value is infinite."""

@@ -7,12 +7,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ._typing import FloatArray
+    from ._typing import AnyArray, FloatArray
 
 
 _BEYOND_ALL = 2**62  # no table is so long, no tree so deep
@@ -68,20 +70,24 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
     return array
 
 
-def check_finite(X: FloatArray, feature_names: Any) -> None:
-    """Refuse NaN and infinity, naming the first column that has one."""
+def check_no_infinity(X: Any, feature_names: Any) -> None:
+    """Refuse infinity in a matrix, dense or sparse, naming the first column that has it."""
     with np.errstate(all="ignore"):
-        if np.isfinite(np.sum(X)):
+        if np.isfinite(X.sum()):
             return
-    finite = np.isfinite(X)
-    if finite.all():
+    if sparse.issparse(X):
+        cells = X.tocoo()
+        infinite = np.isinf(cells.data)
+        rows, columns = cells.row[infinite], cells.col[infinite]
+    else:
+        rows, columns = np.nonzero(np.isinf(X))
+    if len(rows) == 0:
         return
-    column = int(np.argmin(finite.all(axis=0)))
-    row = int(np.argmin(finite[:, column]))
-    what = "a missing value (NaN)" if np.isnan(X[row, column]) else f"an infinite value ({X[row, column]})"
+    first = np.lexsort((rows, columns))[0]
+    row, column = int(rows[first]), int(columns[first])
     raise ValueError(
-        f"{describe_column(column, feature_names)} of X has {what} in row {row}: "
-        "remove or replace it, X must hold neither NaN nor inf."
+        f"{describe_column(column, feature_names)} of X has an infinite value ({X[row, column]}) in row {row}: "
+        "replace it, or make it NaN if it is unknown; X must not hold inf."
     )
 
 
@@ -114,6 +120,16 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero throughout: at least one row must have weight.")
     return weight
+
+
+def check_outcomes(y: Any, *, multi_output: bool = False, y_numeric: bool = False) -> AnyArray:
+    """Return y as an array of one outcome per row, none of them NaN or infinite."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None.")
+    if not multi_output:
+        y = column_or_1d(y, warn=True)
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    return y.astype(np.float64) if y_numeric and y.dtype.kind == "O" else y
 
 
 def check_labels(y: Any) -> None:

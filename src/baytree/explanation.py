@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray, IntArray
+from .rules import Wording, feature_name, level_name
 from .tree import Tree
 
 # What a leaf predicts: name -> estimate, lower and upper end of a 90 % interval.
 LeafSummary = dict[str, tuple[float, float, float]]
-
-
-def feature_name(feature: int, names: Any) -> str:
-    """Name of a feature, ``x3`` where the table had no names."""
-    return f"x{feature}" if names is None else str(names[feature])
 
 
 @dataclass(frozen=True)
@@ -26,15 +22,16 @@ class Step:
     """One cut on the way down."""
 
     feature: str
-    value: float
-    relation: str  # "<=" or ">"
-    threshold: float
+    value: float | str | None  # of the row: a number, a level, None where it is missing
+    condition: str  # that it meets: "<= 3", "in {red, blue}", "is missing"
+    threshold: float | None  # of a cut between numbers
     log_odds: float  # of the cut against no cut
     runner_up: str | None  # the second most probable feature at this node
     runner_up_share: float
 
     def __str__(self) -> str:
-        text = f"{self.feature} = {self.value:g} {self.relation} {self.threshold:g}  (odds {format_odds(self.log_odds)}"
+        value = "missing" if self.value is None else level_name(self.value)
+        text = f"{self.feature} = {value} {self.condition}  (odds {format_odds(self.log_odds)}"
         if self.runner_up is not None and self.runner_up_share >= 0.005:
             text += f"; else {self.runner_up}, {self.runner_up_share:.0%}"
         return text + ")"
@@ -74,16 +71,18 @@ def format_odds(log_odds: float) -> str:
 
 
 def explain_rows(
-    tree: Tree, X: FloatArray, leaves: IntArray, names: Any, summary: Callable[[int], LeafSummary]
+    model: Any, X: FloatArray, leaves: IntArray, summary: Callable[[int], LeafSummary]
 ) -> list[Explanation]:
-    """Explain each row of X, which falls into the leaf given; `summary` says what a leaf predicts."""
-    return [_explain(tree, row, int(leaf), names, summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
+    """Explain each row of a matrix, which falls into the leaf given; `summary` says what a leaf predicts."""
+    wording = Wording(model)
+    return [_explain(wording, row, int(leaf), summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
 
 
-def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, summary: LeafSummary) -> Explanation:
+def _explain(wording: Wording, row: FloatArray, leaf: int, summary: LeafSummary) -> Explanation:
+    tree = wording.tree
     path = tree.path(leaf)
     return Explanation(
-        steps=tuple(_step(tree, node, child, row, names) for node, child in pairwise(path)),
+        steps=tuple(_step(wording, node, child, row) for node, child in pairwise(path)),
         leaf=leaf,
         n_rows=int(tree.n_node_samples[leaf]),
         estimate={name: estimate for name, (estimate, _, _) in summary.items()},
@@ -91,18 +90,19 @@ def _explain(tree: Tree, row: FloatArray, leaf: int, names: Any, summary: LeafSu
     )
 
 
-def _step(tree: Tree, node: int, child: int, row: FloatArray, names: Any) -> Step:
+def _step(wording: Wording, node: int, child: int, row: FloatArray) -> Step:
+    tree: Tree = wording.tree
     feature = int(tree.feature[node])
     shares = tree.feature_posterior[node, :-1].copy()
     shares[feature] = -1.0
     second = int(np.argmax(shares))
     alone = len(shares) == 1
     return Step(
-        feature=feature_name(feature, names),
-        value=float(row[feature]),
-        relation="<=" if child == tree.children_left[node] else ">",
-        threshold=float(tree.threshold[node]),
+        feature=wording.feature(node),
+        value=wording.value(feature, float(row[feature])),
+        condition=wording.condition(node, left=bool(child == tree.children_left[node])),
+        threshold=float(tree.threshold[node]) if np.isfinite(tree.threshold[node]) else None,
         log_odds=float(tree.log_odds_split[node]),
-        runner_up=None if alone else feature_name(second, names),
+        runner_up=None if alone else feature_name(second, wording.names),
         runner_up_share=0.0 if alone else float(shares[second]),
     )

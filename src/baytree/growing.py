@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import _core
-from ._typing import FloatArray, IntArray
+from ._typing import BoolArray, FloatArray, IntArray
 from .outcomes import Outcome, Target
 from .priors import PartitionPrior
 from .tree import LEAF, UNDEFINED, Tree
@@ -18,9 +20,15 @@ SUBTREE_ROWS = 32768
 N_BINS = 256
 
 
-def encode_table(X: FloatArray, n_threads: int) -> _core.Columns:
-    """Encode the columns of a table; short ones need no bins."""
-    return _core.encode(X, N_BINS if len(X) > SUBTREE_ROWS else 0, n_threads)
+def encode_table(X: Any, is_categorical: BoolArray, growth: Growth) -> _core.Columns:
+    """Encode the columns of a matrix, dense or sparse; short ones need no bins."""
+    n_bins = N_BINS if X.shape[0] > SUBTREE_ROWS else 0
+    how = (is_categorical.astype(np.uint8), n_bins, growth.partition_prior.location == "distance", growth.n_threads)
+    if not sparse.issparse(X):
+        return _core.encode(X, *how)
+    X = sparse.csc_array(X)
+    X.sum_duplicates()
+    return _core.encode_sparse(X.shape[0], X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), *how)
 
 
 @dataclass(frozen=True)
@@ -34,11 +42,14 @@ class Growth:
     min_samples_leaf: int
     min_weight_fraction_leaf: float
     max_leaf_nodes: int | None
+    monotonic: IntArray | None
     n_threads: int
 
-    def limits(self) -> _core.Limits:
-        """Limits on single nodes, in the compiled core's form."""
-        return _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
+    def settings(self) -> _core.Settings:
+        """The same in the compiled core's form."""
+        limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
+        monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
+        return _core.Settings(self.partition_prior.to_core(self.feature_weight), limits, self.smoothing, monotonic)
 
 
 def midpoint(lower: FloatArray, upper: FloatArray) -> FloatArray:
@@ -50,33 +61,66 @@ def midpoint(lower: FloatArray, upper: FloatArray) -> FloatArray:
     return np.where((halfway >= lower) & (halfway < upper), halfway, lower)
 
 
-def grow_tree(X: FloatArray, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
-    """Grow the greedy-modal tree of a table whose columns are encoded."""
+def cells_at(X: Any, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Some cells of a matrix, dense or sparse."""
+    return np.asarray(X[rows, columns], dtype=np.float64).ravel()
+
+
+class Cuts:
+    """Cuts that the compiled core describes by rows, read from the matrix they were found in."""
+
+    def __init__(self, X: Any, found: dict[str, Any]) -> None:
+        n = len(found["feature"])
+        feature = found["feature"].astype(np.int64)
+        column = np.maximum(feature, 0)
+        start = found["level_start"]
+        self.divides_levels = np.diff(start) > 0
+        upper = cells_at(X, found["upper_row"], column)
+        # The rows on the upper side may be those without a value.
+        self.threshold = np.where(np.isnan(upper), np.inf, midpoint(cells_at(X, found["lower_row"], column), upper))
+        self.threshold[self.divides_levels] = np.nan
+        of_level = np.repeat(np.arange(n), np.diff(start))
+        level = cells_at(X, found["level_row"], column[of_level]) if len(of_level) else np.zeros(0)
+        goes_left = found["level_is_lower"].astype(bool)
+        gap = np.isnan(level)
+        self.has_missing = found["gaps"] != 0
+        self.missing_go_to_left = found["gaps"] == 1
+        self.has_missing[of_level[gap]] = True
+        self.missing_go_to_left[of_level[gap]] = goes_left[gap]
+        order = np.lexsort((level[~gap], of_level[~gap]))
+        self.level = level[~gap][order].astype(np.int64)
+        self.level_goes_left = goes_left[~gap][order]
+        self.level_start = np.append(0, np.cumsum(np.bincount(of_level[~gap], minlength=n)))
+
+
+def grow_tree(X: Any, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
+    """Grow the greedy-modal tree of a matrix whose columns are encoded."""
     nodes = _core.grow(
-        X,
         columns,
         outcome.to_core(target),
         outcome.core_prior().tolist(),
-        growth.partition_prior.to_core(growth.feature_weight),
-        growth.limits(),
-        growth.smoothing,
+        growth.settings(),
         SUBTREE_ROWS,
         growth.n_threads,
     )
     leaf = nodes["lower"] == LEAF
-    feature = nodes["feature"].astype(np.int64)
-    column = np.where(leaf, 0, feature)
-    threshold = midpoint(X[nodes["lower_row"], column], X[nodes["upper_row"], column])
+    cuts = Cuts(X, nodes)
     n_rows = nodes["n_rows"]
+    more_left = ~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]])
     prior = outcome.prior_from_core(nodes["prior"])
     posterior = outcome.update(prior, nodes["statistics"])
     weight = outcome.weights(nodes["statistics"])
     tree = Tree(
         children_left=nodes["lower"],
         children_right=nodes["upper"],
-        feature=np.where(leaf, UNDEFINED, feature),
-        threshold=np.where(leaf, float(UNDEFINED), threshold),
-        missing_go_to_left=~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]]),
+        feature=np.where(leaf, UNDEFINED, nodes["feature"].astype(np.int64)),
+        threshold=np.where(leaf, float(UNDEFINED), cuts.threshold),
+        missing_go_to_left=np.where(cuts.has_missing, cuts.missing_go_to_left, more_left),
+        has_missing=cuts.has_missing,
+        unseen_go_to_left=more_left & cuts.divides_levels,
+        level_start=cuts.level_start,
+        level=cuts.level,
+        level_goes_left=cuts.level_goes_left,
         value=outcome.mean(posterior)[:, None, :],
         n_node_samples=n_rows,
         weighted_n_node_samples=weight,

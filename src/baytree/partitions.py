@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_X_y
 
 from . import _core
 from ._typing import AnyArray
-from ._validation import check_finite, check_integer, check_labels, check_positive_array, check_sample_weight
-from .growing import midpoint
-from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome, Outcome, Target
-from .priors import as_partition_prior
+from ._validation import shown
+from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
+from .growing import Cuts, encode_table
+from .outcomes import REGRESSION_OUTCOMES
 
 
 def partition_space(
@@ -24,6 +22,7 @@ def partition_space(
     prior: Any = None,
     partition_prior: Any = 0.99,
     feature_prior: Any = None,
+    categorical_features: Any = "from_dtype",
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
 ) -> AnyArray:
@@ -32,18 +31,21 @@ def partition_space(
     Parameters
     ----------
     X, y
-        Table of finite numbers and outcomes.
+        Table and outcomes.
     outcome
         ``"categorical"``, or a regressor's ``"normal"``, ``"poisson"`` or ``"exponential"``.
-    prior, partition_prior, feature_prior, min_samples_leaf, sample_weight
+    prior, partition_prior, feature_prior, categorical_features, min_samples_leaf, sample_weight
         As in the estimators and their ``fit``.
 
     Returns
     -------
     record array
         The trivial partition first (feature -1, threshold NaN), then every cut, feature by feature and in
-        ascending order, with the fields ``feature``, ``threshold``, ``log_likelihood``, ``log_prior`` and
-        ``log_posterior`` (normalised: the probabilities sum to one). ``pandas.DataFrame(result)`` makes it a table.
+        ascending order, with the fields ``feature``, ``threshold``, ``missing_go_to_left`` (of columns with gaps),
+        ``levels`` (of categorical columns: a tuple of the levels on the left side, None for a missing one),
+        ``log_likelihood``, ``log_prior`` and ``log_posterior`` (normalised: the probabilities sum to one; of
+        categorical columns with more than eight levels only the sets that were scored are there).
+        ``pandas.DataFrame(result)`` makes it a table.
 
     Examples
     --------
@@ -67,48 +69,43 @@ def partition_space(
     >>> float(space["threshold"][np.argmax(space["log_posterior"])])
     1.375
     """
-    families: dict[str, type[Outcome]] = {"categorical": CategoricalOutcome, **REGRESSION_OUTCOMES}
-    if not isinstance(outcome, str) or outcome not in families:
-        raise ValueError(f"outcome must be one of {', '.join(map(repr, families))}; got {outcome!r}.")
-    family = families[outcome]
-    settings = as_partition_prior(partition_prior)
-    min_samples_leaf = check_integer("min_samples_leaf", min_samples_leaf, low=1)
-    names = getattr(X, "columns", None)
-    X, y = check_X_y(X, y, dtype=np.float64, ensure_all_finite=False)
-    check_finite(X, names)
-    d = X.shape[1]
-    weights = (
-        np.ones(d)
-        if feature_prior is None
-        else check_positive_array("feature_prior", feature_prior, length=d, one_per=f"feature ({d} of them)")
+    known = ("categorical", *REGRESSION_OUTCOMES)
+    if not isinstance(outcome, str) or outcome not in known:
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, known))}; got {shown(outcome)}.")
+    parameters = {
+        "prior": prior,
+        "partition_prior": partition_prior,
+        "feature_prior": feature_prior,
+        "categorical_features": categorical_features,
+        "min_samples_leaf": min_samples_leaf,
+    }
+    model = (
+        BayesianTreeClassifier(**parameters)
+        if outcome == "categorical"
+        else BayesianTreeRegressor(outcome=outcome, **parameters)
     )
-    target = Target(y, check_sample_weight(sample_weight, len(X)))
-    if target.weight is not None:
-        counts = target.weight > 0
-        X, target = X[counts], target.take(counts)
-    if outcome == "categorical":
-        check_labels(target.y)
-        target = replace(target, y=np.unique(target.y, return_inverse=True)[1])
-    fitted = family.of(target, prior)
+    return _written_out(model, *model.prepare(X, y, sample_weight))
+
+
+def _written_out(model: Any, X: Any, target: Any, growth: Any) -> AnyArray:
+    fitted = model.make_outcome(target)
     found = _core.partition_space(
-        X,
-        _core.encode(X, 0, 1),
+        encode_table(X, model.is_categorical, growth),
         fitted.to_core(target),
         fitted.core_prior().tolist(),
-        settings.to_core(weights),
-        _core.Limits(None, min_samples_leaf, 0.0),
+        growth.settings(),
     )
-    cuts = found["feature"]
-    threshold = midpoint(X[found["lower_row"], cuts], X[found["upper_row"], cuts])
+    cuts = Cuts(X, found)
     log_likelihood = np.append(found["log_likelihood_trivial"], found["log_likelihood"])
-    log_likelihood = fitted.log_likelihood_from_core(
-        log_likelihood, np.full(len(log_likelihood), target.total_weight())
-    )
+    weight = np.full(len(log_likelihood), target.total_weight())
+    log_likelihood = fitted.log_likelihood_from_core(log_likelihood, weight)
     log_prior = np.append(found["log_prior_trivial"], found["log_prior"])
     log_joint = log_likelihood + log_prior
     columns = {
-        "feature": np.append(-1, cuts.astype(np.int64)),
-        "threshold": np.append(np.nan, threshold),
+        "feature": np.append(-1, found["feature"].astype(np.int64)),
+        "threshold": np.append(np.nan, cuts.threshold),
+        "missing_go_to_left": np.append(False, cuts.missing_go_to_left),
+        "levels": _levels(cuts, found["feature"], model.categories_),
         "log_likelihood": log_likelihood,
         "log_prior": log_prior,
         "log_posterior": log_joint - np.logaddexp.reduce(log_joint),
@@ -117,3 +114,14 @@ def partition_space(
     for name, column in columns.items():
         space[name] = column
     return space.view(np.recarray)
+
+
+def _levels(cuts: Cuts, feature: AnyArray, categories: Any) -> AnyArray:
+    """The levels on the left side of each partition; None for cuts of numbers and the trivial partition."""
+    result = np.full(len(feature) + 1, None, dtype=object)
+    for i in np.flatnonzero(cuts.divides_levels):
+        part = slice(cuts.level_start[i], cuts.level_start[i + 1])
+        own = cuts.level[part][cuts.level_goes_left[part]]
+        gap = (None,) if cuts.has_missing[i] and cuts.missing_go_to_left[i] else ()
+        result[i + 1] = (*categories[feature[i]][own].tolist(), *gap)
+    return result

@@ -14,10 +14,11 @@ import numpy as np
 from ._typing import AnyArray
 from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome
 from .priors import PartitionPrior
+from .table import Categories
 from .tree import LEAF, Tree
 
 FORMAT = "baytree model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _OUTCOMES: dict[str, Any] = {CategoricalOutcome.name: CategoricalOutcome, **REGRESSION_OUTCOMES}
 
 
@@ -26,6 +27,7 @@ def model_to_dict(estimator: Any) -> dict[str, Any]:
     fitted: dict[str, Any] = {
         "n_features": int(estimator.n_features_in_),
         "feature_names": _encode(getattr(estimator, "feature_names_in_", None)),
+        "categories": [_encode(levels) for levels in estimator.categories_],
         "classes": _encode(getattr(estimator, "classes_", None)),
         "outcome": {
             "name": estimator.outcome_.name,
@@ -62,8 +64,13 @@ def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
             estimator.feature_names_in_ = _check_vector(names, estimator.n_features_in_, "feature names")
         state = {name: _decode(value) for name, value in fitted["outcome"]["state"].items()}
         estimator.outcome_ = _OUTCOMES[fitted["outcome"]["name"]](**state)
-        estimator.tree_ = Tree(**{name: _decode(value) for name, value in fitted["tree"].items()})
-        _check_tree(estimator.tree_, estimator.n_features_in_, len(estimator.outcome_.prior))
+        arrays = {name: _decode(value) for name, value in fitted["tree"].items()}
+        if document["version"] == 1:
+            arrays |= _without_levels(arrays["children_left"])
+            fitted["categories"] = [None] * estimator.n_features_in_
+        estimator.categories_ = _check_categories(fitted["categories"], estimator.n_features_in_)
+        estimator.tree_ = Tree(**arrays)
+        _check_tree(estimator.tree_, estimator.categories_, len(estimator.outcome_.prior))
         classes = _decode(fitted["classes"])
         if classes is not None:
             estimator.classes_ = _check_vector(classes, estimator.tree_.value.shape[2], "classes")
@@ -91,12 +98,60 @@ def _check_vector(value: Any, length: int, what: str) -> AnyArray:
     return value
 
 
-def _check_tree(tree: Tree, n_features: int, n_parameters: int) -> None:
-    """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
+def _without_levels(children_left: AnyArray) -> dict[str, AnyArray]:
+    """The arrays that version 1 of the format did not have."""
+    n = len(children_left)
+    nowhere, none = np.zeros(n, dtype=bool), np.zeros(0, dtype=np.int64)
+    return {
+        "has_missing": nowhere,
+        "unseen_go_to_left": nowhere.copy(),
+        "level_start": np.zeros(n + 1, dtype=np.int64),
+        "level": none,
+        "level_goes_left": none.astype(bool),
+    }
+
+
+def _check_categories(encoded: Any, n_features: int) -> Categories:
+    categories = tuple(_decode(levels) for levels in encoded)
+    if len(categories) != n_features:
+        raise ValueError("there is not one entry of categories for each feature")
+    for levels in categories:
+        if levels is not None and not (isinstance(levels, np.ndarray) and levels.ndim == 1):
+            raise ValueError("the levels of a feature are not a vector")
+        if levels is not None and levels.dtype.kind == "O" and not all(isinstance(level, str) for level in levels):
+            raise ValueError("a level is neither text nor a number")
+    return categories
+
+
+def _check_levels(tree: Tree, categories: Categories) -> None:
+    """Refuse levels that do not exist, or that belong to no node."""
     n = tree.node_count
-    whole, truth = {"children_left", "children_right", "feature", "n_node_samples", "depth"}, {"missing_go_to_left"}
+    for name, dtype in (("level_start", np.int64), ("level", np.int64), ("level_goes_left", np.bool_)):
+        array = getattr(tree, name)
+        if array.dtype != dtype or array.ndim != 1:
+            raise ValueError(f"the array {name} of the tree has a wrong type or shape")
+    if len(tree.level_start) != n + 1 or tree.level_start[0] != 0 or np.any(np.diff(tree.level_start) < 0):
+        raise ValueError("the levels of the nodes do not follow each other")
+    if not len(tree.level) == len(tree.level_goes_left) == tree.level_start[-1]:
+        raise ValueError("the levels of the nodes are not all there")
+    divided = np.diff(tree.level_start) > 0
+    for node in np.flatnonzero(divided | tree.divides_levels):
+        levels = categories[tree.feature[node]] if tree.feature[node] >= 0 else None
+        own = tree.level[tree.level_start[node] : tree.level_start[node + 1]]
+        if levels is None or not tree.divides_levels[node] or np.any((own < 0) | (own >= len(levels))):
+            raise ValueError("a node divides levels that its feature does not have")
+
+
+def _check_tree(tree: Tree, categories: Categories, n_parameters: int) -> None:
+    """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
+    n, n_features = tree.node_count, len(categories)
+    whole = {"children_left", "children_right", "feature", "n_node_samples", "depth"}
+    truth = {"missing_go_to_left", "has_missing", "unseen_go_to_left"}
+    ragged = {"level_start", "level", "level_goes_left"}
     width = {"feature_posterior": n_features + 1, "prior": n_parameters, "posterior": n_parameters}
     for name, array in tree.arrays().items():
+        if name in ragged:
+            continue
         dtype = np.int64 if name in whole else np.bool_ if name in truth else np.float64
         shape = (n, width[name]) if name in width else (n, 1, array.shape[-1]) if name == "value" else (n,)
         if n == 0 or array.dtype != dtype or array.shape != shape:
@@ -113,6 +168,7 @@ def _check_tree(tree: Tree, n_features: int, n_parameters: int) -> None:
         raise ValueError("the depth of a node is wrong")
     if np.any(tree.feature[sprouts] < 0) or np.any(tree.feature[sprouts] >= n_features):
         raise ValueError("a node is cut along a feature that does not exist")
+    _check_levels(tree, categories)
 
 
 def _encode(value: Any) -> Any:

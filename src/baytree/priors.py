@@ -25,6 +25,9 @@ class PartitionPrior:
     location
         ``"uniform"``: all cuts of a feature alike; ``"distance"``: in proportion to the gap between the
         two neighbouring values that the cut falls between.
+    subsets
+        Categorical columns: if true, sets of levels against the rest, every size of a set alike; if false, single
+        levels against the rest alone, as in the paper's dummy coding.
     proper
         If true, a node stays a leaf when a feature is drawn that cannot be cut there, so the prior
         of every node sums to one and constant columns change nothing. If false, the literal prior of
@@ -35,19 +38,20 @@ class PartitionPrior:
     >>> from baytree import BayesianTreeClassifier, PartitionPrior
     >>> prior = PartitionPrior(split=0.9, by_depth=False)
     >>> BayesianTreeClassifier(partition_prior=prior).partition_prior
-    PartitionPrior(split=0.9, by_depth=False, location='uniform', proper=True)
+    PartitionPrior(split=0.9, by_depth=False, location='uniform', proper=True, subsets=True)
     """
 
     split: float = 0.99
     by_depth: bool = True
     location: Literal["uniform", "distance"] = "uniform"
     proper: bool = True
+    subsets: bool = True
 
     def __post_init__(self) -> None:
         check_real("split", self.split, low=0, high=1)
         if self.location not in ("uniform", "distance"):
             raise ValueError(f"location must be 'uniform' or 'distance'; got {shown(self.location)}.")
-        for name in ("by_depth", "proper"):
+        for name in ("by_depth", "proper", "subsets"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} must be True or False; got {shown(getattr(self, name))}.")
 
@@ -57,6 +61,7 @@ class PartitionPrior:
             split=float(self.split),
             by_depth=self.by_depth,
             by_distance=self.location == "distance",
+            subsets=self.subsets,
             proper=self.proper,
             feature_weight=feature_weight,
         )

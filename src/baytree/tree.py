@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
 
+_DENSE_CELLS = 2**22  # of a sparse matrix, at a time
 LEAF = -1
 UNDEFINED = -2  # feature and threshold of a leaf, as in scikit-learn
 
@@ -25,9 +27,19 @@ class Tree:
     children_left, children_right
         Nodes that rows with ``x <= threshold`` and ``x > threshold`` go to; -1 in leaves.
     feature, threshold
-        The cut of a sprout; -2 in leaves.
+        The cut of a sprout; -2 in leaves. The threshold is inf where the present go left and the missing right, and
+        NaN where the feature is categorical.
     missing_go_to_left
-        Where a missing value goes: to the child with more rows.
+        Where a missing value goes: where the cut sends the gaps of the node's rows; where those have none, to the
+        child with more rows.
+    has_missing
+        Whether the node's training rows have gaps in the feature of the cut.
+    unseen_go_to_left
+        Where a level goes that the node's training rows do not have: to the child with more rows.
+    level_start, level, level_goes_left
+        The levels of a categorical feature that the node's training rows have, as positions in ``categories_``, and
+        where they go: those of node i are ``level[level_start[i]:level_start[i + 1]]``. A missing level is not
+        listed, see ``missing_go_to_left``.
     value
         Expected outcome, shape (n_nodes, 1, n_values): class probabilities.
     n_node_samples, weighted_n_node_samples
@@ -54,6 +66,11 @@ class Tree:
     feature: IntArray
     threshold: FloatArray
     missing_go_to_left: BoolArray
+    has_missing: BoolArray
+    unseen_go_to_left: BoolArray
+    level_start: IntArray
+    level: IntArray
+    level_goes_left: BoolArray
     value: FloatArray
     n_node_samples: IntArray
     weighted_n_node_samples: FloatArray
@@ -107,17 +124,42 @@ class Tree:
         """Depth of the deepest leaf."""
         return int(self.depth.max())
 
-    def apply(self, X: FloatArray, n_threads: int = 1) -> tuple[IntArray, bool]:
-        """Return the leaf that each row of a float64 matrix falls into, and whether the matrix is finite."""
-        leaves, finite = _core.route(
+    def apply(self, X: Any, n_threads: int = 1) -> tuple[IntArray, bool]:
+        """Return the leaf that each row of a float64 matrix falls into, and whether no value is infinite.
+
+        Of a sparse matrix some rows at a time are made dense.
+        """
+        if not sparse.issparse(X):
+            return self._apply(X, n_threads)
+        step = max(1, _DENSE_CELLS // max(X.shape[1], 1))
+        parts = [self._apply(X[i : i + step].toarray(), n_threads) for i in range(0, X.shape[0], step)]
+        return np.concatenate([leaves for leaves, _ in parts]), all(finite for _, finite in parts)
+
+    def _apply(self, X: FloatArray, n_threads: int) -> tuple[IntArray, bool]:
+        leaves, no_infinity = _core.route(
             X,
             self.feature.astype(np.int32),
             self.threshold,
             self.children_left,
             self.children_right,
+            self.missing_go_to_left.view(np.uint8),
+            self.unseen_go_to_left.view(np.uint8),
+            self.level_start,
+            self.level,
+            self.level_goes_left.view(np.uint8),
             n_threads,
         )
-        return leaves, finite
+        return leaves, no_infinity
+
+    def levels_of(self, node: int, *, left: bool) -> IntArray:
+        """The levels that a node's training rows have and that go to one side."""
+        part = slice(self.level_start[node], self.level_start[node + 1])
+        return self.level[part][self.level_goes_left[part] == left]
+
+    @property
+    def divides_levels(self) -> BoolArray:
+        """Whether each node divides the levels of a categorical feature."""
+        return ~self.is_leaf & np.isnan(self.threshold)
 
     @cached_property
     def parents(self) -> IntArray:
@@ -197,13 +239,19 @@ class Tree:
         for node in range(1, self.node_count):  # parents come before their children
             stays[node] = sprouts[parents[node]]
         place = np.cumsum(stays) - 1
-        arrays = {name: array[stays] for name, array in self.arrays().items()}
+        ragged = ("level_start", "level", "level_goes_left")
+        arrays = {name: array[stays] for name, array in self.arrays().items() if name not in ragged}
         leaf = ~sprouts[stays]
+        n_levels = np.diff(self.level_start)
+        arrays["level_start"] = np.append(0, np.cumsum(np.where(leaf, 0, n_levels[stays])))
+        kept = np.repeat(sprouts & stays, n_levels)
+        arrays["level"], arrays["level_goes_left"] = self.level[kept], self.level_goes_left[kept]
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
         arrays["feature"] = np.where(leaf, UNDEFINED, arrays["feature"])
         arrays["threshold"] = np.where(leaf, float(UNDEFINED), arrays["threshold"])
-        arrays["missing_go_to_left"] = arrays["missing_go_to_left"] & ~leaf
+        for name in ("missing_go_to_left", "has_missing", "unseen_go_to_left"):
+            arrays[name] = arrays[name] & ~leaf
         for name in ("log_prior_split", "log_likelihood_split"):
             arrays[name] = np.where(leaf, -np.inf, arrays[name])
         return replace(self, **arrays)

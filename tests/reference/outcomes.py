@@ -32,6 +32,11 @@ class Categorical:
     def mean(self, alpha):
         return [a / sum(alpha) for a in alpha]
 
+    def order_keys(self, rows, node):
+        counts = self.counts(rows)
+        shares = [n / sum(counts) for n in counts]
+        return shares[1:] if self.n_classes == 2 else shares
+
 
 class Normal:
     """Prior (mu, kappa, alpha, beta)."""
@@ -72,6 +77,18 @@ class Normal:
     def mean(self, parameters):
         return [parameters[0]]
 
+    def order_keys(self, rows, node):
+        """The mean, and the mean squared distance from the node's mean; from the mean of all rows on."""
+
+        def average(values, rows):
+            return math.fsum(self.weight[i] * values[i] for i in rows) / math.fsum(self.weight[i] for i in rows)
+
+        everything = range(len(self.y))
+        zero = average(self.y, everything)
+        z = [y - zero for y in self.y]
+        mean = average(z, rows)
+        return [mean, average([v * v for v in z], rows) - 2 * mean * average(z, node)]
+
 
 class Poisson:
     """Prior (shape, rate)."""
@@ -103,6 +120,10 @@ class Poisson:
 
     def mean(self, parameters):
         return [parameters[0] / parameters[1]]
+
+    def order_keys(self, rows, node):
+        events, exposure = self.update(rows, [0.0, 0.0])
+        return [events / exposure]
 
 
 class Exponential(Poisson):

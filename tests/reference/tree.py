@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 TOLERANCE = 1e-9
+FEW_LEVELS = 8
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Settings:
     split: float = 0.99
     by_depth: bool = True
     by_distance: bool = False
+    subsets: bool = True
     proper: bool = True
     feature_weight: list[float] | None = None
     smoothing: float = 0.0
@@ -29,6 +31,28 @@ class Settings:
     min_samples_leaf: int = 1
     min_weight_fraction_leaf: float = 0.0
     max_leaf_nodes: float = math.inf
+    categorical: set[int] = field(default_factory=set)
+    monotonic: list[int] | None = None
+
+
+@dataclass
+class Cut:
+    """What sends a cell to the left: a value up to `lower`, a level in `levels`, a gap where `gaps_left`."""
+
+    lower: float = math.nan
+    upper: float = math.nan
+    levels: frozenset | None = None
+    gaps_left: bool = False
+    log_share: float = -math.inf  # of the feature's prior mass
+
+    def left(self, cell) -> bool:
+        if math.isnan(cell):
+            return self.gaps_left
+        return cell in self.levels if self.levels is not None else cell <= self.lower
+
+    @property
+    def divides_missing(self) -> bool:
+        return self.levels is None and self.lower == math.inf
 
 
 @dataclass
@@ -36,8 +60,7 @@ class Partition:
     """feature None is the trivial partition."""
 
     feature: int | None
-    lower: float
-    upper: float
+    cut: Cut | None
     log_prior: float
     log_likelihood: float
 
@@ -71,56 +94,148 @@ class Problem:
         total = sum(raw[r] for r in counted)
         self.w = [raw[r] / total if total else 0.0 for r in range(d)]
 
-    def cuts(self, rows, r):
-        """Pairs of neighbouring distinct values of feature r that the limits let us cut between."""
-        values = sorted({self.X[i][r] for i in rows})
-        allowed = []
-        least = self.settings.min_weight_fraction_leaf * self.total_weight * (1 - TOLERANCE)
-        for low, high in pairwise(values):
-            sides = [[i for i in rows if self.X[i][r] <= low], [i for i in rows if self.X[i][r] > low]]
-            if all(
-                len(side) >= self.settings.min_samples_leaf and sum(self.weight[i] for i in side) >= least
-                for side in sides
-            ):
-                allowed.append((low, high))
-        return allowed
+    def sides(self, rows, r, cut):
+        return [[i for i in rows if cut.left(self.X[i][r]) == left] for left in (True, False)]
 
-    def partition_space(self, rows, depth, prior):
+    def within_limits(self, rows, r, cut) -> bool:
+        least = self.settings.min_weight_fraction_leaf * self.total_weight * (1 - TOLERANCE)
+        return all(
+            len(side) >= self.settings.min_samples_leaf and sum(self.weight[i] for i in side) >= least
+            for side in self.sides(rows, r, cut)
+        )
+
+    def cuts(self, rows, r) -> list[Cut]:
+        """The ways to cut feature r that the limits allow, with their shares of its prior mass."""
+        if r in self.settings.categorical:
+            return [cut for cut in self.level_cuts(rows, r) if self.within_limits(rows, r, cut)]
+        values = sorted({self.X[i][r] for i in rows if not math.isnan(self.X[i][r])})
+        gaps = any(math.isnan(self.X[i][r]) for i in rows)
+        cuts = []
+        for low, high in pairwise(values):
+            cuts.append(Cut(low, high))
+            if gaps:
+                cuts.append(Cut(low, high, gaps_left=True))
+        if gaps and values:
+            cuts.append(Cut(math.inf, math.inf))
+        cuts = [cut for cut in cuts if self.within_limits(rows, r, cut)]
+        length = {id(cut): Fraction(cut.upper) - Fraction(cut.lower) for cut in cuts if not cut.divides_missing}
+        n_even = len(cuts) - len(length)
+        for cut in cuts:
+            if self.settings.by_distance and not cut.divides_missing:
+                share = Fraction(len(cuts) - n_even, len(cuts)) * length[id(cut)] / sum(length.values())
+            else:
+                share = Fraction(1, len(cuts))
+            cut.log_share = log_of(share)
+        return cuts
+
+    def level_cuts(self, rows, r) -> list[Cut]:
+        """One level against the rest, then sets of levels; a gap is the last level."""
+        cells = [self.X[i][r] for i in rows]
+        levels = sorted({cell for cell in cells if not math.isnan(cell)})
+        levels += [math.nan] if any(math.isnan(cell) for cell in cells) else []
+        n = len(levels)
+        if n < 2:
+            return []
+        singles = [{0}] if n == 2 else [{k} for k in range(n)]
+        sets = self.sets_of_levels(rows, r, levels) if self.settings.subsets else []
+        n_sizes = n // 2 if self.settings.subsets else 1
+        cuts = []
+        for members in singles + sets:
+            own = [levels[k] for k in members]
+            smaller = min(len(own), n - len(own))
+            n_of_size = math.comb(n, smaller) // (2 if 2 * smaller == n else 1)
+            log_share = log_of(Fraction(1, n_sizes * n_of_size))
+            present = frozenset(level for level in own if not math.isnan(level))
+            cuts.append(Cut(levels=present, gaps_left=len(present) < len(own), log_share=log_share))
+        return cuts
+
+    def sets_of_levels(self, rows, r, levels) -> list[set[int]]:
+        n = len(levels)
+        if n <= FEW_LEVELS:
+            every = ({k for k in range(n) if bits >> k & 1} for bits in range(1, 2 ** (n - 1)))
+            return [members for members in every if 1 < len(members) < n - 1]
+        of_level = [[i for i in rows if same_cell(self.X[i][r], level)] for level in levels]
+        found, listed = [], set()
+        for keys in self.keys_of_levels(of_level, rows):
+            order = sorted(range(n), key=lambda k: (keys[k], k))
+            apart = 1e-9 * max(abs(key) for key in keys)
+            for length in range(2, n - 1):
+                members = frozenset(order[:length])
+                if keys[order[length]] - keys[order[length - 1]] <= apart:
+                    continue
+                if not listed & {members, frozenset(range(n)) - members}:
+                    listed.add(members)
+                    found.append(set(members))
+        return found
+
+    def keys_of_levels(self, of_level, rows):
+        """Numbers to order the levels by: each mean, then how much the level moves that of the node."""
+        of_node = self.outcome.order_keys(rows, rows)
+        weights = [sum(self.weight[i] for i in own) for own in of_level]
+        for k, middle in enumerate(of_node):
+            means = [self.outcome.order_keys(own, rows)[k] for own in of_level]
+            yield means
+            yield [w * (mean - middle) for w, mean in zip(weights, means, strict=True)]
+
+    def prediction(self, rows, prior) -> float:
+        return self.outcome.mean(self.outcome.update(rows, prior, 1 + self.settings.smoothing))[-1]
+
+    def direction(self, r, cut) -> int:
+        free = self.settings.monotonic is None or cut.levels is not None or cut.divides_missing
+        return 0 if free else self.settings.monotonic[r]
+
+    def keeps_order(self, sides, direction, prior, bounds) -> bool:
+        if self.settings.monotonic is None:
+            return True
+        left, right = (self.prediction(side, prior) for side in sides)
+        return bounds[0] <= min(left, right) and max(left, right) <= bounds[1] and direction * left <= direction * right
+
+    def partition_space(self, rows, depth, prior, bounds=(-math.inf, math.inf)):
         """The trivial partition, then every cut in order of feature and threshold."""
         settings = self.settings
         whole = self.outcome.log_likelihood(rows, prior)
-        alone = [Partition(None, math.nan, math.nan, 0.0, whole)]
+        alone = [Partition(None, None, 0.0, whole)]
         cuts = [self.cuts(rows, r) for r in range(len(self.X[0]))]
         if depth >= settings.max_depth or len({self.outcome.record(i) for i in rows}) == 1 or not any(cuts):
             return alone
         s = settings.split ** (1 + depth if settings.by_depth else 1)
         cuttable = sum(self.w[r] for r in range(len(cuts)) if cuts[r])
         trivial = 1 - s * min(cuttable, 1.0) if settings.proper else 1 - s
-        space = [Partition(None, math.nan, math.nan, math.log(trivial), whole)]
+        space = [Partition(None, None, math.log(trivial), whole)]
         for r, of_feature in enumerate(cuts):
-            span = sum(Fraction(high) - Fraction(low) for low, high in of_feature)
-            for low, high in of_feature:
-                by_distance = (Fraction(high) - Fraction(low)) / span
-                v = by_distance if settings.by_distance else Fraction(1, len(of_feature))
-                likelihood = self.outcome.log_likelihood([i for i in rows if self.X[i][r] <= low], prior)
-                likelihood += self.outcome.log_likelihood([i for i in rows if self.X[i][r] > low], prior)
-                space.append(Partition(r, low, high, math.log(s * self.w[r]) + log_of(v), likelihood))
+            for cut in of_feature:
+                sides = self.sides(rows, r, cut)
+                likelihood = sum(self.outcome.log_likelihood(side, prior) for side in sides)
+                if not self.keeps_order(sides, self.direction(r, cut), prior, bounds):
+                    likelihood = -math.inf
+                space.append(Partition(r, cut, math.log(s * self.w[r]) + cut.log_share, likelihood))
         return space
 
-    def grow(self, rows=None, depth=0, prior=None) -> Node:
+    def grow(self, rows=None, depth=0, prior=None, bounds=(-math.inf, math.inf)) -> Node:
         rows = list(range(len(self.X))) if rows is None else rows
         prior = list(self.settings.prior) if prior is None else prior
-        space = self.partition_space(rows, depth, prior)
+        space = self.partition_space(rows, depth, prior, bounds)
         best = max(partition.score for partition in space)
         mode = next(p for p in space if p.score >= best - TOLERANCE * (1 + abs(best)))
         node = Node(rows, depth, prior, space, mode)
         if mode.feature is not None:
-            for side in (lambda x: x <= mode.lower, lambda x: x > mode.lower):
-                part = [i for i in rows if side(self.X[i][mode.feature])]
-                node.children.append(
-                    self.grow(part, depth + 1, self.outcome.update(part, prior, self.settings.smoothing))
-                )
+            sides = self.sides(rows, mode.feature, mode.cut)
+            for side, inside in zip(sides, self.divide_bounds(sides, mode, prior, bounds), strict=True):
+                smoothed = self.outcome.update(side, prior, self.settings.smoothing)
+                node.children.append(self.grow(side, depth + 1, smoothed, inside))
         return node
+
+    def divide_bounds(self, sides, mode, prior, bounds):
+        direction = self.direction(mode.feature, mode.cut)
+        if direction == 0:
+            return bounds, bounds
+        middle = sum(0.5 * self.prediction(side, prior) for side in sides)
+        below, above = (bounds[0], middle), (middle, bounds[1])
+        return (below, above) if direction > 0 else (above, below)
+
+
+def same_cell(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b))
 
 
 def log_of(fraction: Fraction) -> float:

@@ -104,6 +104,20 @@ struct Categorical {
     return sum - log_gamma(prior_sum + n) + log_gamma(prior_sum);
   }
 
+  // The probability of the second of two classes.
+  double mean(const std::vector<double>& prior, const Count* total, double times) const {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < n_classes; ++c) sum += prior[c] + times * static_cast<double>(total[c]);
+    return (prior[1] + times * static_cast<double>(total[1])) / sum;
+  }
+
+  // By the share of each class; of two, one says it all.
+  std::size_t n_orders() const { return n_classes == 2 ? 1 : n_classes; }
+  double order_key(const Count* set, const Count*, std::size_t order) const {
+    const std::size_t of = n_classes == 2 ? 1 : order;
+    return static_cast<double>(set[of]) / static_cast<double>(std::accumulate(set, set + n_classes, Count{0}));
+  }
+
   Node node(const std::vector<double>& prior, const Count* total) const { return Node(*this, prior, total); }
 };
 
@@ -127,6 +141,10 @@ class CategoricalNode {
       n_lower += lower[c];
     }
     return sum - folded_total(n_lower) - 2.0 * log_beta_;
+  }
+
+  void set_scores(const Categorical<Count>&, std::span<const Count> sets, double* scores) const {
+    for (std::size_t i = 0; i * total_.size() < sets.size(); ++i) scores[i] = split_score(&sets[i * total_.size()]);
   }
 
   // G_c is convex, so its maximum over an interval is at an end. -H is concave, so a tangent in the

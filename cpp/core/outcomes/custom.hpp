@@ -18,6 +18,8 @@ struct CustomFunctions {
       log_marginal;
   // prior, statistics of one set -> prior after these rows.
   std::function<std::vector<double>(const std::vector<double>& prior, const std::vector<double>& statistics)> update;
+  // posterior -> what it predicts.
+  std::function<double(const std::vector<double>& posterior)> mean;
 };
 
 class CustomNode;
@@ -68,6 +70,16 @@ struct Custom {
     return result;
   }
 
+  double mean(const std::vector<double>& prior, const double* total, double times) const {
+    std::vector<double> sum(total + 1, total + width());
+    for (double& value : sum) value *= times;
+    return functions->mean(functions->update(prior, sum));
+  }
+
+  // By the mean of each statistic.
+  std::size_t n_orders() const { return n_statistics; }
+  double order_key(const double* set, const double*, std::size_t order) const { return set[order + 1] / set[0]; }
+
   void prepare(const std::vector<double>&, const double*) {}
 
   Node node(const std::vector<double>& prior, const double* total) const;
@@ -95,6 +107,19 @@ class CustomNode {
         sets[(n + j) * k + i] = total_[i] - lower[i];
       }
     }
+    outcome.functions->log_marginal(sets, prior_, result.data());
+    for (std::size_t j = 0; j < n; ++j) scores[j] = result[j] + result[n + j];
+  }
+
+  void set_scores(const Custom& outcome, std::span<const double> given, double* scores) const {
+    const std::size_t k = total_.size(), n = given.size() / (k + 1);
+    if (n == 0) return;
+    std::vector<double> sets(2 * n * k), result(2 * n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < k; ++i) {
+        sets[j * k + i] = given[j * (k + 1) + 1 + i];
+        sets[(n + j) * k + i] = total_[i] - sets[j * k + i];
+      }
     outcome.functions->log_marginal(sets, prior_, result.data());
     for (std::size_t j = 0; j < n; ++j) scores[j] = result[j] + result[n + j];
   }

@@ -23,6 +23,7 @@ struct GammaRate {
 
   std::vector<double> events, exposure, log_factor;
   std::vector<double> weight;  // empty: every row counts once
+  bool predicts_duration = false;  // the time to an event, not the rate of events
 
   std::size_t n_rows() const { return events.size(); }
   std::size_t width() const { return 4; }  // weight, events, exposure, log factor
@@ -35,7 +36,7 @@ struct GammaRate {
       for (std::size_t i = 0; i < part.size(); ++i) part[i] = values[rows[i]];
       return part;
     };
-    return {pick(events), pick(exposure), pick(log_factor), pick(weight)};
+    return {pick(events), pick(exposure), pick(log_factor), pick(weight), predicts_duration};
   }
 
   void add(double* statistics, std::size_t row) const {
@@ -54,6 +55,15 @@ struct GammaRate {
     return log_gamma(prior[0] + total[1]) - log_gamma(prior[0]) + prior[0] * std::log(prior[1]) -
            (prior[0] + total[1]) * std::log(prior[1] + total[2]) + total[3];
   }
+
+  double mean(const std::vector<double>& prior, const double* total, double times) const {
+    const double shape = prior[0] + times * total[1], rate = prior[1] + times * total[2];
+    if (!predicts_duration) return shape / rate;
+    return shape > 1.0 ? rate / (shape - 1.0) : -kMinusInfinity;
+  }
+
+  std::size_t n_orders() const { return 1; }
+  double order_key(const double* set, const double*, std::size_t) const { return set[1] / set[2]; }
 
   void prepare(const std::vector<double>&, const double*) {}
 
@@ -78,6 +88,13 @@ class GammaRateNode {
         exposure += outcome.weight_of(row) * outcome.exposure[row];
       }
       scores[j] = constant_ + side(events, exposure) + side(events_ - events, exposure_ - exposure);
+    }
+  }
+
+  void set_scores(const GammaRate&, std::span<const double> sets, double* scores) const {
+    for (std::size_t i = 0; 4 * i < sets.size(); ++i) {
+      const double events = sets[4 * i + 1], exposure = sets[4 * i + 2];
+      scores[i] = constant_ + side(events, exposure) + side(events_ - events, exposure_ - exposure);
     }
   }
 

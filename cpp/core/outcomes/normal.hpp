@@ -107,6 +107,17 @@ struct Normal {
     return prior.prior_term() + prior.count_term(total[0]) - (prior.alpha + 0.5 * total[0]) * std::log(beta_n);
   }
 
+  double mean(const std::vector<double>& parameters, const double* total, double times) const {
+    const NormalPrior prior(parameters);
+    return (prior.kappa * prior.mu + times * total[1]) / (prior.kappa + times * total[0]);
+  }
+
+  // By the mean, and by the mean squared distance from the node's mean (but for a constant).
+  std::size_t n_orders() const { return 2; }
+  double order_key(const double* set, const double* node, std::size_t order) const {
+    return order == 0 ? set[1] / set[0] : (set[2] - 2.0 * set[1] * (node[1] / node[0])) / set[0];
+  }
+
   static std::shared_ptr<const Tables> make_tables(const std::vector<double>& parameters, std::size_t most) {
     const NormalPrior prior(parameters);
     auto made = std::make_shared<Tables>();
@@ -136,6 +147,10 @@ class NormalNode {
 
   double split_score(const double* lower) const {
     return constant_ + side(lower[0], lower[1], lower[2]) + side(n_ - lower[0], s_ - lower[1], q_ - lower[2]);
+  }
+
+  void set_scores(const Normal&, std::span<const double> sets, double* scores) const {
+    for (std::size_t i = 0; 3 * i < sets.size(); ++i) scores[i] = split_score(&sets[3 * i]);
   }
 
   // Any part of a bin's rows, of mean c and sum of squared deviations S, deviates from its share of the sum by at

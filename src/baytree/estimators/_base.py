@@ -10,13 +10,15 @@ import numpy as np
 from joblib import cpu_count
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
-    check_finite,
     check_integer,
+    check_no_infinity,
     check_optional_integer,
+    check_outcomes,
     check_positive_array,
     check_real,
     check_sample_weight,
@@ -24,9 +26,11 @@ from .._validation import (
 )
 from ..explanation import Explanation, LeafSummary, explain_rows
 from ..growing import Growth, encode_table, grow_tree, update_tree
+from ..monotonic import breaks_order, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
+from ..table import Categories, as_table, column_position, is_frame, may_hold_text, read_known_table, read_new_table
 from ..tree import Tree
 
 _MOST_THREADS = 4096
@@ -38,10 +42,13 @@ class BayesianTree(BaseEstimator, ABC):
     tree_: Tree
     outcome_: Outcome
     n_features_in_: int
+    categories_: Categories
     prior: Any
     partition_prior: Any
     feature_prior: Any
     smoothing: Any
+    categorical_features: Any
+    monotonic_cst: Any
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
@@ -64,38 +71,74 @@ class BayesianTree(BaseEstimator, ABC):
     def _leaf_summary(self, leaf: int) -> LeafSummary:
         """What a leaf predicts, for an explanation."""
 
+    def __sklearn_tags__(self) -> Tags:
+        """Tables come with gaps, categories and text, dense or sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
         """Grow the tree; the one fit of all estimators."""
         with unchanged_on_error(self):
-            X, target = self._check_rows(X, y, sample_weight, extras, reset=True)
-            growth = self._growth()
-            target, counts = self._check_target(target)
-            if counts is not None:
-                X = X[counts]
-            self._grow(X, target, growth)
+            self._grow(*self.prepare(X, y, sample_weight, **extras))
         return self
+
+    def prepare(self, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> tuple[Any, Target, Growth]:
+        """Check everything that `fit` is given; return the table as a matrix, the outcomes, the settings."""
+        X, target = self._check_rows(X, y, sample_weight, extras, reset=True)
+        target, counts = self._check_target(target)
+        return X if counts is None else X[counts], target, self._growth()
+
+    def make_outcome(self, target: Target) -> Outcome:
+        """The outcome with the prior that the parameter `prior` gives."""
+        return self._make_outcome(target, self.prior)
+
+    @property
+    def is_categorical(self) -> BoolArray:
+        """Whether each feature is categorical."""
+        return np.array([levels is not None for levels in self.categories_])
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
-    ) -> tuple[FloatArray, Target]:
+    ) -> tuple[Any, Target]:
         """Check rows with outcomes and drop those of weight zero: they are no rows."""
-        X, y = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, ensure_all_finite=False, **self._target_checks()
-        )
-        check_finite(X, getattr(self, "feature_names_in_", None))
-        target = Target(y, check_sample_weight(sample_weight, len(X)), **extras)
+        X = self._read_table(X, reset=reset)
+        y = check_outcomes(y, **self._target_checks())
+        check_consistent_length(X, y)
+        check_no_infinity(X, self._names)
+        target = Target(y, check_sample_weight(sample_weight, X.shape[0]), **extras)
         if target.weight is not None and not target.weight.all():
             counts = target.weight > 0
             X, target = X[counts], target.take(counts)
         return X, target
 
-    def _target_checks(self) -> dict[str, Any]:
-        """Arguments for scikit-learn's check of y."""
+    @property
+    def _names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
+
+    def _read_table(self, X: Any, *, reset: bool) -> Any:
+        """Check a table and return it as a matrix of numbers and codes: float64, dense or sparse."""
+        X = as_table(X)
+        check = {"reset": reset, "ensure_all_finite": False}
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif may_hold_text(X):
+            X = validate_data(self, X, dtype=None, **check)
+        else:
+            X = validate_data(self, X, dtype=np.float64, accept_sparse="csc" if reset else "csr", **check)
+        if not reset:
+            return read_known_table(X, self.categories_, self._names)
+        X, self.categories_ = read_new_table(X, self.categorical_features, self._names)
+        return X
+
+    def _target_checks(self) -> dict[str, bool]:
+        """Arguments of the check of y."""
         return {}
 
-    def _grow(self, X: FloatArray, target: Target, growth: Growth) -> None:
+    def _grow(self, X: Any, target: Target, growth: Growth) -> None:
         """Grow the tree, trying several priors where the evidence is to choose; the columns are encoded once."""
-        columns = encode_table(X, growth.n_threads)
+        columns = encode_table(X, self.is_categorical, growth)
         choose = isinstance(self.prior, str) and self.prior == "evidence"
         outcome = self._make_outcome(target, None if choose else self.prior)
         best = -np.inf
@@ -112,20 +155,21 @@ class BayesianTree(BaseEstimator, ABC):
             target = self._check_more_target(target)
             leaves, _ = self.tree_.apply(X, self._n_threads())
             self.tree_ = update_tree(self.tree_, leaves, target, self.outcome_)
+            monotonic = read_monotonic(self.monotonic_cst, self.categories_, self._names)
+            if monotonic is not None and breaks_order(self.tree_, monotonic, self._constrained_value()):
+                raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
         return self
+
+    def _constrained_value(self) -> FloatArray:
+        """What monotonic_cst speaks of, in every node."""
+        return self.tree_.value[:, 0, -1]
 
     def _growth(self) -> Growth:
         """Check the parameters that do not concern the outcome."""
-        d = self.n_features_in_
-        if self.feature_prior is None:
-            feature_weight = np.ones(d)
-        else:
-            feature_weight = check_positive_array(
-                "feature_prior", self.feature_prior, length=d, one_per=f"feature ({d} of them)"
-            )
         return Growth(
             partition_prior=as_partition_prior(self.partition_prior),
-            feature_weight=feature_weight,
+            feature_weight=read_feature_prior(self.feature_prior, self.n_features_in_, self._names),
+            monotonic=read_monotonic(self.monotonic_cst, self.categories_, self._names),
             smoothing=check_real("smoothing", self.smoothing, low=0, low_ok=True),
             max_depth=check_optional_integer("max_depth", self.max_depth, low=0),
             min_samples_leaf=check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
@@ -147,13 +191,13 @@ class BayesianTree(BaseEstimator, ABC):
             )
         return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
-    def _route(self, X: Any) -> tuple[FloatArray, IntArray]:
+    def _route(self, X: Any) -> tuple[Any, IntArray]:
         """Check rows and return them with their leaves."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        leaves, finite = self.tree_.apply(X, self._n_threads())
-        if not finite:
-            check_finite(X, getattr(self, "feature_names_in_", None))
+        X = self._read_table(X, reset=False)
+        leaves, no_infinity = self.tree_.apply(X, self._n_threads())
+        if not no_infinity:
+            check_no_infinity(X, self._names)
         return X, leaves
 
     def apply(self, X: Any) -> IntArray:
@@ -229,10 +273,23 @@ class BayesianTree(BaseEstimator, ABC):
             One for each row; print it, or take its ``to_dict()``.
         """
         X, leaves = self._route(X)
-        names = getattr(self, "feature_names_in_", None)
-        return explain_rows(self.tree_, X, leaves, names, self._leaf_summary)
+        return explain_rows(self, X.toarray() if sparse.issparse(X) else X, leaves, self._leaf_summary)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
         check_is_fitted(self)
         write_model(self, path)
+
+
+def read_feature_prior(feature_prior: Any, n_features: int, names: Any) -> FloatArray:
+    """Read the `feature_prior` parameter: one weight per feature, or a dict by name or position (others: 1)."""
+    if feature_prior is None:
+        return np.ones(n_features)
+    if isinstance(feature_prior, dict):
+        weights: list[Any] = [1.0] * n_features
+        for column, weight in feature_prior.items():
+            weights[column_position("feature_prior", column, n_features, names)] = weight
+        feature_prior = weights
+    return check_positive_array(
+        "feature_prior", feature_prior, length=n_features, one_per=f"feature ({n_features} of them)"
+    )

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from .._typing import AnyArray, FloatArray
 from .._validation import check_labels, check_quantiles, check_real, shown, unchanged_on_error
 from ..explanation import LeafSummary
+from ..growing import Growth
 from ..outcomes import CategoricalOutcome, Target
 from ._base import BayesianTree
 
@@ -31,9 +32,16 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
-        One positive weight per feature: how probable a cut along it is beforehand. None: all alike.
+        One positive weight per feature, or a dict of weights by name or position (others: 1): how probable a cut
+        along it is beforehand. None: all alike.
     smoothing
         The paper's delta: a child's prior is its parent's plus `smoothing` times its own class counts.
+    categorical_features
+        Columns that hold levels without an order: ``"from_dtype"`` for columns of text and of a categorical type, a
+        mask, positions or names, or None.
+    monotonic_cst
+        Two classes only: 1 for features with which the probability of the second class must not fall, -1 for those
+        with which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
     max_depth
         Most cuts between the root and a leaf. None: no limit but the prior.
     min_samples_leaf
@@ -51,6 +59,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
     ----------
     classes_
         Class labels, sorted.
+    categories_
+        For each feature its levels in ascending order, or None for one of numbers.
     tree_
         The fitted `Tree`: parallel arrays named as in scikit-learn, with posteriors.
     prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
@@ -78,6 +88,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -89,6 +101,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -102,7 +116,8 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
         Parameters
         ----------
         X
-            Table of finite numbers, shape (n_rows, n_features).
+            Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
+            matrix. NaN and None are gaps.
         y
             Class label of each row.
         sample_weight
@@ -160,6 +175,12 @@ class BayesianTreeClassifier(ClassifierMixin, BayesianTree):
             label = target.y[np.argmax(unknown)]
             raise ValueError(f"y has the class {label!r}, which is not one of the classes {list(self.classes_)}.")
         return replace(target, y=codes)
+
+    def _growth(self) -> Growth:
+        growth = super()._growth()
+        if growth.monotonic is not None and len(self.classes_) > 2:
+            raise ValueError(f"monotonic_cst needs two classes, y has {len(self.classes_)}: which should rise?")
+        return growth
 
     def _make_outcome(self, target: Target, prior: Any) -> CategoricalOutcome:
         return CategoricalOutcome.of(target, prior, len(self.classes_))

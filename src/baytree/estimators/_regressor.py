@@ -28,8 +28,11 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
         ``"normal"``, ``(shape, rate)`` of a Gamma for the others. None: set from y. ``"evidence"``: the one with
         the highest `log_evidence_` of a grid.
-    partition_prior, feature_prior, smoothing
+    partition_prior, feature_prior, smoothing, categorical_features
         As in `BayesianTreeClassifier`.
+    monotonic_cst
+        1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
+        others; one for each feature, or a dict by name or position.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, n_jobs
         As in `BayesianTreeClassifier`.
 
@@ -37,6 +40,8 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
     ----------
     tree_
         The fitted `Tree`.
+    categories_
+        For each feature its levels in ascending order, or None for one of numbers.
     prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
         See their own descriptions.
 
@@ -60,6 +65,8 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -71,6 +78,8 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -91,7 +100,8 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         Parameters
         ----------
         X
-            Table of finite numbers, shape (n_rows, n_features).
+            Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
+            matrix. NaN and None are gaps.
         y
             Outcome of each row.
         sample_weight
@@ -113,7 +123,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         add = self._partial_fit if hasattr(self, "tree_") else self._fit
         return add(X, y, sample_weight, exposure=exposure, event=event)
 
-    def _target_checks(self) -> dict[str, Any]:
+    def _target_checks(self) -> dict[str, bool]:
         own = not isinstance(self.outcome, str)
         return {"multi_output": own, "y_numeric": not own}
 
@@ -132,7 +142,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         family = self._family()
         n_rows = len(y) if hasattr(y, "__len__") else 0
         for name, owner in (("exposure", PoissonOutcome), ("event", ExponentialOutcome)):
-            if extras[name] is None:
+            if extras.get(name) is None:
                 continue
             if family is not owner:
                 raise ValueError(f"{name} is for outcome={owner.name!r} only; outcome is {self.outcome!r}.")

@@ -6,7 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..explanation import feature_name, format_odds
+from ..explanation import format_odds
+from ..rules import Wording
 from ..tree import LEAF, Tree
 
 
@@ -36,7 +37,7 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
+    wording = Wording(model, lambda value: f"{value:.{decimals}f}")
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]
@@ -49,11 +50,9 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
         if max_depth is not None and tree.depth[node] >= max_depth:
             lines.append(head + f"...  n={tree.n_node_samples[node]}")
             continue
-        name = feature_name(int(tree.feature[node]), names)
         odds = format_odds(float(tree.log_odds_split[node]))
-        lines.append(
-            head + f"{name} <= {tree.threshold[node]:.{decimals}f}   [odds {odds}, n={tree.n_node_samples[node]}]"
-        )
+        cut = f"{wording.feature(node)} {wording.condition(node)}"
+        lines.append(head + f"{cut}   [odds {odds}, n={tree.n_node_samples[node]}]")
         stack.append((int(tree.children_right[node]), indent + "└─ no:  ", indent + " " * 8))
         stack.append((int(tree.children_left[node]), indent + "├─ yes: ", indent + "│" + " " * 7))
     return "\n".join(lines)

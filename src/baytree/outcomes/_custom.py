@@ -61,7 +61,7 @@ class CustomOutcome(RealOutcome):
         """The rows' statistics, with functions for the rest."""
         weight = np.ones(len(target.y)) if target.weight is None else target.weight
         rows = np.ascontiguousarray(self._row_statistics(target) * weight[:, None])
-        return _core.Custom(rows, weight, self._log_marginal, self._update)
+        return _core.Custom(rows, weight, self._log_marginal, self._update, self._mean)
 
     def _log_marginal(self, statistics: FloatArray, prior: FloatArray) -> FloatArray:
         result = np.asarray(self.definition.log_marginal(statistics, prior), dtype=np.float64)
@@ -75,6 +75,12 @@ class CustomOutcome(RealOutcome):
     def _update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         result = np.asarray(self.definition.update(prior[None, :], statistics[None, :]), dtype=np.float64)
         return np.ascontiguousarray(np.broadcast_to(result, (1, len(prior)))[0])
+
+    def _mean(self, posterior: FloatArray) -> float:
+        mean = self.mean(posterior[None, :])
+        if mean.size != 1:
+            raise ValueError("monotonic_cst needs an outcome whose mean(posterior) is one number.")
+        return float(mean[0, 0])
 
     def statistics(self, target: Target) -> FloatArray:
         """One, then the object's own."""

@@ -21,6 +21,7 @@ class ExponentialOutcome(GammaRateOutcome):
     """Durations, with an optional event indicator."""
 
     name = "exponential"
+    predicts_duration = True
 
     @staticmethod
     def check(target: Target) -> None:

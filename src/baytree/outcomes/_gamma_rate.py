@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
@@ -28,6 +28,7 @@ class GammaRateOutcome(RealOutcome):
     prior: FloatArray
 
     parameter_names = ("shape", "rate")
+    predicts_duration: ClassVar[bool] = False  # the mean is a time, not a rate
 
     @staticmethod
     @abstractmethod
@@ -62,7 +63,7 @@ class GammaRateOutcome(RealOutcome):
 
     def to_core(self, target: Target) -> _core.GammaRate:
         """Events and exposure of each row."""
-        return _core.GammaRate(*self.events_and_exposure(target), target.weight)
+        return _core.GammaRate(*self.events_and_exposure(target), target.weight, self.predicts_duration)
 
     def statistics(self, target: Target) -> FloatArray:
         """One, events, exposure and log factor."""

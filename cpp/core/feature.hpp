@@ -1,0 +1,141 @@
+// One feature in one node, whatever its kind: the list of its partitions, and the division of the rows by one of them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "cuts.hpp"
+#include "levels.hpp"
+#include "monotonic.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "prior.hpp"
+
+namespace baytree {
+
+template <class Number>
+struct PartitionList {
+  bool is_categorical = false;
+  CutList cuts;              // of a categorical feature: its sets, in their order
+  LevelList<Number> levels;  // categorical features only
+};
+
+// A node while its partitions are scored; the outcome is that of its rows.
+template <Outcome T>
+struct ScoredNode {
+  const T& outcome;
+  const typename T::Node& scorer;
+  const Node<typename T::Number>& node;
+};
+
+// Lists the partitions of a feature; value(entry) is the column's value there.
+template <Outcome T, class Entry, class Value>
+void list_partitions(const ScoredNode<T>& scored, std::size_t index, bool is_categorical,
+                     const SortedFeature<Entry>& feature, const Settings& settings,
+                     PartitionList<typename T::Number>& list, Value&& value) {
+  const auto& [outcome, scorer, node] = scored;
+  list.is_categorical = is_categorical;
+  if (is_categorical)
+    list_level_sets(outcome, scorer, node.statistics.data(), feature.order, settings, list.levels, list.cuts);
+  else list_all_cuts(outcome, scorer, feature, settings, list.cuts, value);
+  if (!settings.constrained()) return;
+  MonotonicNode<T> monotonic(outcome, node, settings.smoothing);
+  if (is_categorical) monotonic.forbid(list.levels, list.cuts);
+  else monotonic.forbid(feature, settings.direction(index), list.cuts);
+}
+
+// Where the gaps begin in an order that is sorted by code.
+template <class Entry, class IsGap>
+std::size_t count_present(std::span<const Entry> order, IsGap&& is_gap) {
+  if (order.empty() || !is_gap(order.back())) return order.size();
+  return static_cast<std::size_t>(
+      std::partition_point(order.begin(), order.end(), [&](Entry entry) { return !is_gap(entry); }) - order.begin());
+}
+
+// Notes in the node what a partition does; row_of(entry) is the row in the table.
+template <class Number, class Entry, class RowOf>
+void describe_partition(const PartitionList<Number>& list, std::size_t index, const SortedFeature<Entry>& feature,
+                        Node<Number>& node, RowOf&& row_of) {
+  if (list.is_categorical) {
+    const std::vector<std::uint8_t> in_set = list.levels.members(list.levels.sets[index]);
+    for (std::size_t level = 0; level < in_set.size(); ++level)
+      (in_set[level] ? node.lower_levels : node.upper_levels)
+          .push_back(row_of(feature.order[list.levels.start[level]]));
+    return;
+  }
+  const std::uint32_t position = list.cuts.positions[index];
+  node.lower_row = row_of(feature.order[position]);
+  node.upper_row = row_of(feature.order[position + 1]);
+  node.divides_missing = feature.n_gaps() > 0 && position + std::size_t{1} == feature.n_present;
+  if (feature.n_gaps() > 0) node.gaps = list.cuts.sends_gaps_lower(index) ? Gaps::lower : Gaps::upper;
+}
+
+// Moves the entries of the lower side to the front, both sides in ascending order; returns how many they are.
+template <class Number, class Entry>
+std::size_t divide_order(const PartitionList<Number>& list, std::size_t index, std::size_t n_present,
+                         std::span<Entry> order) {
+  if (list.is_categorical) {
+    const std::vector<std::uint8_t> in_set = list.levels.members(list.levels.sets[index]);
+    std::vector<Entry> upper;
+    std::size_t n_lower = 0;
+    for (std::size_t level = 0; level < in_set.size(); ++level)
+      for (std::size_t i = list.levels.start[level]; i < list.levels.start[level + 1]; ++i)
+        if (in_set[level]) order[n_lower++] = order[i];
+        else upper.push_back(order[i]);
+    std::copy(upper.begin(), upper.end(), order.begin() + static_cast<std::ptrdiff_t>(n_lower));
+    return n_lower;
+  }
+  const std::size_t n_lower = list.cuts.positions[index] + std::size_t{1};
+  if (!list.cuts.sends_gaps_lower(index)) return n_lower;
+  std::rotate(order.begin() + static_cast<std::ptrdiff_t>(n_lower),
+              order.begin() + static_cast<std::ptrdiff_t>(n_present), order.end());
+  return n_lower + order.size() - n_present;
+}
+
+// The rows of a node in ascending order of a column.
+inline SortedFeature<Keyed> sorted_feature(const Column& column, std::span<const Row> rows, std::vector<Keyed>& order,
+                                           std::vector<Keyed>& spare) {
+  sort_rows(column, rows, order, spare);
+  const std::span<const Keyed> sorted(order);
+  return {sorted, count_present(sorted, [&](Keyed entry) { return key_of(entry) == column.gap_code(); }), true};
+}
+
+// w_r: sums to one over the features that can be cut at the root, in the paper's literal prior over all.
+template <Outcome T>
+std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
+                                               const ScoredNode<T>& root, Interrupt& interrupt) {
+  std::vector<Row> rows(settings.limits.limit_cuts() ? columns.n_rows : 0);
+  std::iota(rows.begin(), rows.end(), Row{0});
+  std::vector<Keyed> order, spare;
+  PartitionList<typename T::Number> list;
+  auto can_be_cut = [&](const Column& column) {
+    if (!settings.limits.limit_cuts()) return column.n_codes > 1;
+    const SortedFeature<Keyed> feature = sorted_feature(column, rows, order, spare);
+    if (column.is_categorical)
+      list_level_sets(root.outcome, root.scorer, root.node.statistics.data(), feature.order, settings, list.levels,
+                      list.cuts);
+    else find_allowed_cuts(root.outcome, feature, settings.limits, list.cuts);
+    return list.cuts.n_cuts > 0;
+  };
+  std::vector<double> weights = settings.prior.feature_weight;
+  double sum = 0.0;
+  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
+    if (!settings.prior.proper || can_be_cut(columns.columns[f])) sum += weights[f];
+  });
+  if (sum > 0.0)
+    for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+// The weight of all rows, which a share of the weight refers to.
+template <Outcome T>
+double total_weight(const T& outcome, std::size_t n_rows) {
+  double total = 0.0;
+  for (std::size_t row = 0; row < n_rows; ++row) total += static_cast<double>(outcome.weight_of(row));
+  return total;
+}
+
+}  // namespace baytree

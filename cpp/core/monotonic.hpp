@@ -1,0 +1,90 @@
+// Predictions that must rise or fall with a feature. A cut along it must put the smaller prediction on the right side,
+// and everything below stays on its side of the middle between the two; a partition that does not has prior zero.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cuts.hpp"
+#include "levels.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "prior.hpp"
+
+namespace baytree {
+
+template <Outcome T>
+class MonotonicNode {
+ public:
+  using Number = typename T::Number;
+
+  MonotonicNode(const T& outcome, const Node<Number>& node, double smoothing)
+      : outcome_(outcome), node_(node), times_(1.0 + smoothing), upper_(outcome.width()) {}
+
+  // Gives the cuts that break the order, or leave the node's bounds, a likelihood of zero.
+  template <class Entry>
+  void forbid(const SortedFeature<Entry>& feature, int direction, CutList& cuts) {
+    std::vector<Number> lower(outcome_.width());
+    forbid_from(lower, feature, direction, cuts, 0, cuts.n_gaps_upper);
+    if (cuts.n_gaps_upper < cuts.positions.size()) lower = gap_statistics(outcome_, feature);
+    forbid_from(lower, feature, direction, cuts, cuts.n_gaps_upper, cuts.positions.size());
+  }
+
+  void forbid(const LevelList<Number>& levels, CutList& cuts) {
+    for (std::size_t i = 0; i < cuts.log_likelihood.size(); ++i)
+      if (!allows(&levels.lower[i * outcome_.width()], 0)) cuts.log_likelihood[i] = kMinusInfinity;
+  }
+
+  // Bounds of the children, given their statistics.
+  std::pair<Bounds, Bounds> divide_bounds(const Number* lower, const Number* upper, int direction) const {
+    Bounds below = node_.bounds, above = node_.bounds;
+    const double middle = 0.5 * prediction(lower) + 0.5 * prediction(upper);
+    if (direction > 0) below.high = above.low = middle;
+    if (direction < 0) below.low = above.high = middle;
+    return {below, above};
+  }
+
+ private:
+  double prediction(const Number* statistics) const { return outcome_.mean(node_.prior, statistics, times_); }
+
+  bool allows(const Number* lower, int direction) {
+    for (std::size_t k = 0; k < upper_.size(); ++k) upper_[k] = node_.statistics[k] - lower[k];
+    const double below = prediction(lower), above = prediction(upper_.data());
+    const auto [least, most] = std::minmax(below, above);
+    if (least < node_.bounds.low || most > node_.bounds.high) return false;
+    return direction == 0 || (direction > 0 ? below <= above : below >= above);
+  }
+
+  template <class Entry>
+  void forbid_from(std::vector<Number>& lower, const SortedFeature<Entry>& feature, int direction, CutList& cuts,
+                   std::size_t first, std::size_t stop) {
+    std::size_t next = 0;
+    for (std::size_t i = first; i < stop; ++i) {
+      for (; next <= cuts.positions[i]; ++next) outcome_.add(lower.data(), row_in_node(feature.order[next]));
+      const bool divides_missing = feature.n_gaps() > 0 && next == feature.n_present;
+      if (!allows(lower.data(), divides_missing ? 0 : direction)) cuts.log_likelihood[i] = kMinusInfinity;
+    }
+  }
+
+  const T& outcome_;
+  const Node<Number>& node_;
+  double times_;
+  std::vector<Number> upper_;
+};
+
+// Hands the bounds of a node that was split down to its children.
+template <Outcome T>
+void bound_children(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
+                    Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
+  // Present against missing is no order.
+  const bool in_order = parent.lower_levels.empty() && !parent.divides_missing;
+  const int direction = in_order ? settings.direction(static_cast<std::size_t>(parent.feature)) : 0;
+  std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
+                                             .divide_bounds(lower.statistics.data(), upper.statistics.data(),
+                                                            direction);
+}
+
+}  // namespace baytree

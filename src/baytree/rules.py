@@ -1,0 +1,68 @@
+"""Cuts in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._typing import AnyArray
+from .tree import Tree
+
+
+def feature_name(feature: int, names: Any) -> str:
+    """Name of a feature, ``x3`` where the table had no names."""
+    return f"x{feature}" if names is None else str(names[feature])
+
+
+def level_name(level: Any) -> str:
+    """A level as text; whole numbers without a point."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+class Wording:
+    """Words for the cuts of a fitted tree."""
+
+    def __init__(self, model: Any, number: Callable[[float], str] = lambda value: f"{value:g}") -> None:
+        self.tree: Tree = model.tree_
+        self.names = getattr(model, "feature_names_in_", None)
+        self.categories = model.categories_
+        self.number = number
+
+    def feature(self, node: int) -> str:
+        """The feature that a node is cut along."""
+        return feature_name(int(self.tree.feature[node]), self.names)
+
+    def condition(self, node: int, *, left: bool = True) -> str:
+        """What must hold of a row for it to go to one side: ``<= 3``, ``in {red, blue}``, ``is missing``."""
+        tree = self.tree
+        if tree.divides_levels[node]:
+            return self._set(node, left=left)
+        if np.isinf(tree.threshold[node]):
+            return "is present" if left else "is missing"
+        relation = "<=" if left else ">"
+        goes_here = bool(tree.has_missing[node] and tree.missing_go_to_left[node] == left)
+        return f"{relation} {self.number(tree.threshold[node])}{' or missing' if goes_here else ''}"
+
+    def _set(self, node: int, *, left: bool) -> str:
+        """The shorter of the two sets, with ``in`` or ``not in``; gaps count as a level."""
+        here, there = self._members(node, left=left), self._members(node, left=not left)
+        inside = len(here) < len(there) or (len(here) == len(there) and left)
+        names = here if inside else there
+        return f"{'in' if inside else 'not in'} {{{', '.join(names)}}}"
+
+    def _members(self, node: int, *, left: bool) -> list[str]:
+        levels = self.categories[int(self.tree.feature[node])]
+        names = [level_name(levels[i]) for i in self.tree.levels_of(node, left=left)]
+        gaps_here = self.tree.has_missing[node] and self.tree.missing_go_to_left[node] == left
+        return [*names, "missing"] if gaps_here else names
+
+    def value(self, feature: int, cell: float) -> float | str | None:
+        """What a cell of the matrix stands for: a number, a level, or None where it is missing."""
+        levels: AnyArray | None = self.categories[feature]
+        if np.isnan(cell):
+            return None
+        if levels is None:
+            return cell
+        return level_name(levels[int(cell)]) if cell >= 0 else "a level not seen in training"

@@ -1,0 +1,592 @@
+"""Tables as they come: frames, text, gaps, levels, sparse matrices, constraints."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, load, partition_space
+from baytree.export import to_text
+from tests import strategies
+from tests.reference import outcomes
+from tests.test_custom import Counts
+from tests.test_oracle import assert_same_classes, assert_same_tree
+
+
+def raw_frame(n=300, seed=0, n_levels=12):
+    """Levels that matter in sets, a number with gaps that matter, and noise."""
+    random = np.random.default_rng(seed)
+    level = random.integers(0, n_levels, n)
+    x = random.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "city": np.array([f"city {k:02d}" for k in range(n_levels)], dtype=object)[level],
+            "x": np.where(random.random(n) < 0.2, np.nan, x),
+            "flag": random.random(n) < 0.5,
+            "noise": random.normal(size=n),
+        }
+    )
+    chance = 0.1 + 0.5 * (level % 3 == 0) + 0.35 * np.where(np.isnan(frame["x"]), 1, x > 0.5)
+    return frame, (random.random(n) < chance).astype(int)
+
+
+def assert_same_arrays(one, other):
+    for name, array in one.tree_.arrays().items():
+        assert_array_equal(array, other.tree_.arrays()[name], err_msg=name)
+
+
+def frames(frame):
+    """The same table in every kind of frame, text as text and as categories."""
+    categories = frame.astype({"city": "category"})
+    polars = pl.DataFrame({name: frame[name].to_list() for name in frame}, nan_to_null=True)
+    return {
+        "pandas": frame,
+        "pandas category": categories,
+        "pandas other order": frame.assign(
+            city=categories["city"].cat.reorder_categories(categories.city.cat.categories[::-1])
+        ),
+        "pandas nullable": frame.convert_dtypes(),
+        "polars": polars,
+        "polars category": polars.with_columns(pl.col("city").cast(pl.Categorical)),
+        "polars enum": polars.with_columns(pl.col("city").cast(pl.Enum(sorted(set(frame["city"]))[::-1]))),
+        "pyarrow": pa.Table.from_pandas(frame, preserve_index=False),
+        "pyarrow dictionary": pa.Table.from_pandas(categories, preserve_index=False),
+    }
+
+
+@pytest.mark.parametrize("kind", frames(raw_frame(5)[0]))
+def test_every_kind_of_frame_gives_the_same_tree(kind):
+    frame, y = raw_frame()
+    expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    assert {0, 1} <= set(expected.tree_.feature)
+    table = frames(frame)[kind]
+    model = BayesianTreeClassifier(prior=1.0).fit(table, y)
+    assert_same_arrays(model, expected)
+    assert_array_equal(model.feature_names_in_, frame.columns)
+    assert_array_equal(model.predict_proba(table), expected.predict_proba(frame))
+    assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
+
+
+def test_lists_and_arrays_of_objects_give_the_tree_of_the_frame():
+    frame, y = raw_frame()
+    expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    for rows in (frame.to_numpy(dtype=object), frame.to_numpy(dtype=object).tolist()):
+        model = BayesianTreeClassifier(prior=1.0).fit(rows, y)
+        assert_same_arrays(model, expected)
+        assert_array_equal(model.predict(rows), expected.predict(frame))
+
+
+@pytest.mark.parametrize("given", [["city"], [0], [-4], [True, False, False, False], np.array([0]), ("city",)], ids=str)
+def test_categorical_features_by_name_position_and_mask(given):
+    frame, y = raw_frame()
+    expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    assert_same_arrays(BayesianTreeClassifier(prior=1.0, categorical_features=given).fit(frame, y), expected)
+
+
+def test_numbers_can_be_levels():
+    frame, y = raw_frame()
+    codes = frame.assign(city=frame["city"].str[5:].astype(int) * 10)
+    expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    for table, features in [
+        (codes, ["city"]),
+        (codes.astype({"city": "category"}), "from_dtype"),
+        (codes.to_numpy(float), [0]),
+    ]:
+        model = BayesianTreeClassifier(prior=1.0, categorical_features=features).fit(table, y)
+        assert_same_arrays(model, expected)
+        assert_array_equal(model.categories_[0], np.arange(12) * 10.0)
+    assert not BayesianTreeClassifier(prior=1.0).fit(codes, y).tree_.divides_levels.any()
+
+
+def test_intervals_as_levels_are_shown_as_text():
+    frame, y = raw_frame()
+    cut = frame.assign(x=pd.cut(frame["x"], [-9, -0.5, 0.5, 9]))
+    model = BayesianTreeClassifier(prior=1.0).fit(cut, y)
+    assert list(model.categories_[1]) == ["(-0.5, 0.5]", "(-9.0, -0.5]", "(0.5, 9.0]"]
+    assert "x in {(-0.5, 0.5], (-9.0, -0.5]}" in to_text(model)
+    assert_array_equal(model.predict(cut), model.predict(cut.astype({"x": str}).replace("nan", None)))
+
+
+@given(strategies.raw_problems(), st.booleans())
+def test_training_rows_go_where_their_counts_are(problem, framed):
+    """Whatever the columns are: the rows that end in a leaf are those it counted."""
+    X, y, weight, parameters = problem
+    table = pd.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])]) if framed else X
+    model = BayesianTreeClassifier(**parameters).fit(table, y, sample_weight=weight)
+    tree = model.tree_
+    leaves = model.apply(table)
+    assert_array_equal(np.bincount(leaves, minlength=tree.node_count)[tree.is_leaf], tree.n_node_samples[tree.is_leaf])
+    passed = np.asarray(model.decision_path(table).sum(axis=0)).ravel()
+    assert_array_equal(passed, tree.n_node_samples)
+    for explanation, leaf in zip(model.explain(table), leaves, strict=True):
+        assert explanation.leaf == leaf
+        json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+@given(
+    strategies.problems(), st.sampled_from([sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.csr_array])
+)
+def test_sparse_equals_dense(problem, container):
+    X, y, weight, parameters = problem
+    X = np.where(np.abs(X) < 1.5, 0.0, X)
+    X[0, 0] = np.nan
+    table = container(X)
+    dense = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
+    model = BayesianTreeClassifier(**parameters).fit(table, y, sample_weight=weight)
+    assert_same_arrays(model, dense)
+    assert_array_equal(model.predict_proba(table), dense.predict_proba(X))
+    assert_array_equal(model.apply(X), dense.apply(table))
+    assert [str(e) for e in model.explain(table)] == [str(e) for e in dense.explain(X)]
+
+
+def test_sparse_rows_are_made_dense_some_at_a_time(monkeypatch):
+    random = np.random.default_rng(0)
+    X = sparse.random_array((500, 40), density=0.05, rng=random, format="csr")
+    y = np.asarray(X.sum(axis=1)).ravel() > 1
+    model = BayesianTreeClassifier(prior=0.5).fit(X, y)
+    expected = model.predict_proba(X.toarray())
+    monkeypatch.setattr("baytree.tree._DENSE_CELLS", 1000)
+    assert_array_equal(model.predict_proba(X), expected)
+
+
+# Levels.
+
+
+def test_unseen_and_missing_levels_have_a_way():
+    frame, y = raw_frame()
+    model = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    tree = model.tree_
+    assert model.categories_[0][0] == "city 00"
+    assert tree.feature[0] == 0
+    more = tree.children_left[0] if tree.unseen_go_to_left[0] else tree.children_right[0]
+    assert tree.n_node_samples[more] == max(
+        tree.n_node_samples[tree.children_left[0]], tree.n_node_samples[tree.children_right[0]]
+    )
+    for cell in ("nowhere", None, math.nan):
+        path = model.decision_path(frame[:1].assign(city=[cell])).toarray()[0]
+        assert path[more]
+    assert "a level not seen in training" in str(model.explain(frame[:1].assign(city=["nowhere"]))[0])
+
+
+def test_missing_levels_that_were_there_go_their_own_way():
+    frame, y = raw_frame()
+    gap = np.arange(len(y)) % 4 == 0
+    frame.loc[gap, "city"] = None
+    y[gap] = 1
+    model = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    node = int(np.flatnonzero(model.tree_.feature == 0)[0])
+    assert model.tree_.has_missing[node]
+    assert "missing" in to_text(model)
+    assert model.predict_proba(frame[gap])[:, 1].min() > 0.85
+
+
+@pytest.mark.parametrize("outcome", ["two classes", "poisson", "exponential"])
+@pytest.mark.parametrize("seed", range(4))
+def test_many_levels_hold_the_best_of_all_sets(outcome, seed):
+    """Ordering by outcome finds the mode over every set of levels, by convexity."""
+    random = np.random.default_rng(seed)
+    n_levels, n = 11, 120
+    X = random.integers(0, n_levels, (n, 1)).astype(float)
+    rate = random.random(n_levels)[X[:, 0].astype(int)]
+    everything = list(range(n))
+    if outcome == "two classes":
+        y = (random.random(n) < rate).astype(int)
+        record, prior = outcomes.Categorical(y.tolist(), [1.0] * n, 2), [1.0, 1.0]
+    else:
+        y = (random.poisson(5 * rate) if outcome == "poisson" else random.exponential(rate + 0.1)).astype(float)
+        kind = outcomes.Poisson if outcome == "poisson" else outcomes.Exponential
+        record, prior = kind(y.tolist(), [1.0] * n), [2.0, 1.5]
+
+    def gain(levels):
+        sides = [[i for i in everything if (X[i, 0] in levels) == inside] for inside in (True, False)]
+        return sum(record.log_likelihood(side, prior) for side in sides) - record.log_likelihood(everything, prior)
+
+    best = max(gain(set(levels)) for size in range(2, 6) for levels in combinations(range(n_levels), size))
+    space = partition_space(
+        X, y, outcome="categorical" if outcome == "two classes" else outcome, prior=prior, categorical_features=[0]
+    )
+    sets = [i for i, levels in enumerate(space["levels"]) if levels is not None and 1 < len(levels) < n_levels - 1]
+    assert_allclose(space["log_likelihood"][sets].max() - space["log_likelihood"][0], best, rtol=1e-9)
+
+
+def test_the_prior_of_few_levels_sums_to_one():
+    random = np.random.default_rng(0)
+    for n_levels in range(2, 9):
+        X = np.arange(60)[:, None] % n_levels
+        space = partition_space(X, random.integers(0, 3, 60), categorical_features=[0])
+        assert len(space) == 2 ** (n_levels - 1)
+        assert_allclose(np.exp(space["log_prior"]).sum(), 1, rtol=1e-12)
+        assert len(set(space["levels"])) == len(space)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+@pytest.mark.parametrize("seed", range(5))
+def test_single_levels_are_the_papers_dummy_coding(n_levels, seed):
+    """One column of levels, singles only, against one 0/1 column a level: the same space and the same tree.
+
+    At the root both give every level the prior s / L. Two levels have one partition as a column and two equal ones as
+    dummies; further down, dummies of absent levels keep their share, so the trees are compared where the evidence
+    does not hang on that.
+    """
+    random = np.random.default_rng(seed)
+    level = random.integers(0, n_levels, 6000)
+    y = (random.random(6000) < np.linspace(0.02, 0.98, n_levels)[level]).astype(int)
+    alone = PartitionPrior(subsets=False)
+    dummies = (level[:, None] == np.arange(n_levels)).astype(float)
+    space = partition_space(level[:, None], y, prior=1.0, partition_prior=alone, categorical_features=[0])
+    coded = partition_space(dummies, y, prior=1.0)
+    if n_levels > 2:
+        assert_allclose(space["log_likelihood"], coded["log_likelihood"], rtol=1e-12)
+        assert_allclose(space["log_prior"], coded["log_prior"], rtol=1e-12)
+        assert_allclose(space["log_posterior"], coded["log_posterior"], rtol=1e-9)
+    one = BayesianTreeClassifier(prior=1.0, partition_prior=alone, categorical_features=[0]).fit(level[:, None], y)
+    other = BayesianTreeClassifier(prior=1.0).fit(dummies, y)
+    assert one.get_n_leaves() == other.get_n_leaves() > 1
+    assert_allclose(one.predict_proba(level[:, None]), other.predict_proba(dummies), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "many classes", "normal"])
+def test_many_levels_do_not_win_by_chance(kind):
+    """On noise a column of 500 levels is chosen no more often than a column of numbers."""
+    random = np.random.default_rng(7)
+    n, chosen = 600, np.zeros(3)
+    for _ in range(200):
+        X = np.column_stack([random.integers(0, 500, n), random.normal(size=n)]).astype(float)
+        if kind == "normal":
+            model = BayesianTreeRegressor(categorical_features=[0], max_depth=1).fit(X, random.normal(size=n))
+        else:
+            y = random.integers(0, 2 if kind == "two classes" else 5, n)
+            model = BayesianTreeClassifier(prior=1.0, categorical_features=[0], max_depth=1).fit(X, y)
+        chosen[model.tree_.feature[0]] += 1  # -2 stands for no cut and falls on entry 1 of 3
+        chosen[1] -= model.tree_.feature[0] == -2
+        chosen[2] += model.tree_.feature[0] == -2
+    assert chosen[0] <= chosen[1] + 3
+    assert chosen[2] > 150
+
+
+# Gaps.
+
+
+def test_gaps_that_say_something_are_found():
+    random = np.random.default_rng(0)
+    x = random.normal(size=400)
+    gap = random.random(400) < 0.3
+    X = np.where(gap, np.nan, x)[:, None]
+    alone = BayesianTreeClassifier(prior=1.0).fit(X, gap)
+    assert alone.tree_.threshold[0] == np.inf
+    assert to_text(alone).startswith("x0 is present ")
+    assert alone.score(X, gap) == 1
+    left = BayesianTreeClassifier(prior=1.0).fit(X, gap | (x < 0))
+    assert left.tree_.missing_go_to_left[0]
+    assert "or missing" in to_text(left)
+    right = BayesianTreeClassifier(prior=1.0).fit(X, gap | (x > 0))
+    assert not right.tree_.missing_go_to_left[0]
+    assert left.score(X, gap | (x < 0)) == right.score(X, gap | (x > 0)) == 1
+
+
+@given(strategies.problems())
+def test_a_column_without_gaps_has_the_papers_probabilities(problem):
+    """A further column that is all gaps, or constant but for nothing, changes nothing."""
+    X, y, weight, parameters = problem
+    parameters["feature_prior"] = None
+    parameters["partition_prior"] = PartitionPrior()
+    wide = np.column_stack([X, np.full(len(X), np.nan)])
+    one = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
+    other = BayesianTreeClassifier(**parameters).fit(wide, y, sample_weight=weight)
+    assert_array_equal(one.tree_.feature, other.tree_.feature)
+    assert_array_equal(one.tree_.log_prior_split, other.tree_.log_prior_split)
+    assert_array_equal(one.tree_.log_prior_leaf, other.tree_.log_prior_leaf)
+
+
+# Deeper trees than hypothesis draws, of every kind of column at once.
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("location", ["uniform", "distance"])
+def test_deeper_trees_of_raw_columns_equal_the_oracle(n_classes, seed, location):
+    random = np.random.default_rng(seed)
+    n = 150
+    X = np.column_stack([random.integers(0, 12, n), random.normal(size=n), random.integers(0, 5, n)]).astype(float)
+    y = ((X[:, 0] % 3 == 0) + 2 * (X[:, 1] > 0) + (X[:, 2] > 2)).astype(int) % n_classes
+    y = np.where(random.random(n) < 0.1, random.integers(0, n_classes, n), y)
+    X[random.random(X.shape) < 0.1] = np.nan
+    parameters = {
+        "prior": 0.3,
+        "categorical_features": [0, 2],
+        "partition_prior": PartitionPrior(location=location),
+    }
+    model = BayesianTreeClassifier(**parameters).fit(X, y)
+    assert model.get_depth() >= 1
+    assert model.tree_.divides_levels.any() or n_classes == 2
+    assert_same_classes(model, X, y, None, parameters)
+
+
+@pytest.mark.parametrize("directions", [[1, 0, 0], [1, 0, 1], [0, 0, -1], [1, 0, -1]])
+@pytest.mark.parametrize("seed", range(2))
+def test_deeper_constrained_trees_equal_the_oracle(directions, seed):
+    random = np.random.default_rng(seed)
+    n = 150
+    X = np.column_stack([random.normal(size=n), random.integers(0, 6, n), random.normal(size=n)])
+    y = X[:, 0] + np.sin(3 * X[:, 0]) + X[:, 1] % 2 - X[:, 2] + np.sin(3 * X[:, 2]) + 0.1 * random.normal(size=n)
+    X[random.random(X.shape) < 0.1] = np.nan
+    parameters = {"categorical_features": [1], "monotonic_cst": directions}
+    model = BayesianTreeRegressor(**parameters).fit(X, y)
+    free = BayesianTreeRegressor(categorical_features=[1]).fit(X, y)
+    assert model.get_n_leaves() > 2
+    assert not np.array_equal(model.tree_.feature, free.tree_.feature)
+    assert_same_tree(model, X, outcomes.Normal(y.tolist(), [1.0] * n), model.prior_, parameters, tolerance=1e-7)
+    labels = (y > 0).astype(int)
+    classes = BayesianTreeClassifier(prior=0.5, **parameters).fit(X, labels)
+    assert_same_classes(classes, X, labels, None, parameters | {"prior": 0.5})
+
+
+# Monotonic constraints.
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_predictions_are_monotone(data):
+    """Any outcome, any other columns: raising the constrained feature never lowers the prediction."""
+    seed = data.draw(st.integers(0, 10**6))
+    random = np.random.default_rng(seed)
+    n = data.draw(st.sampled_from([20, 60, 200]))
+    X = np.column_stack([random.normal(size=n).round(1), random.integers(0, 4, n), random.normal(size=n).round(1)])
+    X[:, [0, 2]][random.random((n, 2)) < 0.1] = np.nan
+    outcome = data.draw(st.sampled_from(["classes", "normal", "poisson", "exponential"]))
+    signal = np.sin(3 * np.nan_to_num(X[:, 0])) + X[:, 1] % 2 + np.nan_to_num(X[:, 2])
+    directions = {0: data.draw(st.sampled_from([-1, 1])), 2: data.draw(st.sampled_from([-1, 0, 1]))}
+    shared = {
+        "categorical_features": [1],
+        "monotonic_cst": directions,
+        "smoothing": data.draw(st.sampled_from([0.0, 0.3])),
+    }
+    if outcome == "classes":
+        model = BayesianTreeClassifier(prior=0.3, **shared).fit(X, signal + 0.5 * random.normal(size=n) > 0.5)
+        predict = lambda rows: model.predict_proba(rows)[:, 1]  # noqa: E731
+    else:
+        y = {
+            "normal": signal + 0.1 * random.normal(size=n),
+            "poisson": random.poisson(np.exp(signal)).astype(float),
+            "exponential": random.exponential(np.exp(signal)) + 1e-9,
+        }[outcome]
+        model = BayesianTreeRegressor(outcome=outcome, **shared).fit(X, y)
+        predict = model.predict
+    rows = X[random.integers(0, n, 30)]
+    grid = np.sort(np.append(np.nanquantile(X[:, 0], np.linspace(0, 1, 25)), [-99.0, 99.0]))
+    for feature, direction in directions.items():
+        curves = np.array([predict(np.where(np.arange(3) == feature, value, rows)) for value in grid])
+        steps = np.diff(curves, axis=0)[np.isfinite(np.diff(curves, axis=0))]
+        assert direction == 0 or np.all(direction * steps >= -1e-9 * np.abs(curves[np.isfinite(curves)]).max(initial=1))
+
+
+def test_constraints_by_name_by_position_and_as_a_list_are_the_same():
+    frame, y = raw_frame()
+    trees = [
+        BayesianTreeClassifier(prior=1.0, monotonic_cst=given).fit(frame, y)
+        for given in ({"x": 1}, {1: 1}, {-3: 1}, [0, 1, 0, 0], np.array([0, 1, 0, 0]))
+    ]
+    for model in trees[1:]:
+        assert_same_arrays(model, trees[0])
+    weights = [
+        BayesianTreeClassifier(prior=1.0, feature_prior=given).fit(frame, y)
+        for given in ({"noise": 0.1, "city": 2}, {3: 0.1, 0: 2.0}, [2, 1, 1, 0.1])
+    ]
+    for model in weights[1:]:
+        assert_same_arrays(model, weights[0])
+
+
+def test_partial_fit_refuses_to_break_a_constraint():
+    X = np.repeat([[0.0], [1.0]], 50, axis=0)
+    y = np.repeat([0.0, 5.0], 50) + np.tile([0.0, 0.1], 50)
+    model = BayesianTreeRegressor(monotonic_cst=[1]).fit(X, y)
+    assert model.get_n_leaves() == 2
+    before = model.tree_
+    model.partial_fit([[1.0]], [4.0])
+    after = model.tree_
+    assert after is not before
+    with pytest.raises(ValueError, match="monotonic_cst"):
+        model.partial_fit(np.zeros((900, 1)), np.full(900, 9.0))
+    assert model.tree_ is after
+
+
+def test_your_own_outcome_keeps_constraints_too():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 2))
+    y = random.poisson(np.exp(np.sin(3 * X[:, 0])))
+    own = BayesianTreeRegressor(outcome=Counts(), prior=[2.0, 1.0], monotonic_cst=[1, 0]).fit(X, y)
+    built_in = BayesianTreeRegressor(outcome="poisson", prior=[2.0, 1.0], monotonic_cst=[1, 0]).fit(X, y)
+    free = BayesianTreeRegressor(outcome="poisson", prior=[2.0, 1.0]).fit(X, y)
+    assert own.get_n_leaves() > 1
+    assert_array_equal(own.tree_.threshold, built_in.tree_.threshold)
+    assert not np.array_equal(own.tree_.threshold, free.tree_.threshold)
+
+
+# Weights, files, bad input.
+
+
+def test_weights_count_rows_in_raw_tables():
+    frame, y = raw_frame()
+    twice = np.arange(len(y)) % 2 + 1
+    weighted = BayesianTreeClassifier(prior=1.0, class_weight={0: 1, 1: 2}).fit(frame, y, sample_weight=twice)
+    rows = np.repeat(np.arange(len(y)), twice * (1 + y))
+    repeated = BayesianTreeClassifier(prior=1.0).fit(frame.iloc[rows], y[rows])
+    assert_array_equal(weighted.tree_.feature, repeated.tree_.feature)
+    assert_array_equal(weighted.tree_.level, repeated.tree_.level)
+    assert_allclose(weighted.tree_.posterior, repeated.tree_.posterior)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_raw_trees(n_jobs):
+    frame, y = raw_frame(3000)
+    one = BayesianTreeClassifier(prior=0.5).fit(frame, y)
+    assert_same_arrays(BayesianTreeClassifier(prior=0.5, n_jobs=n_jobs).fit(frame, y), one)
+
+
+def test_a_raw_model_comes_back_from_its_file(tmp_path):
+    frame, y = raw_frame()
+    for model in (
+        BayesianTreeClassifier(prior=1.0, monotonic_cst={"x": 1}, feature_prior={"x": 2.0}).fit(frame, y),
+        BayesianTreeRegressor(categorical_features=["city", "flag"]).fit(frame, y),
+    ):
+        model.save(tmp_path / "model.json")
+        other = load(tmp_path / "model.json")
+        assert_same_arrays(other, model)
+        assert other.get_params() == model.get_params()
+        assert_array_equal(other.predict(frame), model.predict(frame))
+        assert to_text(other) == to_text(model)
+
+
+def test_a_file_of_the_first_version_is_read():
+    from baytree.export import from_dict, to_dict
+
+    X = np.arange(40.0)[:, None]
+    model = BayesianTreeClassifier(prior=1.0).fit(X, X[:, 0] > 20)
+    document = to_dict(model)
+    document["version"] = 1
+    del document["fitted"]["categories"]
+    for name in ("has_missing", "unseen_go_to_left", "level_start", "level", "level_goes_left"):
+        del document["fitted"]["tree"][name]
+    for name in ("categorical_features", "monotonic_cst"):
+        del document["parameters"][name]
+    assert_same_arrays(from_dict(document), model)
+
+
+FRAME, LABELS = raw_frame(40)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (FRAME.assign(x=["a", 1] * 20), "Column 'x' .* mixed"),
+        (FRAME.assign(x=pd.Timestamp("2020-01-01")), "Column 'x' .* dates"),
+        (pl.DataFrame({"when": [pd.Timestamp("2020-01-01").to_pydatetime()] * 40}), "Column 'when' .* dates"),
+        (FRAME.assign(x=[{}] * 40), r"Column 'x' .*\(dict"),
+        (FRAME.assign(x=np.inf), "Column 'x' .* infinite"),
+        (pd.concat([FRAME, FRAME[["x"]]], axis=1), "2 columns of the name 'x'"),
+        (FRAME[:0], "0 sample"),
+        (FRAME[[]], "0 feature"),
+        (pl.DataFrame({"a": [1.0] * 40}).lazy(), "collect"),
+        (np.array([["a", {}]] * 40, dtype=object), r"Column 1 .*\(dict"),
+    ],
+    ids=["mixed", "dates", "polars dates", "dict", "inf", "twice", "no rows", "no columns", "lazy", "objects"],
+)
+def test_bad_tables_are_refused_by_column(table, words):
+    model = BayesianTreeClassifier().fit(FRAME, LABELS)
+    before = dict(vars(model))
+    y = LABELS[: len(table)] if hasattr(table, "__len__") else LABELS
+    with pytest.raises((ValueError, TypeError), match=words) as caught:
+        model.fit(table, y)
+    assert "\n" not in str(caught.value)
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"categorical_features": None}, "Column 'city' .* text"),
+        ({"categorical_features": ["citty"]}, "'citty', .* did you mean 'city'"),
+        ({"categorical_features": "city"}, "categorical_features"),
+        ({"categorical_features": [9]}, "column 9"),
+        ({"categorical_features": [0.5]}, "categorical_features"),
+        ({"categorical_features": [True]}, "mask of 1"),
+        ({"categorical_features": {"city": 1}}, "categorical_features"),
+        ({"monotonic_cst": {"city": 1}}, "'city' .* categorical"),
+        ({"monotonic_cst": {"y": 1}}, "monotonic_cst names the column 'y'"),
+        ({"monotonic_cst": {"x": 2}}, "monotonic_cst"),
+        ({"monotonic_cst": {"x": True}}, "monotonic_cst"),
+        ({"monotonic_cst": [0, 1]}, "4 features"),
+        ({"monotonic_cst": "x"}, "monotonic_cst"),
+        ({"monotonic_cst": 1}, "monotonic_cst"),
+        ({"feature_prior": {"z": 1.0}}, "feature_prior names the column 'z'"),
+        ({"feature_prior": {"x": -1.0}}, "feature_prior"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_for_raw_tables_are_refused(parameters, words):
+    with pytest.raises((ValueError, TypeError), match=words) as caught:
+        BayesianTreeClassifier(**parameters).fit(FRAME, LABELS)
+    assert "\n" not in str(caught.value)
+
+
+def test_constraints_need_two_classes():
+    with pytest.raises(ValueError, match="two classes, y has 3"):
+        BayesianTreeClassifier(monotonic_cst={"x": 1}).fit(FRAME, np.arange(40) % 3)
+
+
+def test_sparse_tables_hold_numbers():
+    with pytest.raises(TypeError, match="sparse"):
+        BayesianTreeClassifier(categorical_features=[0]).fit(sparse.csr_array(np.eye(4)), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"Column 1 .* infinite .* row 2"):
+        BayesianTreeClassifier().fit(sparse.csr_array([[0, 0], [1, 0], [0, np.inf]]), [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: frame.assign(city=1.0), "'city' .* numbers, but held text"),
+        (lambda frame: frame.assign(x="a"), "'x' .* text, but held numbers"),
+        (lambda frame: frame[["x", "city", "flag", "noise"]], "same order"),
+        (lambda frame: frame.rename(columns={"x": "xx"}), "xx"),
+        (lambda frame: frame.assign(more=1), "more"),
+        (lambda frame: frame.drop(columns="x"), "x"),
+        (lambda frame: frame.assign(x=np.inf), "'x' .* infinite"),
+    ],
+    ids=["numbers", "text", "order", "name", "more", "less", "inf"],
+)
+def test_a_table_that_differs_at_predict_is_refused(change, words):
+    model = BayesianTreeClassifier().fit(FRAME, LABELS)
+    with pytest.raises(ValueError, match=rf"(?s){words}"):
+        model.predict(change(FRAME))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_odd_columns_are_fine(missing):
+    """More levels than fit anything, one level, no level at all, gaps of every kind."""
+    frame = FRAME.assign(
+        name=[f"row {i}" for i in range(40)], one="same", none=pd.Series([missing] * 40, dtype=object), big=10**15
+    )
+    model = BayesianTreeClassifier(prior=1.0).fit(frame, LABELS)
+    assert model.predict(frame).shape == (40,)
+    assert len(model.categories_[4]) == 40
+    assert len(model.categories_[6]) == 0
+    assert model.predict(frame.assign(name="new", one=missing, none="text now")).shape == (40,)
+
+
+def test_zero_weight_rows_are_no_rows_in_raw_tables():
+    frame, y = raw_frame()
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    one = BayesianTreeClassifier(prior=1.0).fit(frame, y, sample_weight=weight)
+    other = BayesianTreeClassifier(prior=1.0).fit(frame[weight > 0], y[weight > 0])
+    assert_same_arrays(one, other)

@@ -20,11 +20,13 @@ def report(what: str, value: float, promise: str, detail: str = "") -> None:
 def exact_fit() -> None:
     """Fit at 100,000 x 20 against sorting the columns and against scikit-learn's tree."""
     X, y = classification(100_000)
-    leaves = BayesianTreeClassifier().fit(X, y).get_n_leaves()
+    model = BayesianTreeClassifier()
+    leaves = model.fit(X, y).get_n_leaves()
+    _, _, growth = model.prepare(X, y)
     fit, argsort, encode = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: np.argsort(X, axis=0),
-        lambda: encode_table(X, 1),
+        lambda: encode_table(X, model.is_categorical, growth),
         repeats=25,
     )
     detail = f"{milliseconds(fit)} (encoding {milliseconds(encode)}) against {milliseconds(argsort)}"
@@ -50,6 +52,23 @@ def normal_fit() -> None:
     )
     detail = f"{milliseconds(theirs)} against {milliseconds(ours)}"
     report("DecisionTreeRegressor().fit / BayesianTreeRegressor().fit", theirs / ours, "at least 10", detail)
+
+
+def raw_tables() -> None:
+    """Gaps and levels against the same numbers without."""
+    X, y = classification(100_000)
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    levels = np.floor(X * 10) % 50
+    plain, with_gaps, with_levels = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: BayesianTreeClassifier().fit(gaps, y),
+        lambda: BayesianTreeClassifier(categorical_features=np.arange(10)).fit(
+            np.column_stack([levels[:, :10], X[:, 10:]]), y
+        ),
+        repeats=5,
+    )
+    report("fit with one cell in ten missing / without", with_gaps / plain, "", milliseconds(with_gaps))
+    report("fit with ten columns of 50 levels / without", with_levels / plain, "", milliseconds(with_levels))
 
 
 def threads_and_growth() -> None:
@@ -99,6 +118,7 @@ if __name__ == "__main__":
     print(f"{'':58s} {'ratio':>8s}   promise")
     exact_fit()
     normal_fit()
+    raw_tables()
     threads_and_growth()
     small_fit()
     prediction()

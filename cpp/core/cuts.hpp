@@ -206,9 +206,11 @@ inline FeatureScore summarise(CutList& cuts, double floor) {
 // The first cut from a given score on: among equals the lowest threshold, then the one with gaps on the upper side.
 inline std::size_t first_cut(const CutList& cuts, double lowest_score) {
   const std::size_t n = cuts.log_likelihood.size();
+  const bool uniform = cuts.log_location.empty();
+  const double even = uniform ? cuts.uniform_location() : 0.0;
   auto first_from = [&](std::size_t begin, std::size_t end) {
     std::size_t i = begin;
-    while (i < end && cuts.log_likelihood[i] + cuts.location(i) < lowest_score) ++i;
+    while (i < end && cuts.log_likelihood[i] + (uniform ? even : cuts.log_location[i]) < lowest_score) ++i;
     return i;
   };
   const std::size_t upper = first_from(0, cuts.n_gaps_upper), lower = first_from(cuts.n_gaps_upper, n);

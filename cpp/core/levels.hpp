@@ -193,7 +193,9 @@ void list_level_sets(const T& outcome, const typename T::Node& node, const typen
   }
   levels.sets.resize(n_kept);
   cuts.n_cuts = static_cast<std::uint32_t>(n_kept);
-  cuts.positions = whole_numbers(n_kept);
+  cuts.found.resize(n_kept);
+  std::iota(cuts.found.begin(), cuts.found.end(), 0u);
+  cuts.positions = cuts.found;
   cuts.n_gaps_upper = n_kept;
   cuts.log_likelihood.resize(n_kept);
   node.set_scores(outcome, levels.lower, cuts.log_likelihood.data());

@@ -44,13 +44,14 @@ void radix_sort(std::vector<Keyed>& items, std::vector<Keyed>& spare, int key_bi
 
 // Sorts by key, keeping the order of items with equal keys when the payloads ascend. Keys are below 2**key_bits.
 inline void sort_by_key(std::vector<Keyed>& items, std::vector<Keyed>& spare, int key_bits) {
-  if (items.size() < 64) {
-    std::sort(items.begin(), items.end());
-  } else if (items.size() < 4096) {
-    detail::radix_sort<8>(items, spare, key_bits);
-  } else {
-    detail::radix_sort<11>(items, spare, key_bits);
-  }
+  if (items.size() < 64) return std::sort(items.begin(), items.end());
+  if (items.size() < 4096) return detail::radix_sort<8>(items, spare, key_bits);
+  // As many passes as digits of 11 bits need, with digits no longer than that takes.
+  const int n_passes = std::max((key_bits + 10) / 11, 1), digit_bits = (key_bits + n_passes - 1) / n_passes;
+  if (digit_bits <= 8) detail::radix_sort<8>(items, spare, key_bits);
+  else if (digit_bits == 9) detail::radix_sort<9>(items, spare, key_bits);
+  else if (digit_bits == 10) detail::radix_sort<10>(items, spare, key_bits);
+  else detail::radix_sort<11>(items, spare, key_bits);
 }
 
 }  // namespace baytree

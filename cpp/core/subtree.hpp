@@ -37,7 +37,8 @@ struct SubtreeScratch {
   std::vector<std::uint8_t> has_ties;    // by feature
   std::vector<std::uint32_t> gap_rank;   // by feature: the rank of gaps; no row has it where there are none
   std::vector<FeatureScore> scores;
-  PartitionList<Number> list;
+  PartitionList<Number> list;       // of the feature that is looked at
+  PartitionList<Number> best_list;  // of the one with the best partition so far
 };
 
 template <Outcome T>
@@ -129,21 +130,30 @@ class Subtree {
     const ScoredNode<T> scored{outcome_, scorer, nodes_[index]};
     const NodePrior log_prior(settings_.prior, depth);
     double best = nodes_[index].log_likelihood + settings_.prior.log_trivial(depth, 1.0);
+    std::size_t best_feature = n_features_;
     for (std::size_t f = 0; f < n_features_; ++f) {
       scratch_.scores[f] = {};
       if (constant(f, begin, end)) continue;
       list_partitions_of(f, scored, sorted(f, begin, end));
       if (scratch_.list.cuts.n_cuts == 0) continue;
       scratch_.scores[f] = summarise(scratch_.list.cuts, best - log_prior.of_feature(f) - kInvisible);
-      best = std::max(best, log_prior.of_feature(f) + scratch_.scores[f].best);
+      const double of_feature = log_prior.of_feature(f) + scratch_.scores[f].best;
+      if (of_feature <= best) continue;
+      best = of_feature;
+      best_feature = f;
+      std::swap(scratch_.list, scratch_.best_list);
     }
     const Mode mode = choose_mode(nodes_[index], settings_.prior, scratch_.scores);
     if (mode.feature < 0) return begin;
 
     const auto feature = static_cast<std::size_t>(mode.feature);
     const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
-    list_partitions_of(feature, scored, order);
-    const CutList& cuts = scratch_.list.cuts;
+    if (feature != best_feature) {  // an earlier one that is as good but for rounding
+      list_partitions_of(feature, scored, order);
+      std::swap(scratch_.list, scratch_.best_list);
+    }
+    const PartitionList<Number>& list_of_mode = scratch_.best_list;
+    const CutList& cuts = list_of_mode.cuts;
     const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
     node.feature = mode.feature;
@@ -151,9 +161,9 @@ class Subtree {
     node.log_likelihood_split = cuts.log_likelihood[cut];
     node.lower = static_cast<std::int64_t>(nodes_.size());
     node.upper = node.lower + 1;
-    describe_partition(scratch_.list, cut, order, node, [&](SmallEntry entry) { return row_of(entry); });
+    describe_partition(list_of_mode, cut, order, node, [&](SmallEntry entry) { return row_of(entry); });
     const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
-    const std::size_t middle = begin + divide_order(scratch_.list, cut, order.n_present, entries);
+    const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
     add_children(index, list(feature, begin, middle), list(feature, middle, end));
     if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(feature, begin, middle, end);
     return middle;

@@ -37,6 +37,7 @@ struct CutList {
   std::vector<std::uint32_t> found;    // work space for positions
   std::vector<double> scores;          // work space for sums
   std::uint32_t n_cuts = 0;            // all there are, scored or not
+  double mass = 1.0;                   // sum of v_m; less than one where the prior knows more than the node has
 
   double uniform_location() const { return -std::log(static_cast<double>(n_cuts)); }
   double location(std::size_t i) const { return log_location.empty() ? uniform_location() : log_location[i]; }
@@ -177,6 +178,7 @@ template <Outcome T, class Entry, class Value>
 void list_all_cuts(const T& outcome, const typename T::Node& node, const SortedFeature<Entry>& feature,
                    const Settings& settings, CutList& cuts, Value&& value) {
   find_allowed_cuts(outcome, feature, settings.limits, cuts);
+  cuts.mass = 1.0;
   score_cuts(outcome, node, feature, cuts);
   if (settings.prior.by_distance) locate_by_distance(feature, cuts, value);
   else cuts.log_location.clear();
@@ -186,6 +188,7 @@ void list_all_cuts(const T& outcome, const typename T::Node& node, const SortedF
 inline FeatureScore summarise(CutList& cuts, double floor) {
   FeatureScore result;
   result.n_cuts = cuts.n_cuts;
+  result.mass = cuts.mass;
   const std::size_t n = cuts.log_likelihood.size();
   if (n == 0) return result;
   const bool uniform = cuts.log_location.empty();

@@ -33,17 +33,18 @@ struct ScoredNode {
 
 // Lists the partitions of a feature; value(entry) is the column's value there.
 template <Outcome T, class Entry, class Value>
-void list_partitions(const ScoredNode<T>& scored, std::size_t index, bool is_categorical,
+void list_partitions(const ScoredNode<T>& scored, std::size_t index, const Column& column,
                      const SortedFeature<Entry>& feature, const Settings& settings,
                      PartitionList<typename T::Number>& list, Value&& value) {
   const auto& [outcome, scorer, node] = scored;
-  list.is_categorical = is_categorical;
-  if (is_categorical)
-    list_level_sets(outcome, scorer, node.statistics.data(), feature.order, settings, list.levels, list.cuts);
+  list.is_categorical = column.is_categorical;
+  if (column.is_categorical)
+    list_level_sets(outcome, scorer, node.statistics.data(), feature.order, column.n_codes, settings, list.levels,
+                    list.cuts);
   else list_all_cuts(outcome, scorer, feature, settings, list.cuts, value);
   if (!settings.constrained()) return;
   MonotonicNode<T> monotonic(outcome, node, settings.smoothing);
-  if (is_categorical) monotonic.forbid(list.levels, list.cuts);
+  if (column.is_categorical) monotonic.forbid(list.levels, list.cuts);
   else monotonic.forbid(feature, settings.direction(index), list.cuts);
 }
 
@@ -115,8 +116,8 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
     if (!settings.limits.limit_cuts()) return column.n_codes > 1;
     const SortedFeature<Keyed> feature = sorted_feature(column, rows, order, spare);
     if (column.is_categorical)
-      list_level_sets(root.outcome, root.scorer, root.node.statistics.data(), feature.order, settings, list.levels,
-                      list.cuts);
+      list_level_sets(root.outcome, root.scorer, root.node.statistics.data(), feature.order, column.n_codes, settings,
+                      list.levels, list.cuts);
     else find_allowed_cuts(root.outcome, feature, settings.limits, list.cuts);
     return list.cuts.n_cuts > 0;
   };

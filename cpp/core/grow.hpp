@@ -198,8 +198,8 @@ class Grower {
     const Column& column = columns_.columns[feature];
     const SortedFeature<Keyed> sorted = sorted_feature(column, rows_of(node.task), scratch.histogram.order,
                                                        scratch.histogram.spare);
-    list_partitions(ScoredNode<T>{node.outcome, node.scorer, nodes_[node.task.node]}, feature, column.is_categorical,
-                    sorted, settings_, scratch.list, [&](Keyed entry) { return column.values[key_of(entry)]; });
+    list_partitions(ScoredNode<T>{node.outcome, node.scorer, nodes_[node.task.node]}, feature, column, sorted,
+                    settings_, scratch.list, [&](Keyed entry) { return column.values[key_of(entry)]; });
     return sorted;
   }
 

@@ -131,6 +131,7 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
   cuts.log_likelihood.clear();
   cuts.log_location.clear();
   cuts.n_cuts = histogram.n_cuts;
+  cuts.mass = 1.0;
   if (histogram.n_cuts == 0 || histogram.highest < floor) return;
 
   scratch.open.assign(n_bins, 0);

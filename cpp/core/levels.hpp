@@ -1,8 +1,9 @@
 // The partitions of a categorical feature in one node: one level against the rest, and sets of levels against the
 // rest. Gaps are a level like any other.
 //
-// The prior counts every set. The size of the smaller side, 1 to L / 2 of L levels, is uniform, and so is the set given
-// its size: a set of k levels has one of L / 2 shares, divided by the L choose k sets of that size.
+// The prior draws one of the sets of the column's L levels that may be the smaller side: first its size, 1 to L / 2,
+// then one of the L choose k sets of that size, all alike. Where the node does not have all of its levels it cannot be
+// cut by it, and stays a leaf. Without subsets the size is 1, and a level is what a dummy column would be.
 // Where there are few levels, all sets are scored. Where there are many, those are scored that the levels' outcomes put
 // next to each other, by their mean (by convexity the likeliest set of all is among them for two classes, counts and
 // durations) and by how much they change the mean of the node (which leaves out levels of few rows).
@@ -58,14 +59,40 @@ struct LevelList {
 
 namespace detail {
 
-// Log prior of one set of so many levels against the rest.
-inline double log_share_of_set(std::size_t size, std::size_t n_levels, bool with_subsets) {
-  const std::size_t smaller = std::min(size, n_levels - size), most = with_subsets ? n_levels / 2 : 1;
-  const auto n = static_cast<double>(n_levels), k = static_cast<double>(smaller);
-  const double log_choices = log_gamma(n + 1.0) - log_gamma(k + 1.0) - log_gamma(n - k + 1.0);
-  // Of two halves either may be called the set.
-  return -std::log(static_cast<double>(most)) - log_choices + (2 * smaller == n_levels ? std::log(2.0) : 0.0);
+inline double log_choose(std::size_t n, std::size_t k) {
+  const auto all = static_cast<double>(n), some = static_cast<double>(k);
+  return log_gamma(all + 1.0) - log_gamma(some + 1.0) - log_gamma(all - some + 1.0);
 }
+
+// The prior of the partitions of a column's levels in a node that has some of them.
+struct LevelPrior {
+  std::size_t n_column, n_node;  // levels
+  bool subsets;
+
+  std::size_t largest() const { return subsets ? n_column / 2 : 1; }
+  // Log prior that a certain set is drawn.
+  double log_set(std::size_t size) const {
+    return -std::log(static_cast<double>(largest())) - log_choose(n_column, size);
+  }
+  // Log prior of a partition with so many of the node's levels on one side: either side may have been drawn. Dummy
+  // columns are two, where the column has more levels than these, and then so are the partitions.
+  double log_partition(std::size_t size) const {
+    if (!subsets && n_column > 2) return log_set(1);
+    double share = 0.0, top = kMinusInfinity;
+    for (const std::size_t side : {size, n_node - size})
+      if (side <= largest()) top = std::max(top, log_set(side));
+    for (const std::size_t side : {size, n_node - size})
+      if (side <= largest()) share += std::exp(log_set(side) - top);
+    return top + std::log(share);
+  }
+  // The part of the mass that cuts the node.
+  double mass() const {
+    double sum = 0.0;
+    for (std::size_t size = 1; size <= std::min(largest(), n_node - 1); ++size)
+      sum += std::exp(log_choose(n_node, size) + log_set(size));
+    return sum;
+  }
+};
 
 template <Outcome T, class Entry>
 void gather_levels(const T& outcome, std::span<const Entry> order, LevelList<typename T::Number>& levels) {
@@ -127,14 +154,15 @@ void list_neighbours(const T& outcome, const typename T::Number* total, LevelLis
 }
 
 template <Outcome T>
-void list_sets(const T& outcome, const typename T::Number* total, bool with_subsets,
+void list_sets(const T& outcome, const typename T::Number* total, const LevelPrior& prior,
                LevelList<typename T::Number>& levels) {
   using Set = typename LevelList<typename T::Number>::Set;
   const auto n = static_cast<std::uint32_t>(levels.n_levels());
+  const bool one_says_all = n == 2 && (prior.subsets || prior.n_column == 2);
   levels.sets.clear();
-  for (std::uint32_t level = 0; level < (n == 2 ? 1 : n < 2 ? 0 : n); ++level)
+  for (std::uint32_t level = 0; level < (one_says_all ? 1 : n < 2 ? 0 : n); ++level)
     levels.sets.push_back({Set::Kind::level, level});
-  if (!with_subsets || n < 4) return;
+  if (!prior.subsets || n < 4) return;
   if (n > kFewLevels) return list_neighbours(outcome, total, levels);
   for (std::uint32_t bits = 1; bits < 1u << (n - 1); ++bits)  // the last level stays on the upper side
     if (std::popcount(bits) > 1 && std::popcount(bits) + 1 < static_cast<int>(n))
@@ -143,16 +171,18 @@ void list_sets(const T& outcome, const typename T::Number* total, bool with_subs
 
 }  // namespace detail
 
-// Lists the sets of levels within the limits, with scores and locations. `order` is sorted by level.
+// Lists the sets of levels within the limits, with scores and locations. `order` is sorted by level; the whole column
+// has `n_column_levels`.
 template <Outcome T, class Entry>
 void list_level_sets(const T& outcome, const typename T::Node& node, const typename T::Number* total,
-                     std::span<const Entry> order, const Settings& settings, LevelList<typename T::Number>& levels,
-                     CutList& cuts) {
+                     std::span<const Entry> order, std::size_t n_column_levels, const Settings& settings,
+                     LevelList<typename T::Number>& levels, CutList& cuts) {
   using Set = typename LevelList<typename T::Number>::Set;
   const std::size_t width = outcome.width();
   detail::gather_levels(outcome, order, levels);
   const std::size_t n_levels = levels.n_levels();
-  detail::list_sets(outcome, total, settings.prior.subsets, levels);
+  const detail::LevelPrior prior{n_column_levels, n_levels, settings.prior.subsets};
+  detail::list_sets(outcome, total, prior, levels);
 
   const double weight_of_all = std::accumulate(levels.weight.begin(), levels.weight.end(), 0.0);
   const double min_weight = settings.limits.min_weight();
@@ -188,11 +218,17 @@ void list_level_sets(const T& outcome, const typename T::Node& node, const typen
     if (settings.limits.min_weight_fraction_leaf > 0.0 && std::min(weight, weight_of_all - weight) < min_weight)
       continue;
     levels.lower.insert(levels.lower.end(), sum.begin(), sum.end());
-    cuts.log_location.push_back(detail::log_share_of_set(size, n_levels, settings.prior.subsets));
+    cuts.log_location.push_back(prior.log_partition(size));
     levels.sets[n_kept++] = set;
   }
   levels.sets.resize(n_kept);
   cuts.n_cuts = static_cast<std::uint32_t>(n_kept);
+  // Sets beyond the limits leave their share to the trivial partition; those that are not listed are there all the
+  // same.
+  cuts.mass = 0.0;
+  if (settings.prior.subsets && n_levels > kFewLevels) cuts.mass = prior.mass();
+  else
+    for (const double location : cuts.log_location) cuts.mass += std::exp(location);
   cuts.found.resize(n_kept);
   std::iota(cuts.found.begin(), cuts.found.end(), 0u);
   cuts.positions = cuts.found;

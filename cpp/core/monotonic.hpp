@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -53,9 +54,12 @@ class MonotonicNode {
   bool allows(const Number* lower, int direction) {
     for (std::size_t k = 0; k < upper_.size(); ++k) upper_[k] = node_.statistics[k] - lower[k];
     const double below = prediction(lower), above = prediction(upper_.data());
-    const auto [least, most] = std::minmax(below, above);
-    if (least < node_.bounds.low || most > node_.bounds.high) return false;
-    return direction == 0 || (direction > 0 ? below <= above : below >= above);
+    // Predictions that only rounding tells apart are equal.
+    const double slack = 1e-9 * std::max(std::abs(below), std::abs(above)) + 1e-12 * T::kMeanUnit;
+    auto at_most = [&](double low, double high) { return low <= high || low - high <= slack; };
+    for (const double prediction : {below, above})
+      if (!at_most(node_.bounds.low, prediction) || !at_most(prediction, node_.bounds.high)) return false;
+    return direction == 0 || (direction > 0 ? at_most(below, above) : at_most(above, below));
   }
 
   template <class Entry>

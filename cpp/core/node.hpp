@@ -17,6 +17,7 @@ struct FeatureScore {
   double best = kMinusInfinity;
   double log_sum = kMinusInfinity;  // of exp(score) over all cuts
   std::uint32_t n_cuts = 0;
+  double mass = 1.0;  // the part of the feature's prior mass that its cuts have in this node
 };
 
 // What the prediction of a node's rows must stay between, where predictions must rise or fall with a feature.
@@ -72,7 +73,7 @@ template <class Number>
 Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores) {
   double cuttable = 0.0;
   for (std::size_t f = 0; f < scores.size(); ++f)
-    if (scores[f].n_cuts > 0) cuttable += prior.feature_weight[f];
+    if (scores[f].n_cuts > 0) cuttable += prior.feature_weight[f] * scores[f].mass;
   if (cuttable == 0.0) return {};
 
   const NodePrior log_prior(prior, node.depth);

@@ -34,6 +34,7 @@ concept Outcome = requires(
   { outcome.child_prior(prior, total, 0.0) } -> std::same_as<std::vector<double>>;  // prior, total, smoothing
   { outcome.log_likelihood(prior, total) } -> std::same_as<double>;
   { outcome.mean(prior, total, 1.0) } -> std::same_as<double>;  // prediction after so many times these rows
+  { T::kMeanUnit } -> std::convertible_to<double>;  // differences of the mean far below this are rounding
   { outcome.n_orders() } -> std::convertible_to<std::size_t>;   // ways to order sets of rows by their outcomes
   { outcome.order_key(total, total, row) } -> std::same_as<double>;  // of a set in a node, in one of these ways
   { root.prepare(prior, total) };                          // tables for the root's prior, before threads start

@@ -54,9 +54,9 @@ PartitionSpace every_partition(const Columns& columns, T outcome, Settings setti
   parallel_for(columns.columns.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
     const Column& column = columns.columns[f];
     const SortedFeature<Keyed> feature = sorted_feature(column, rows, order, spare);
-    list_partitions(scored, f, column.is_categorical, feature, settings, list,
+    list_partitions(scored, f, column, feature, settings, list,
                     [&](Keyed entry) { return column.values[key_of(entry)]; });
-    if (list.cuts.n_cuts > 0) cuttable += settings.prior.feature_weight[f];
+    if (list.cuts.n_cuts > 0) cuttable += settings.prior.feature_weight[f] * list.cuts.mass;
     for (std::size_t i = 0; i < list.cuts.positions.size(); ++i) {
       Node<Number> node;
       describe_partition(list, i, feature, node, [](Keyed entry) { return row_in_node(entry); });

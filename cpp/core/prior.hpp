@@ -14,7 +14,7 @@ struct PartitionPrior {
   double split = 0.99;        // q
   bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
   bool by_distance = false;   // cuts weighted by the gap they fall in, or all alike
-  bool subsets = true;        // categorical features: sets of levels, or single levels alone
+  bool subsets = true;        // categorical features: sets of levels, or single levels alone, as dummy columns would
   bool proper = true;         // trivial prior 1 - s * (weight of the features that can be cut), or 1 - s
   // w_r, one per feature, and its logarithm; they sum to one over the features that can be cut at the root.
   std::vector<double> feature_weight;

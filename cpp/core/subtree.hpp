@@ -118,7 +118,7 @@ class Subtree {
 
   void list_partitions_of(std::size_t feature, const ScoredNode<T>& node, const SortedFeature<SmallEntry>& sorted) {
     const Column& column = columns_.columns[feature];
-    list_partitions(node, feature, column.is_categorical, sorted, settings_, scratch_.list,
+    list_partitions(node, feature, column, sorted, settings_, scratch_.list,
                     [&](SmallEntry entry) { return column.values[column.code_of(row_of(entry))]; });
   }
 

@@ -68,6 +68,7 @@ constexpr Test kTests[] = {
     {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},
 
     {"routes equal a naive walk", routes_equal_a_naive_walk},
+    {"raw columns grow the same tree in every way", raw_columns_grow_the_same_tree_in_every_way},
     {"infinite cells are noticed", infinite_cells_are_noticed},
     {"training rows return to their leaves", training_rows_return_to_their_leaves},
     {"routing can be interrupted", routing_can_be_interrupted},

@@ -256,6 +256,41 @@ void partitions_add_up() {
   }
 }
 
+// Gaps, levels and constraints: every way of growing gives the same tree, whose counts add up and whose children are
+// where their cut sends the rows.
+inline void raw_columns_grow_the_same_tree_in_every_way() {
+  std::mt19937_64 random(31);
+  for (int round = 0; round < 6; ++round) {
+    const During during("round ", round);
+    auto problem = make_problem<double>("raw", 700, 2, round % 2 == 1, 0.5);
+    for (Values& column : problem.columns)
+      for (double& value : column)
+        if (random() % 8 == 0) value = std::numeric_limits<double>::quiet_NaN();
+    problem.limits.min_samples_leaf = round == 4 ? 5 : 1;
+    const OwnedTable owned(problem.columns, Layout::row_major);
+    Settings settings{problem.prior, problem.limits, 0.1, {}};
+    settings.prior.by_distance = round == 3;
+    settings.prior.subsets = round != 2;
+    if (round > 2) settings.monotonic = {1, 0, 0, 0, 0, -1, 0};
+    std::vector<std::int64_t> expected;
+    for (const std::size_t subtree_rows : {0, 40, 4096})
+      for (const std::size_t n_threads : {1, 3}) {
+        Interrupt interrupt = never_asked();
+        const Columns columns = encode(owned.table, {{0, 1, 1, 0, 1, 0, 0}, 16, true}, n_threads, interrupt);
+        Grower<Categorical<double>> grower(columns, problem.outcome, settings, subtree_rows, n_threads, interrupt);
+        const Tree<double> tree = grower.grow(problem.root_prior);
+        if (expected.empty()) expected = structure(tree);
+        check(tree.size() > 5, "there are cuts");
+        check_equal(structure(tree), expected);
+        for (const Node<double>& node : tree)
+          if (node.feature >= 0)
+            check_equal(tree.at(static_cast<std::size_t>(node.lower)).n_rows +
+                            tree.at(static_cast<std::size_t>(node.upper)).n_rows,
+                        node.n_rows);
+      }
+  }
+}
+
 // The first loop of growth has one task, which the caller runs and after which it asks.
 inline void growth_can_be_interrupted() {
   const auto problem = make_problem<std::uint32_t>("interrupted", 3000, 2, false, 1.0);

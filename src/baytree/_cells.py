@@ -70,7 +70,10 @@ def cells_of_objects(values: list[Any], column: str) -> Cells:
     present = [value for value, gap in zip(values, missing, strict=True) if not gap]
     if all(isinstance(value, (Number, np.bool_)) and not isinstance(value, complex) for value in present):
         numbers = np.full(len(values), np.nan)
-        numbers[~missing] = [float(value) for value in present]
+        try:
+            numbers[~missing] = [float(value) for value in present]
+        except (OverflowError, ValueError) as error:
+            raise ValueError(f"{column} of X holds a number that is no float64 ({error}).") from None
         return NumberCells(numbers)
     kinds = sorted({"text" if isinstance(value, str) else type(value).__name__ for value in present})
     if kinds != ["text"]:

@@ -21,9 +21,9 @@ def check_frame(X: Any) -> None:
     """Refuse a data frame that cannot be read: lazy, or with two columns of one name."""
     if nw is None:
         raise ImportError("Reading a data frame needs narwhals: pip install 'baytree[frames]'.")
-    if hasattr(X, "collect"):
+    if hasattr(type(X), "collect"):
         raise TypeError("X is a lazy table: collect() it first.")
-    labels = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    labels = list(X.column_names if hasattr(type(X), "column_names") else X.columns)
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise ValueError(f"X has {labels.count(twice[0])} columns of the name {twice[0]!r}: names must be unique.")
@@ -53,7 +53,7 @@ def _cells(series: Any, column: str) -> Cells:
 
 def _numbers(series: Any) -> FloatArray:
     missing = series.is_null().to_numpy()
-    if not missing.any():
+    if series.dtype == nw.Float64 and not missing.any():
         return np.asarray(series.to_numpy(), dtype=np.float64)
     numbers = np.full(len(series), np.nan)
     numbers[~missing] = series.drop_nulls().cast(nw.Float64).to_numpy()

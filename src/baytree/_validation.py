@@ -73,7 +73,7 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
 def check_no_infinity(X: Any, feature_names: Any) -> None:
     """Refuse infinity in a matrix, dense or sparse, naming the first column that has it."""
     with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):
+        if np.isfinite(np.sum(X.data if sparse.issparse(X) else X)):
             return
     if sparse.issparse(X):
         cells = X.tocoo()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray, IntArray
-from .rules import Wording, feature_name, level_name
+from .rules import Wording, feature_name, number_text
 from .tree import Tree
 
 # What a leaf predicts: name -> estimate, lower and upper end of a 90 % interval.
@@ -25,16 +25,27 @@ class Step:
     value: float | str | None  # of the row: a number, a level, None where it is missing
     condition: str  # that it meets: "<= 3", "in {red, blue}", "is missing"
     threshold: float | None  # of a cut between numbers
+    seen: bool  # False: no training row here had such a cell, so it went with the larger part
     log_odds: float  # of the cut against no cut
     runner_up: str | None  # the second most probable feature at this node
     runner_up_share: float
 
     def __str__(self) -> str:
-        value = "missing" if self.value is None else level_name(self.value)
-        text = f"{self.feature} = {value} {self.condition}  (odds {format_odds(self.log_odds)}"
+        text = f"{self._says()}  (odds {format_odds(self.log_odds)}"
         if self.runner_up is not None and self.runner_up_share >= 0.005:
             text += f"; else {self.runner_up}, {self.runner_up_share:.0%}"
         return text + ")"
+
+    def _says(self) -> str:
+        value = number_text(self.value) if isinstance(self.value, float) else self.value
+        if self.threshold is not None and value == number_text(self.threshold):
+            value = repr(self.value)  # the digits that tell them apart
+        cell = f"{self.feature} is missing" if self.value is None else f"{self.feature} = {value}"
+        if not self.seen:
+            return f"{cell}, not seen here, goes with the larger part: {self.condition}"
+        if self.value is not None:
+            return f"{cell} {self.condition}"
+        return cell if self.condition == "is missing" else f"{cell}: {self.condition}"
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,7 @@ def _step(wording: Wording, node: int, child: int, row: FloatArray) -> Step:
         value=wording.value(feature, float(row[feature])),
         condition=wording.condition(node, left=bool(child == tree.children_left[node])),
         threshold=float(tree.threshold[node]) if np.isfinite(tree.threshold[node]) else None,
+        seen=tree.has_seen(node, float(row[feature])),
         log_odds=float(tree.log_odds_split[node]),
         runner_up=None if alone else feature_name(second, wording.names),
         runner_up_share=0.0 if alone else float(shares[second]),

@@ -26,8 +26,9 @@ def encode_table(X: Any, is_categorical: BoolArray, growth: Growth) -> _core.Col
     how = (is_categorical.astype(np.uint8), n_bins, growth.partition_prior.location == "distance", growth.n_threads)
     if not sparse.issparse(X):
         return _core.encode(X, *how)
-    X = sparse.csc_array(X)
-    X.sum_duplicates()
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's stays as it is
+        X.sum_duplicates()
     return _core.encode_sparse(X.shape[0], X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), *how)
 
 

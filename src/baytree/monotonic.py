@@ -1,14 +1,15 @@
-"""Predictions that must rise or fall with a feature: reading the parameter, and checking a tree that was changed."""
+"""Predictions that must rise or fall with a feature: reading the parameter, and holding a tree to it."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ._typing import FloatArray, IntArray
 from ._validation import describe_column, shown
-from .table import Categories, column_position
+from .table import Categories, as_dict_by_column
 from .tree import LEAF, Tree
 
 
@@ -18,10 +19,9 @@ def read_monotonic(monotonic_cst: Any, categories: Categories, names: Any) -> In
     what = "monotonic_cst must give 1 (rising), -1 (falling) or 0 for each feature, or a dict by name or position"
     if monotonic_cst is None:
         return None
-    if isinstance(monotonic_cst, dict):
-        given = [0] * d
-        for column, value in monotonic_cst.items():
-            given[column_position("monotonic_cst", column, d, names)] = value
+    by_column = as_dict_by_column("monotonic_cst", monotonic_cst, d, names)
+    if by_column is not None:
+        given = [by_column.get(i, 0) for i in range(d)]
     else:
         try:
             given = np.asarray(monotonic_cst).tolist()
@@ -30,7 +30,7 @@ def read_monotonic(monotonic_cst: Any, categories: Categories, names: Any) -> In
         if not isinstance(given, list) or len(given) != d:
             raise ValueError(f"{what}; X has {d} features, got {shown(monotonic_cst)}.")
     for column, value in enumerate(given):
-        if isinstance(value, (bool, str, list)) or value not in (-1, 0, 1):
+        if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
             raise ValueError(f"{what}; got {shown(value)} for {describe_column(column, names).lower()}.")
         if value != 0 and categories[column] is not None:
             raise ValueError(
@@ -40,16 +40,23 @@ def read_monotonic(monotonic_cst: Any, categories: Categories, names: Any) -> In
     return np.array(given, dtype=np.int64) if any(given) else None
 
 
-def breaks_order(tree: Tree, monotonic: IntArray, value: FloatArray) -> bool:
-    """Whether the predictions on the two sides of a cut along a constrained feature overlap in the wrong order."""
-    lowest, highest = value.copy(), value.copy()
-    for node in range(tree.node_count - 1, -1, -1):  # children come behind their parents
+def in_order(tree: Tree, monotonic: IntArray, value: FloatArray) -> FloatArray:
+    """Predictions of all nodes, put where the cuts along constrained features allow them to be.
+
+    The tree was grown to keep the order, so at fit this changes what rounding did and no more.
+    """
+    value = value.copy()
+    low, high = np.full(tree.node_count, -np.inf), np.full(tree.node_count, np.inf)
+    for node in range(tree.node_count):  # parents come before their children
+        value[node] = np.clip(value[node], low[node], high[node])
         left, right = tree.children_left[node], tree.children_right[node]
         if left == LEAF:
             continue
-        lowest[node], highest[node] = min(lowest[left], lowest[right]), max(highest[left], highest[right])
-        direction = 0 if not np.isfinite(tree.threshold[node]) else monotonic[tree.feature[node]]
+        low[[left, right]], high[[left, right]] = low[node], high[node]
+        direction = monotonic[tree.feature[node]] if np.isfinite(tree.threshold[node]) else 0
+        if direction == 0:
+            continue
+        middle = np.clip(0.5 * value[left] + 0.5 * value[right], low[node], high[node])
         below, above = (left, right) if direction > 0 else (right, left)
-        if direction != 0 and highest[below] > lowest[above]:
-            return True
-    return False
+        high[below] = low[above] = middle
+    return value

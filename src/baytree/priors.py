@@ -27,7 +27,7 @@ class PartitionPrior:
         two neighbouring values that the cut falls between.
     subsets
         Categorical columns: if true, sets of levels against the rest, every size of a set alike; if false, single
-        levels against the rest alone, as in the paper's dummy coding.
+        levels against the rest alone, each with the prior of one of the paper's dummy columns.
     proper
         If true, a node stays a leaf when a feature is drawn that cannot be cut there, so the prior
         of every node sums to one and constant columns change nothing. If false, the literal prior of

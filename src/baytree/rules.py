@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -16,15 +17,23 @@ def feature_name(feature: int, names: Any) -> str:
     return f"x{feature}" if names is None else str(names[feature])
 
 
+def number_text(number: float) -> str:
+    """A number to read: six digits, or all before the point."""
+    return f"{number:.6g}" if abs(number) < 1e5 else f"{number:.15g}"
+
+
 def level_name(level: Any) -> str:
-    """A level as text; whole numbers without a point."""
-    return f"{level:g}" if isinstance(level, float) else str(level)
+    """A level as text: numbers in full, and quotes where the bare text could be misread in a list."""
+    if isinstance(level, float):
+        return f"{level:.17g}" if float(f"{level:.15g}") != level else f"{level:.15g}"
+    plain = level.isprintable() and level == level.strip() and not set(level) & set(',{}"') and level != "missing"
+    return level if plain and level else json.dumps(level, ensure_ascii=not level.isprintable())
 
 
 class Wording:
     """Words for the cuts of a fitted tree."""
 
-    def __init__(self, model: Any, number: Callable[[float], str] = lambda value: f"{value:g}") -> None:
+    def __init__(self, model: Any, number: Callable[[float], str] = number_text) -> None:
         self.tree: Tree = model.tree_
         self.names = getattr(model, "feature_names_in_", None)
         self.categories = model.categories_
@@ -65,4 +74,4 @@ class Wording:
             return None
         if levels is None:
             return cell
-        return level_name(levels[int(cell)]) if cell >= 0 else "a level not seen in training"
+        return level_name(levels[int(cell)]) if cell >= 0 else "another level"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,10 +22,20 @@ def as_table(X: Any) -> Any:
     """Return X as a data frame, a sparse matrix or an array, whichever it is nearest to."""
     if is_frame(X):
         check_frame(X)
-    elif not sparse.issparse(X) and not isinstance(X, np.ndarray):
+        return X
+    if sparse.issparse(X):
+        return X
+    if isinstance(X, np.ma.MaskedArray):
+        text = may_hold_text(X.data)
+        X = np.ma.filled(X.astype(object if text else np.float64), None if text else np.nan)
+    elif not isinstance(X, np.ndarray):
         array = np.asarray(X)
         # NumPy turns a list of numbers and text into text.
-        return np.array(X, dtype=object) if array.dtype.kind in "US" else array
+        X = np.array(X, dtype=object) if array.dtype.kind in "US" else array
+    if X.dtype.kind in "mM":
+        raise TypeError(f"X holds dates or times ({X.dtype}): turn them into numbers, say the days since a date.")
+    if X.dtype.names is not None:
+        raise TypeError("X is a structured array: pass a data frame, or a plain array.")
     return X
 
 
@@ -35,16 +46,23 @@ def is_frame(X: Any) -> bool:
 
 def may_hold_text(X: Any) -> bool:
     """Whether an array is of a type that may hold text."""
-    return isinstance(X, np.ndarray) and X.dtype.kind in "OUS"
+    return isinstance(X, np.ndarray) and X.dtype.kind in "OUST"
 
 
 def read_new_table(X: Any, categorical_features: Any, names: Any) -> tuple[Any, Categories]:
     """Read a table at fit: a matrix of numbers and codes, and the levels of the columns that are categorical."""
     by_dtype = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    if (categorical_features is None or by_dtype) and not is_frame(X) and not may_hold_text(X):
+    plain = not is_frame(X) and not may_hold_text(X)
+    if plain and (categorical_features is None or by_dtype):
+        return X, (None,) * X.shape[1]
+    if sparse.issparse(X):
+        if any(choose_categorical(categorical_features, X.shape[1], names)):
+            raise TypeError("A sparse X holds numbers only: categorical_features needs a dense table.")
         return X, (None,) * X.shape[1]
     columns = _read_columns(X, names)
-    chosen = choose_categorical(categorical_features, columns, names)
+    chosen = [cells.are_levels for cells in columns]
+    if not by_dtype:
+        chosen = choose_categorical(categorical_features, len(columns), names)
     categories: list[AnyArray | None] = []
     for i, (cells, is_categorical) in enumerate(zip(columns, chosen, strict=True)):
         if cells.kind == "text" and not is_categorical:
@@ -75,46 +93,58 @@ def _column(cells: Cells, levels: AnyArray | None, name: str) -> FloatArray:
     held = "text" if levels is not None and levels.dtype.kind == "O" else "numbers"
     if cells.kind != held and (levels is None or len(levels) > 0):
         raise ValueError(f"{name} of X holds {cells.kind}, but held {held} in training: convert it.")
-    if levels is not None:
-        return cells.codes(levels)
-    assert isinstance(cells, NumberCells)  # noqa: S101, for the type checker
-    return cells.numbers
+    if isinstance(cells, NumberCells):
+        return cells.numbers if levels is None else _level_codes(cells, levels, name)
+    return cells.codes(levels if levels is not None else np.zeros(0))
+
+
+def _level_codes(cells: NumberCells, levels: AnyArray, name: str) -> FloatArray:
+    """Codes of levels that are numbers; float64 must tell them apart."""
+    size = float(np.nanmax(np.abs(cells.numbers)))
+    if np.isinf(size):
+        raise ValueError(f"{name} of X has an infinite value as a level: replace it, or make it NaN if it is unknown.")
+    if size >= 2**53:
+        raise ValueError(f"{name} of X has levels beyond 2**53, which float64 cannot tell apart: turn them into text.")
+    return cells.codes(levels)
 
 
 def _read_columns(X: Any, names: Any) -> list[Cells]:
     if is_frame(X):
         return frame_columns(X, names)
-    if sparse.issparse(X):
-        raise TypeError("A sparse X holds numbers only: categorical_features needs a dense table.")
     if may_hold_text(X):
         return [cells_of_objects(column.tolist(), describe_column(i, names)) for i, column in enumerate(X.T)]
     return [NumberCells(column) for column in X.T]
 
 
-def choose_categorical(categorical_features: Any, columns: list[Cells], names: Any) -> list[bool]:
-    """Read the `categorical_features` parameter: which columns are categorical."""
-    d = len(columns)
+def choose_categorical(categorical_features: Any, n_columns: int, names: Any) -> list[bool]:
+    """Read the `categorical_features` parameter, but for "from_dtype": which columns are categorical."""
     what = "categorical_features must be None, 'from_dtype', a mask, or positions or names of columns"
     if categorical_features is None:
-        return [False] * d
-    if isinstance(categorical_features, str):
-        if categorical_features != "from_dtype":
-            raise ValueError(f"{what}; got {shown(categorical_features)}.")
-        return [cells.are_levels for cells in columns]
-    try:
-        wanted = np.asarray(categorical_features)
-    except ValueError:
-        wanted = np.empty((0, 0))
-    if wanted.ndim != 1 or (len(wanted) and wanted.dtype.kind not in "biuUO"):
-        raise TypeError(f"{what}; got {shown(categorical_features)}.")
-    chosen = np.zeros(d, dtype=bool)
-    if wanted.dtype.kind == "b":
-        if len(wanted) != d:
-            raise ValueError(f"categorical_features is a mask of {len(wanted)} columns, but X has {d}.")
-        return wanted.tolist()
-    for column in wanted.tolist():
-        chosen[column_position("categorical_features", column, d, names)] = True
-    return chosen.tolist()
+        return [False] * n_columns
+    if isinstance(categorical_features, (str, dict)) or not isinstance(categorical_features, Iterable):
+        raise ValueError(f"{what}; got {shown(categorical_features)}.")
+    wanted = [column.item() if isinstance(column, np.generic) else column for column in categorical_features]
+    if wanted and all(isinstance(column, bool) for column in wanted):
+        if len(wanted) != n_columns:
+            raise ValueError(f"categorical_features is a mask of {len(wanted)} columns, but X has {n_columns}.")
+        return wanted
+    chosen = {column_position("categorical_features", column, n_columns, names) for column in wanted}
+    return [i in chosen for i in range(n_columns)]
+
+
+def as_dict_by_column(parameter: str, value: Any, n_columns: int, names: Any) -> dict[int, Any] | None:
+    """A parameter that is given by name or position, by position; None where it is given in order."""
+    if hasattr(value, "index") and hasattr(value, "to_dict"):  # a pandas Series; its own labels are names
+        value = value.to_dict()
+    if not isinstance(value, dict):
+        return None
+    result: dict[int, Any] = {}
+    for column, entry in value.items():
+        position = column_position(parameter, column, n_columns, names)
+        if position in result:
+            raise ValueError(f"{parameter} gives {describe_column(position, names).lower()} twice.")
+        result[position] = entry
+    return result
 
 
 def column_position(parameter: str, column: Any, n_columns: int, names: Any) -> int:

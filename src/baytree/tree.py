@@ -156,6 +156,13 @@ class Tree:
         part = slice(self.level_start[node], self.level_start[node + 1])
         return self.level[part][self.level_goes_left[part] == left]
 
+    def has_seen(self, node: int, cell: float) -> bool:
+        """Whether a node's training rows tell where a cell of its feature goes: a gap, a level, any number."""
+        if np.isnan(cell):
+            return bool(self.has_missing[node])
+        own = self.level[self.level_start[node] : self.level_start[node + 1]]
+        return len(own) == 0 or bool(np.any(own == cell))
+
     @property
     def divides_levels(self) -> BoolArray:
         """Whether each node divides the levels of a categorical feature."""

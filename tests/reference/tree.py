@@ -88,6 +88,7 @@ class Problem:
         self.X, self.outcome, self.weight, self.settings = X, outcome, outcome.weight, settings
         self.total_weight = sum(self.weight)
         d = len(X[0])
+        self.n_levels = [len({repr(row[r]) for row in X}) for r in range(d)]  # gaps count as one
         raw = settings.feature_weight or [1.0] * d
         everything = list(range(len(X)))
         counted = [r for r in range(d) if not settings.proper or self.cuts(everything, r)]
@@ -136,15 +137,16 @@ class Problem:
         n = len(levels)
         if n < 2:
             return []
-        singles = [{0}] if n == 2 else [{k} for k in range(n)]
+        n_dummies = self.n_levels[r]
+        alone = n == 2 and (self.settings.subsets or n_dummies == 2)
+        singles = [{0}] if alone else [{k} for k in range(n)]
         sets = self.sets_of_levels(rows, r, levels) if self.settings.subsets else []
-        n_sizes = n // 2 if self.settings.subsets else 1
         cuts = []
         for members in singles + sets:
             own = [levels[k] for k in members]
-            smaller = min(len(own), n - len(own))
-            n_of_size = math.comb(n, smaller) // (2 if 2 * smaller == n else 1)
-            log_share = log_of(Fraction(1, n_sizes * n_of_size))
+            # Either side may be the set that was drawn, of the column's levels; but dummies are one each.
+            drawn = [len(own)] if not self.settings.subsets and not alone else [len(own), n - len(own)]
+            log_share = log_of(sum(self.share_of_set(r, size) for size in drawn))
             present = frozenset(level for level in own if not math.isnan(level))
             cuts.append(Cut(levels=present, gaps_left=len(present) < len(own), log_share=log_share))
         return cuts
@@ -177,6 +179,20 @@ class Problem:
             yield means
             yield [w * (mean - middle) for w, mean in zip(weights, means, strict=True)]
 
+    def share_of_set(self, r, size) -> Fraction:
+        """Prior of drawing a certain set of so many of a column's levels; it is at most half of them."""
+        largest = self.n_levels[r] // 2 if self.settings.subsets else 1
+        return Fraction(1, largest * math.comb(self.n_levels[r], size)) if size <= largest else Fraction(0)
+
+    def mass(self, rows, r, cuts) -> float:
+        """The part of a feature's prior mass that can be cut in a node."""
+        if r not in self.settings.categorical or not cuts:
+            return float(bool(cuts))
+        here = len({repr(self.X[i][r]) for i in rows})
+        if here <= FEW_LEVELS or not self.settings.subsets:
+            return math.fsum(math.exp(cut.log_share) for cut in cuts)
+        return float(sum(math.comb(here, size) * self.share_of_set(r, size) for size in range(1, here)))
+
     def prediction(self, rows, prior) -> float:
         return self.outcome.mean(self.outcome.update(rows, prior, 1 + self.settings.smoothing))[-1]
 
@@ -188,7 +204,9 @@ class Problem:
         if self.settings.monotonic is None:
             return True
         left, right = (self.prediction(side, prior) for side in sides)
-        return bounds[0] <= min(left, right) and max(left, right) <= bounds[1] and direction * left <= direction * right
+        slack = 1e-10 * (1 + abs(left) + abs(right)) if math.isfinite(left + right) else 0.0
+        inside = bounds[0] <= min(left, right) + slack and max(left, right) <= bounds[1] + slack
+        return inside and (direction == 0 or direction * left <= direction * right + slack)
 
     def partition_space(self, rows, depth, prior, bounds=(-math.inf, math.inf)):
         """The trivial partition, then every cut in order of feature and threshold."""
@@ -199,7 +217,7 @@ class Problem:
         if depth >= settings.max_depth or len({self.outcome.record(i) for i in rows}) == 1 or not any(cuts):
             return alone
         s = settings.split ** (1 + depth if settings.by_depth else 1)
-        cuttable = sum(self.w[r] for r in range(len(cuts)) if cuts[r])
+        cuttable = sum(self.w[r] * self.mass(rows, r, cuts[r]) for r in range(len(cuts)))
         trivial = 1 - s * min(cuttable, 1.0) if settings.proper else 1 - s
         space = [Partition(None, None, math.log(trivial), whole)]
         for r, of_feature in enumerate(cuts):

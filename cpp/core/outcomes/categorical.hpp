@@ -104,6 +104,7 @@ struct Categorical {
     return sum - log_gamma(prior_sum + n) + log_gamma(prior_sum);
   }
 
+  static constexpr double kMeanUnit = 1.0;
   // The probability of the second of two classes.
   double mean(const std::vector<double>& prior, const Count* total, double times) const {
     double sum = 0.0;

@@ -70,6 +70,7 @@ struct Custom {
     return result;
   }
 
+  static constexpr double kMeanUnit = 0.0;  // not known
   double mean(const std::vector<double>& prior, const double* total, double times) const {
     std::vector<double> sum(total + 1, total + width());
     for (double& value : sum) value *= times;

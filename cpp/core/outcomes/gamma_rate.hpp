@@ -56,6 +56,7 @@ struct GammaRate {
            (prior[0] + total[1]) * std::log(prior[1] + total[2]) + total[3];
   }
 
+  static constexpr double kMeanUnit = 0.0;  // positive, of any size
   double mean(const std::vector<double>& prior, const double* total, double times) const {
     const double shape = prior[0] + times * total[1], rate = prior[1] + times * total[2];
     if (!predicts_duration) return shape / rate;

@@ -107,6 +107,7 @@ struct Normal {
     return prior.prior_term() + prior.count_term(total[0]) - (prior.alpha + 0.5 * total[0]) * std::log(beta_n);
   }
 
+  static constexpr double kMeanUnit = 1.0;
   double mean(const std::vector<double>& parameters, const double* total, double times) const {
     const NormalPrior prior(parameters);
     return (prior.kappa * prior.mu + times * total[1]) / (prior.kappa + times * total[0]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,15 +23,24 @@ from .._validation import (
     check_positive_array,
     check_real,
     check_sample_weight,
+    describe_column,
     unchanged_on_error,
 )
 from ..explanation import Explanation, LeafSummary, explain_rows
 from ..growing import Growth, encode_table, grow_tree, update_tree
-from ..monotonic import breaks_order, read_monotonic
+from ..monotonic import in_order, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
-from ..table import Categories, as_table, column_position, is_frame, may_hold_text, read_known_table, read_new_table
+from ..table import (
+    Categories,
+    as_dict_by_column,
+    as_table,
+    is_frame,
+    may_hold_text,
+    read_known_table,
+    read_new_table,
+)
 from ..tree import Tree
 
 _MOST_THREADS = 4096
@@ -143,7 +153,7 @@ class BayesianTree(BaseEstimator, ABC):
         outcome = self._make_outcome(target, None if choose else self.prior)
         best = -np.inf
         for candidate in outcome.candidates(target) if choose else [outcome]:
-            tree = grow_tree(X, columns, target, candidate, growth)
+            tree = self._put_in_order(grow_tree(X, columns, target, candidate, growth), growth.monotonic)
             evidence = tree.log_evidence() if choose else 0.0
             if evidence > best:
                 best, self.tree_, self.outcome_ = evidence, tree, candidate
@@ -155,14 +165,21 @@ class BayesianTree(BaseEstimator, ABC):
             target = self._check_more_target(target)
             leaves, _ = self.tree_.apply(X, self._n_threads())
             self.tree_ = update_tree(self.tree_, leaves, target, self.outcome_)
-            monotonic = read_monotonic(self.monotonic_cst, self.categories_, self._names)
-            if monotonic is not None and breaks_order(self.tree_, monotonic, self._constrained_value()):
-                raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
+            self.tree_ = self._put_in_order(self.tree_, self._growth().monotonic)
         return self
 
-    def _constrained_value(self) -> FloatArray:
-        """What monotonic_cst speaks of, in every node."""
-        return self.tree_.value[:, 0, -1]
+    def _put_in_order(self, tree: Tree, monotonic: IntArray | None) -> Tree:
+        """Take rounding out of predictions that must be monotone; refuse what is more than that."""
+        if monotonic is None:
+            return tree
+        before = tree.value[:, 0, -1]
+        after = in_order(tree, monotonic, before)
+        finite = before[np.isfinite(before)]
+        rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
+        if not np.allclose(before, after, rtol=1e-9, atol=rounding):
+            raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
+        of_others = tree.value[:, :, :-1] * 0 + 1 - after[:, None, None]  # two classes, or nothing
+        return replace(tree, value=np.concatenate([of_others, after[:, None, None]], axis=2))
 
     def _growth(self) -> Growth:
         """Check the parameters that do not concern the outcome."""
@@ -285,11 +302,11 @@ def read_feature_prior(feature_prior: Any, n_features: int, names: Any) -> Float
     """Read the `feature_prior` parameter: one weight per feature, or a dict by name or position (others: 1)."""
     if feature_prior is None:
         return np.ones(n_features)
-    if isinstance(feature_prior, dict):
-        weights: list[Any] = [1.0] * n_features
-        for column, weight in feature_prior.items():
-            weights[column_position("feature_prior", column, n_features, names)] = weight
-        feature_prior = weights
+    by_column = as_dict_by_column("feature_prior", feature_prior, n_features, names)
+    if by_column is not None:
+        for column, weight in by_column.items():
+            check_real(f"feature_prior of {describe_column(column, names).lower()}", weight, low=0)
+        feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
     return check_positive_array(
         "feature_prior", feature_prior, length=n_features, one_per=f"feature ({n_features} of them)"
     )

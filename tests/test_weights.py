@@ -114,7 +114,7 @@ def test_unit_weights_are_no_weights(problem):
     assert_identical(weighted, BayesianTreeClassifier(**parameters).fit(X, y))
 
 
-@given(strategies.problems(prior=0.5), st.lists(st.floats(0, 5), min_size=4, max_size=4))
+@given(strategies.problems(prior=0.5), st.lists(st.floats(0, 5, allow_subnormal=False), min_size=4, max_size=4))
 def test_class_weights_are_weights_of_the_rows(problem, by_class):
     X, y, weight, parameters = problem
     by_class[y[0]] = 1.0

@@ -1,0 +1,138 @@
+"""The paper's sets: from a folder, from OpenML, and what happens where neither has them."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from baytree import datasets
+from baytree.datasets import load, make_ripley
+
+
+def write_csv(path, X, y, names=None):
+    names = names or [f"c{i}" for i in range(X.shape[1])]
+    lines = [",".join([*names, "target"])]
+    lines += [",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_fakes(folder):
+    """Tables with the sizes of haberman, heart and Ripley's."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], [225, 81])
+    write_csv(folder / "haberman.csv", random.integers(0, 60, (306, 3)) + 5 * y[:, None], y)
+    y = np.repeat([0, 1], [150, 120])
+    write_csv(folder / "heart.csv", random.integers(0, 3, (270, 13)) + y[:, None], y)
+    for name, n, seed in (("train", 250, 1), ("test", 1000, 2)):
+        write_csv(folder / f"ripley_{name}.csv", *make_ripley(n, seed), ["xs", "ys"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_fakes(tmp_path)
+    return tmp_path
+
+
+def test_sets_come_from_a_folder(folder, monkeypatch):
+    heart = load("heart", folder)
+    assert heart.X.shape == (270, 10 + 3 * 4)  # three columns of four levels are spread out
+    assert heart.feature_names[2:6] == ("c2 = 0", "c2 = 1", "c2 = 2", "c2 = 3")
+    assert_array_equal(heart.X[:, 2:6].sum(axis=1), 1)
+    ripley = load("ripley", str(folder))
+    assert ripley.X.shape == (250, 2)
+    assert ripley.X_test.shape == (1000, 2)
+    assert_array_equal(ripley.X, make_ripley(250, 1)[0])
+    monkeypatch.setenv("BAYTREE_DATA", str(folder))
+    assert_array_equal(load("haberman").X, load("haberman", folder).X)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda path: path.unlink(), "does not exist"),
+        (lambda path: path.write_text(""), "no rows"),
+        (lambda path: path.write_text(path.read_text()[:-60]), "damaged"),
+        (lambda path: path.write_text(path.read_text() + "1,2\n"), "line 308"),
+        (lambda path: path.write_text(path.read_text().replace("\n", "\nx", 1)), "no number"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x00" * 40), "cannot be read"),
+        (lambda path: path.write_text(path.read_text().replace(",1\n", ",2\n")), "the class, 0 or 1"),
+        (lambda path: path.write_text(path.read_text().replace(",1\n", ",0\n", 3)), "but haberman has"),
+    ],
+    ids=["missing", "empty", "cut short", "uneven", "text", "bytes", "labels", "counts"],
+)
+def test_a_damaged_file_is_named_in_one_sentence(folder, damage, words):
+    damage(folder / "haberman.csv")
+    with pytest.raises((ValueError, FileNotFoundError), match=words) as caught:
+        load("haberman", folder)
+    assert "haberman" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="one of heart, credit"):
+        load("iris")
+
+
+def test_sets_come_from_openml_where_there_is_no_folder(monkeypatch):
+    monkeypatch.delenv("BAYTREE_DATA", raising=False)
+    random = np.random.default_rng(0)
+    data = random.integers(0, 60, (306, 3)).astype(float)
+    target = np.where(np.arange(306) < 81, "2", "1")
+    asked = []
+
+    def fetch(**arguments):
+        asked.append(arguments)
+        return SimpleNamespace(
+            data=data, target=target, feature_names=["a", "b", "c"], categories={"b": list("0123456789") * 6}
+        )
+
+    monkeypatch.setattr(datasets, "fetch_openml", fetch)
+    found = load("haberman")
+    assert asked[0]["name"] == "haberman"
+    assert found.feature_names == ("a", "b", "c")
+    assert_array_equal(found.y, target == "2")
+    assert_array_equal(found.X[:, 0], data[:, 0])
+    assert_array_equal(found.X[:, 1], data[:, 1] % 10)
+
+
+@pytest.mark.parametrize(("name", "words"), [("heart", "could not be fetched .*heart.csv"), ("ripley", "make_ripley")])
+def test_without_folder_and_network_the_message_says_what_to_do(name, words, monkeypatch):
+    def fetch(**arguments):
+        raise OSError
+
+    monkeypatch.delenv("BAYTREE_DATA", raising=False)
+    monkeypatch.setattr(datasets, "fetch_openml", fetch)
+    with pytest.raises(ValueError, match=words):
+        load(name)
+
+
+def test_ripleys_mixture_has_its_moments():
+    X, y = make_ripley(200_000, 0)
+    assert_allclose(X[y == 0].mean(axis=0), [-0.2, 0.3], atol=0.01)
+    assert_allclose(X[y == 1].mean(axis=0), [0.05, 0.7], atol=0.01)
+    assert_allclose(X[y == 0].var(axis=0), [0.03 + 0.25, 0.03], rtol=0.02)
+    assert_array_equal(make_ripley(10, 3)[0], make_ripley(10, 3)[0])
+    with pytest.raises(ValueError, match="n must be"):
+        make_ripley(0)
+
+
+@pytest.mark.skipif(not os.environ.get("BAYTREE_DATA"), reason="BAYTREE_DATA names no folder of data sets")
+def test_every_set_of_the_paper_is_in_the_folder():
+    widths = {
+        "heart": 20,
+        "credit": 32,
+        "haberman": 3,
+        "seismic": 18,
+        "ripley": 2,
+        "gamma": 10,
+        "diabetic": 19,
+        "eeg": 14,
+    }
+    for name in datasets.NAMES:
+        data = load(name)
+        assert data.X.shape == (len(data.y), widths[name])
+        assert np.isfinite(data.X).all()

@@ -48,9 +48,9 @@ def _figure_1(folder: Path) -> tuple[str, str]:
     X = np.array([[0.0], [0.5], [1.25], [1.5], [1.75]])
     space = partition_space(X, [1, 1, 1, 0, 0], prior=1.0)
     figure, (axes,) = _axes(1)
-    names = ["no cut", *(f"x ≤ {t:g}" for t in space["threshold"][1:])]
+    names = ["no cut", *(f"≤ {t:g}" for t in space["threshold"][1:])]
     axes.bar(names, np.exp(space["log_likelihood"]), color=[GREY, *[BLUE] * 4])
-    axes.set(ylabel="likelihood", title="Likelihoods of the partitions")
+    axes.set(xlabel="cut of x", ylabel="likelihood", title="Likelihoods of the partitions")
     figure.savefig(folder / "figure_1.png", dpi=110)
     return "figure_1.png", (
         "Figure 1 of the paper: five points, outcomes 1, 1, 1, 0, 0, prior Beta(1, 1). The likelihoods are "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ..estimators import BayesianTreeClassifier, BayesianTreeRegressor
@@ -29,7 +29,9 @@ class Pruned:
         """Choose the strength, then grow and prune on all rows."""
         alphas = np.unique(self.tree.cost_complexity_pruning_path(X, y).ccp_alphas.clip(min=0))
         alphas = alphas[-np.unique(np.geomspace(1, len(alphas), 12).astype(int))]
-        self.best_ = GridSearchCV(self.tree, {"ccp_alpha": alphas}, cv=5, n_jobs=-1).fit(X, y).best_estimator_
+        folds = KFold(5, shuffle=True, random_state=0)  # rows may come in the order of time
+        search = GridSearchCV(self.tree, {"ccp_alpha": alphas}, cv=folds, n_jobs=-1)
+        self.best_ = search.fit(X, y).best_estimator_
         return self
 
     def __getattr__(self, name: str) -> Any:

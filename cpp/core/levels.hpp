@@ -184,6 +184,9 @@ void list_level_sets(const T& outcome, const typename T::Node& node, const typen
   const detail::LevelPrior prior{n_column_levels, n_levels, settings.prior.subsets};
   detail::list_sets(outcome, total, prior, levels);
 
+  std::vector<double> log_share(n_levels);  // by size, for there are many sets of a size
+  for (std::size_t size = 1; size < n_levels; ++size) log_share[size] = prior.log_partition(size);
+
   const double weight_of_all = std::accumulate(levels.weight.begin(), levels.weight.end(), 0.0);
   const double min_weight = settings.limits.min_weight();
   levels.lower.clear();
@@ -218,7 +221,7 @@ void list_level_sets(const T& outcome, const typename T::Node& node, const typen
     if (settings.limits.min_weight_fraction_leaf > 0.0 && std::min(weight, weight_of_all - weight) < min_weight)
       continue;
     levels.lower.insert(levels.lower.end(), sum.begin(), sum.end());
-    cuts.log_location.push_back(prior.log_partition(size));
+    cuts.log_location.push_back(log_share[size]);
     levels.sets[n_kept++] = set;
   }
   levels.sets.resize(n_kept);

@@ -22,11 +22,11 @@ def exact_fit() -> None:
     X, y = classification(100_000)
     model = BayesianTreeClassifier()
     leaves = model.fit(X, y).get_n_leaves()
-    _, _, growth = model.prepare(X, y)
+    _, _, growth = model._prepare(X, y)
     fit, argsort, encode = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: np.argsort(X, axis=0),
-        lambda: encode_table(X, model.is_categorical, growth),
+        lambda: encode_table(X, model._is_categorical, growth),
         repeats=25,
     )
     detail = f"{milliseconds(fit)} (encoding {milliseconds(encode)}) against {milliseconds(argsort)}"

@@ -84,13 +84,13 @@ def partition_space(
         if outcome == "categorical"
         else BayesianTreeRegressor(outcome=outcome, **parameters)
     )
-    return _written_out(model, *model.prepare(X, y, sample_weight))
+    return _written_out(model, *model._prepare(X, y, sample_weight))
 
 
 def _written_out(model: Any, X: Any, target: Any, growth: Any) -> AnyArray:
-    fitted = model.make_outcome(target)
+    fitted = model._make_outcome(target, model.prior)
     found = _core.partition_space(
-        encode_table(X, model.is_categorical, growth),
+        encode_table(X, model._is_categorical, growth),
         fitted.to_core(target),
         fitted.core_prior().tolist(),
         growth.settings(),

@@ -91,21 +91,17 @@ class BayesianTree(BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
         """Grow the tree; the one fit of all estimators."""
         with unchanged_on_error(self):
-            self._grow(*self.prepare(X, y, sample_weight, **extras))
+            self._grow(*self._prepare(X, y, sample_weight, **extras))
         return self
 
-    def prepare(self, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> tuple[Any, Target, Growth]:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> tuple[Any, Target, Growth]:
         """Check everything that `fit` is given; return the table as a matrix, the outcomes, the settings."""
         X, target = self._check_rows(X, y, sample_weight, extras, reset=True)
         target, counts = self._check_target(target)
         return X if counts is None else X[counts], target, self._growth()
 
-    def make_outcome(self, target: Target) -> Outcome:
-        """The outcome with the prior that the parameter `prior` gives."""
-        return self._make_outcome(target, self.prior)
-
     @property
-    def is_categorical(self) -> BoolArray:
+    def _is_categorical(self) -> BoolArray:
         """Whether each feature is categorical."""
         return np.array([levels is not None for levels in self.categories_])
 
@@ -148,7 +144,7 @@ class BayesianTree(BaseEstimator, ABC):
 
     def _grow(self, X: Any, target: Target, growth: Growth) -> None:
         """Grow the tree, trying several priors where the evidence is to choose; the columns are encoded once."""
-        columns = encode_table(X, self.is_categorical, growth)
+        columns = encode_table(X, self._is_categorical, growth)
         choose = isinstance(self.prior, str) and self.prior == "evidence"
         outcome = self._make_outcome(target, None if choose else self.prior)
         best = -np.inf

@@ -194,14 +194,16 @@ def test_the_partition_space_is_the_oracles(problem):
 
 
 @st.composite
-def real_problems(draw):
+def real_problems(draw, *, raw=False):
     """A table with a real outcome of any kind: the outcome's name, what fit takes, the oracle's outcome, parameters."""
-    X = draw(strategies.tables(min_rows=2))
+    X, categorical = draw(strategies.raw_tables(min_rows=2)) if raw else (draw(strategies.tables(min_rows=2)), [])
     n = len(X)
     weight = draw(strategies.weights(n))
     name = draw(st.sampled_from(sorted(REAL_OUTCOMES)))
     y, extras, make = draw(REAL_OUTCOMES[name](n))
     parameters = draw(strategies.parameters(X.shape[1], 2))
+    if raw:
+        parameters |= draw(strategies.raw_settings(X.shape[1], categorical))
     parameters["prior"] = draw(strategies.real_prior(name))
     return X, name, y, weight, extras, make([1.0] * n if weight is None else list(weight)), parameters
 
@@ -236,8 +238,8 @@ def test_every_regression_outcome_has_an_oracle():
     assert set(REAL_OUTCOMES) == set(REGRESSION_OUTCOMES)
 
 
-@settings(max_examples=1000)
-@given(real_problems(), st.sampled_from([2, 4096]))
+@settings(max_examples=2000)
+@given(st.one_of(real_problems(), real_problems(raw=True)), st.sampled_from([1, 2, 4096]))
 def test_every_real_outcome_equals_the_oracle(problem, subtree_rows):
     X, name, y, weight, extras, outcome, parameters = problem
     model = BayesianTreeRegressor(outcome=name, **parameters)
@@ -268,25 +270,3 @@ def test_gaps_levels_and_constraints_equal_the_oracle(problem, subtree_rows):
     with mock.patch("baytree.growing.SUBTREE_ROWS", subtree_rows):
         model.fit(X, y, sample_weight=weight)
     assert_same_classes(model, X, y, weight, parameters)
-
-
-@st.composite
-def raw_real_problems(draw):
-    X, categorical = draw(strategies.raw_tables(min_rows=draw(st.sampled_from([2, 10]))))
-    n = len(X)
-    weight = draw(strategies.weights(n))
-    name = draw(st.sampled_from(sorted(REAL_OUTCOMES)))
-    y, extras, make = draw(REAL_OUTCOMES[name](n))
-    parameters = draw(strategies.parameters(X.shape[1], 2)) | draw(strategies.raw_settings(X.shape[1], categorical))
-    parameters["prior"] = draw(strategies.real_prior(name))
-    return X, name, y, weight, extras, make([1.0] * n if weight is None else list(weight)), parameters
-
-
-@settings(max_examples=1000)
-@given(raw_real_problems(), st.sampled_from([1, 4096]))
-def test_gaps_levels_and_constraints_of_real_outcomes_equal_the_oracle(problem, subtree_rows):
-    X, name, y, weight, extras, outcome, parameters = problem
-    model = BayesianTreeRegressor(outcome=name, **parameters)
-    with mock.patch("baytree.growing.SUBTREE_ROWS", subtree_rows):
-        model.fit(X, y, sample_weight=weight, **extras)
-    assert_same_tree(model, X, outcome, model.prior_, parameters, tolerance=1e-7)

@@ -77,6 +77,27 @@ def test_every_kind_of_frame_gives_the_same_tree(kind):
     assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
 
 
+@given(strategies.raw_problems())
+def test_pandas_polars_and_pyarrow_give_identical_trees(problem):
+    X, y, weight, parameters = problem
+    names = [f"c{i}" for i in range(X.shape[1])]
+    categorical = parameters.pop("categorical_features")
+    columns = {
+        name: [None if np.isnan(cell) else f"level {cell:02.0f}" if i in categorical else cell for cell in X[:, i]]
+        for i, name in enumerate(names)
+    }
+    levels = {names[i]: pl.String for i in categorical}
+    polars = pl.DataFrame(columns, schema_overrides=levels | {n: pl.Float64 for n in names if n not in levels})
+    parameters["categorical_features"] = list(levels)
+    models = [
+        BayesianTreeClassifier(**parameters).fit(table, y, sample_weight=weight)
+        for table in (polars, polars.to_pandas(), polars.to_arrow())
+    ]
+    for model in models[1:]:
+        assert_same_arrays(model, models[0])
+        assert_array_equal(model.apply(polars), models[0].apply(polars.to_pandas()))
+
+
 def test_lists_and_arrays_of_objects_give_the_tree_of_the_frame():
     frame, y = raw_frame()
     expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
@@ -493,7 +514,10 @@ def test_a_table_that_differs_at_predict_is_refused(change, words):
 def test_odd_columns_are_fine(missing):
     """More levels than fit anything, one level, no level at all, gaps of every kind."""
     frame = FRAME.assign(
-        name=[f"row {i}" for i in range(40)], one="same", none=pd.Series([missing] * 40, dtype=object), big=10**15
+        name=pd.Categorical([f"row {i}" for i in range(40)], categories=[f"row {i}" for i in range(100)]),
+        one="same",
+        none=pd.Series([missing] * 40, dtype=object),
+        big=10**15,
     )
     model = BayesianTreeClassifier(prior=1.0).fit(frame, LABELS)
     assert model.predict(frame).shape == (40,)
@@ -556,7 +580,7 @@ def test_names_and_positions_can_be_mixed():
     frame, y = raw_frame()
     for chosen in (["city", 2], {"city", 2}, np.array(["city", 2], dtype=object)):
         model = BayesianTreeClassifier(categorical_features=chosen).fit(frame, y)
-        assert_array_equal(model.is_categorical, [True, False, True, False])
+        assert [levels is not None for levels in model.categories_] == [True, False, True, False]
 
 
 def test_text_tells_levels_and_numbers_apart():

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import make_friedman1
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
 from baytree.growing import encode_table
 from benchmarks.data import classification
 from benchmarks.measure import extra_memory_of_fit, milliseconds, seconds_of
@@ -71,6 +71,27 @@ def raw_tables() -> None:
     report("fit with ten columns of 50 levels / without", with_levels / plain, "", milliseconds(with_levels))
 
 
+def tree_space() -> None:
+    """The tree space and look-ahead against the greedy tree with the same prior."""
+    X, y = classification(100_000)
+    greedy, prunings, space = seconds_of(
+        lambda: BayesianTreeClassifier(prior=1.0).fit(X, y),
+        lambda: TreeSpaceClassifier(space="prunings").fit(X, y),
+        lambda: TreeSpaceClassifier().fit(X, y),
+        repeats=5,
+    )
+    report(
+        "average over prunings / greedy tree, 100,000 x 20", prunings / greedy, "at most 1.3", milliseconds(prunings)
+    )
+    report("TreeSpaceClassifier().fit / greedy tree", space / greedy, "at most 30", milliseconds(space))
+    greedy, ahead = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: BayesianTreeClassifier(lookahead=1).fit(X, y),
+        repeats=2,
+    )
+    report("BayesianTreeClassifier(lookahead=1).fit / greedy tree", ahead / greedy, "", milliseconds(ahead))
+
+
 def threads_and_growth() -> None:
     """Two threads against one, and twice the rows against the rows."""
     X, y = classification(100_000)
@@ -119,6 +140,7 @@ if __name__ == "__main__":
     exact_fit()
     normal_fit()
     raw_tables()
+    tree_space()
     threads_and_growth()
     small_fit()
     prediction()

@@ -10,9 +10,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, partition_space
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space
+from baytree.datasets import make_ripley
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # told apart by colour-blind readers
@@ -33,6 +35,10 @@ def main() -> None:
     draw_intervals(left)
     draw_survival(right)
     figure.savefig(IMAGES / "outcomes.png", dpi=110)
+
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.0), layout="constrained")
+    draw_space(axes)
+    figure.savefig(IMAGES / "tree_space.png", dpi=110)
 
 
 def draw_cuts(axes, X, y) -> None:
@@ -70,6 +76,31 @@ def draw_intervals(axes) -> None:
         xlabel="held-out patients, by prediction",
         ylabel="progression after a year",
     )
+
+
+def draw_space(axes) -> None:
+    """One tree and the average over all, on Ripley's mixture; log loss on new rows by how much is explored."""
+    X, y = make_ripley(250, random_state=0)
+    X_new, y_new = make_ripley(20_000, random_state=1)
+    greedy = BayesianTreeClassifier().fit(X, y)
+    models = {n: TreeSpaceClassifier(max_nodes=n).fit(X, y) for n in (0, 30, 100, 300, 1000, 3000, 10_000)}
+    names = {"one tree, the greedy-modal": greedy, "average over the tree space": models[3000]}
+    side, low, high = 200, X.min(axis=0), X.max(axis=0)
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, side).T), axis=-1).reshape(-1, 2)
+    for ax, (name, model) in zip(axes[:2], names.items(), strict=True):
+        surface = model.predict_proba(grid)[:, 1].reshape(side, side)
+        ax.imshow(
+            surface, extent=(low[0], high[0], low[1], high[1]), origin="lower", cmap="RdBu_r", vmin=-0.15, vmax=1.15
+        )
+        for label, colour in ((0, "#053061"), (1, "#67001f")):
+            ax.plot(*X[y == label].T, ".", color=colour, markersize=2)
+        ax.set(title=f"{name}\nlog loss {log_loss(y_new, model.predict_proba(X_new)):.3f}", aspect="auto")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    losses = [log_loss(y_new, model.predict_proba(X_new)) for model in models.values()]
+    axes[2].plot(range(len(models)), losses, "o-", color=BLUE, markersize=4, lw=1.2)
+    axes[2].set_xticks(range(len(models)), [f"{n:,}" for n in models], rotation=45)
+    axes[2].set(title="the more is explored", xlabel="max_nodes", ylabel="log loss on new rows")
 
 
 def draw_survival(axes) -> None:

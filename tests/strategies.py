@@ -121,9 +121,9 @@ def raw_tables(draw, min_rows=1, max_rows=14, max_features=3):
 
 
 @st.composite
-def raw_problems(draw, min_rows=2):
+def raw_problems(draw, min_rows=(2, 8, 12), max_rows=14, max_features=3):
     """A classification problem on a raw table, with everything that may be set, monotonic constraints included."""
-    X, categorical = draw(raw_tables(min_rows=draw(st.sampled_from([min_rows, 8, 12]))))
+    X, categorical = draw(raw_tables(draw(st.sampled_from(min_rows)), max_rows, max_features))
     y = draw(labels(len(X), draw(st.sampled_from([2, 2, 4]))))
     n_classes = len(np.unique(y))
     settings = draw(parameters(X.shape[1], n_classes)) | draw(raw_settings(X.shape[1], categorical))

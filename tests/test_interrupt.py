@@ -68,3 +68,41 @@ def test_an_interrupted_fit_stops_within_a_second_and_changes_nothing(seconds, n
     report, delay = interrupt(seconds, n_rows, n_features, **parameters)
     assert delay < 1
     assert report["same"]
+
+
+SPACE_SCRIPT = """
+import json, signal, time, warnings
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from baytree import TreeSpaceClassifier
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X, y = load_breast_cancer(return_X_y=True)
+model = TreeSpaceClassifier(max_nodes=10**9)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print("fitting", flush=True)
+    model.fit(X, y)
+    end = time.monotonic()
+words = [str(warning.message) for warning in caught]
+print(json.dumps({"end": end, "words": words, "nodes": model.space_.node_count, "score": model.score(X, y)}))
+"""
+
+
+def test_an_interrupted_exploration_keeps_what_it_has():
+    with subprocess.Popen(
+        [sys.executable, "-c", SPACE_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "fitting\n"
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    report = json.loads(output)
+    assert report["end"] - sent < 2
+    assert report["words"] == [
+        f"The search was interrupted: the model holds the {report['nodes']} nodes that were explored."
+    ]
+    assert report["nodes"] > 100
+    assert report["score"] > 0.95

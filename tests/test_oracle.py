@@ -35,6 +35,7 @@ def oracle_settings(prior, parameters):
         max_leaf_nodes=math.inf if parameters.get("max_leaf_nodes") is None else parameters["max_leaf_nodes"],
         categorical=set(parameters.get("categorical_features") or ()),
         monotonic=parameters.get("monotonic_cst"),
+        lookahead=parameters.get("lookahead", 0),
     )
 
 
@@ -194,9 +195,10 @@ def test_the_partition_space_is_the_oracles(problem):
 
 
 @st.composite
-def real_problems(draw, *, raw=False):
+def real_problems(draw, *, raw=False, max_rows=14, max_features=3):
     """A table with a real outcome of any kind: the outcome's name, what fit takes, the oracle's outcome, parameters."""
-    X, categorical = draw(strategies.raw_tables(min_rows=2)) if raw else (draw(strategies.tables(min_rows=2)), [])
+    size = {"min_rows": 2, "max_rows": max_rows, "max_features": max_features}
+    X, categorical = draw(strategies.raw_tables(**size)) if raw else (draw(strategies.tables(**size)), [])
     n = len(X)
     weight = draw(strategies.weights(n))
     name = draw(st.sampled_from(sorted(REAL_OUTCOMES)))
@@ -270,3 +272,26 @@ def test_gaps_levels_and_constraints_equal_the_oracle(problem, subtree_rows):
     with mock.patch("baytree.growing.SUBTREE_ROWS", subtree_rows):
         model.fit(X, y, sample_weight=weight)
     assert_same_classes(model, X, y, weight, parameters)
+
+
+WIDE = {"LOOKAHEAD_WIDTH": 10**6, "LOOKAHEAD_PER_FEATURE": 10**6}
+
+
+@settings(max_examples=300)
+@given(strategies.raw_problems(min_rows=(2, 6), max_rows=8, max_features=2), st.sampled_from([1, 2]))
+def test_look_ahead_equals_the_oracle(problem, lookahead):
+    X, y, weight, parameters = problem
+    parameters |= {"lookahead": lookahead}
+    with mock.patch.multiple("baytree.growing", **WIDE):
+        model = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
+    assert_same_classes(model, X, y, weight, parameters)
+
+
+@settings(max_examples=200)
+@given(st.one_of(real_problems(max_rows=7), real_problems(raw=True, max_rows=7)), st.sampled_from([1, 2]))
+def test_look_ahead_on_real_outcomes_equals_the_oracle(problem, lookahead):
+    X, name, y, weight, extras, outcome, parameters = problem
+    parameters |= {"lookahead": lookahead}
+    with mock.patch.multiple("baytree.growing", **WIDE):
+        model = BayesianTreeRegressor(outcome=name, **parameters).fit(X, y, sample_weight=weight, **extras)
+    assert_same_tree(model, X, outcome, model.prior_, parameters, tolerance=1e-7)

@@ -15,7 +15,7 @@ from hypothesis import given
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
-from baytree import BayesianTreeClassifier, PartitionPrior, load
+from baytree import BayesianTreeClassifier, PartitionPrior, TreeSpaceClassifier, TreeSpaceRegressor, load
 from baytree.export import from_dict, to_dict
 from baytree.tree import Tree
 from tests import strategies
@@ -204,7 +204,7 @@ def test_a_truncated_file_is_refused(tmp_path):
             load(path)
 
 
-@pytest.mark.parametrize("version", [3, 10**30, "1", None, 1.5])
+@pytest.mark.parametrize("version", [4, 10**30, "1", None, 1.5])
 def test_a_version_it_does_not_know_is_refused(version):
     assert_damaged(document() | {"version": version})
 
@@ -356,3 +356,59 @@ def test_a_dictionary_is_not_changed_by_reading_it():
     kept = copy.deepcopy(given_document)
     from_dict(given_document).fit(X[:, :2], Y > 0)
     assert given_document == kept
+
+
+@pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
+def test_a_tree_space_comes_back(kind, tmp_path):
+    model = kind(max_nodes=60, n_trees=3, random_state=0).fit(RAW, Y)
+    loaded = round_trip(model, tmp_path)
+    for name, array in model.space_.arrays().items():
+        assert_array_equal(getattr(loaded.space_, name), array, strict=True)
+    assert_array_equal(loaded.predict(RAW), model.predict(RAW))
+    assert_array_equal(loaded.weights_, model.weights_)
+    assert [a.rule for a in loaded.alternatives()] == [a.rule for a in model.alternatives()]
+    assert loaded.log_evidence_ == model.log_evidence_
+
+
+def space_document():
+    return to_dict(TreeSpaceClassifier(max_nodes=60).fit(RAW, Y))
+
+
+@pytest.mark.parametrize("name", list(space_document()["fitted"]["space"]))
+@pytest.mark.parametrize("change", ["number", "shorter", "type", "gone"])
+def test_an_array_of_a_space_that_is_wrong_is_refused(name, change):
+    changed = space_document()
+    arrays = changed["fitted"]["space"]
+    if change == "number":
+        arrays[name] = 3
+    elif change == "gone":
+        del arrays[name]
+    elif change == "type":
+        arrays[name] |= {"array": "<f4"}
+    else:
+        shape = arrays[name]["shape"]
+        values = arrays[name]["values"][: -int(np.prod(shape[1:]))]
+        arrays[name] |= {"shape": [shape[0] - 1, *shape[1:]], "values": values}
+    assert_damaged(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("children_left", 0, 0),
+        ("children_right", -1, 10**6),
+        ("children_left", 0, -1),
+        ("feature", 0, 4),
+        ("feature", 0, -2),
+        ("depth", 0, 1),
+        ("depth", -1, 0),
+        ("choice_start", 0, 1),
+        ("choice_start", -1, 0),
+        ("choice_start", 1, 10**6),
+        ("level_start", -1, 0),
+    ],
+)
+def test_a_space_that_leads_astray_is_refused(name, place, value):
+    changed = space_document()
+    changed["fitted"]["space"][name]["values"][place] = value
+    assert_damaged(changed)

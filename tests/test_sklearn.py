@@ -17,7 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior
+from baytree import (
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    PartitionPrior,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 
 FITTED_NAMES = [
     "classes_",
@@ -44,6 +50,11 @@ FITTED_NAMES = [
         BayesianTreeRegressor(smoothing=0.2, partition_prior=PartitionPrior(location="distance"), n_jobs=2),
         BayesianTreeRegressor(prior="evidence", max_depth=4, max_leaf_nodes=8),
         BayesianTreeRegressor(outcome="exponential"),
+        BayesianTreeClassifier(lookahead=1, max_depth=4),
+        TreeSpaceClassifier(max_nodes=100),
+        TreeSpaceClassifier(space="prunings", prior="evidence"),
+        TreeSpaceRegressor(max_nodes=100, n_jobs=2),
+        TreeSpaceRegressor(space="roots", max_nodes=50),
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 
+#include "../core/lookahead.hpp"
 #include "../core/prior.hpp"
+#include "../core/tree_space.hpp"
 #include "arrays.hpp"
 
 namespace baytree::bindings {
@@ -36,6 +38,34 @@ void bind_priors(nb::module_& module) {
             new (self) Settings{prior, limits, smoothing, copy_of(monotonic)};
           },
           nb::arg("prior"), nb::arg("limits"), nb::arg("smoothing"), nb::arg("monotonic").noconvert().none());
+
+  nb::class_<Lookahead>(module, "Lookahead", "How far a node looks before it chooses.")
+      .def(
+          "__init__",
+          [](Lookahead* self, std::size_t levels, std::size_t width, std::size_t per_feature) {
+            require(width > 0 && per_feature > 0, "look-ahead has a width");
+            new (self) Lookahead{levels, width, per_feature};
+          },
+          nb::arg("levels"), nb::arg("width"), nb::arg("per_feature"));
+
+  nb::class_<Budget>(module, "Budget", "How much of the tree space is explored.")
+      .def(
+          "__init__",
+          [](Budget* self, std::size_t max_nodes, std::optional<double> seconds, bool root_only,
+             const nb::object& progress) {
+            new (self) Budget{max_nodes, seconds, root_only};
+            if (progress.is_none()) return;
+            self->progress = [progress](std::size_t n_nodes, double log_evidence) {
+              const nb::gil_scoped_acquire held;
+              try {
+                progress(n_nodes, log_evidence);
+              } catch (nb::python_error& error) {  // a signal may arrive while Python runs
+                error.restore();
+                throw Interrupted();
+              }
+            };
+          },
+          nb::arg("max_nodes"), nb::arg("seconds").none(), nb::arg("root_only"), nb::arg("progress").none());
 }
 
 }  // namespace baytree::bindings

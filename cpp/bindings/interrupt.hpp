@@ -23,4 +23,12 @@ auto without_gil(Call&& call) {
   }
 }
 
+// After a call that ended early and kept what it had: whether the user asked for it. Other signals are raised.
+inline bool was_interrupted() {
+  if (!PyErr_Occurred()) return false;
+  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw nb::python_error();
+  PyErr_Clear();
+  return true;
+}
+
 }  // namespace baytree::bindings

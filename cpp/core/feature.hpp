@@ -56,22 +56,22 @@ std::size_t count_present(std::span<const Entry> order, IsGap&& is_gap) {
       std::partition_point(order.begin(), order.end(), [&](Entry entry) { return !is_gap(entry); }) - order.begin());
 }
 
-// Notes in the node what a partition does; row_of(entry) is the row in the table.
+// Notes what a partition does; row_of(entry) is the row in the table.
 template <class Number, class Entry, class RowOf>
 void describe_partition(const PartitionList<Number>& list, std::size_t index, const SortedFeature<Entry>& feature,
-                        Node<Number>& node, RowOf&& row_of) {
+                        Partition& partition, RowOf&& row_of) {
   if (list.is_categorical) {
     const std::vector<std::uint8_t> in_set = list.levels.members(list.levels.sets[index]);
     for (std::size_t level = 0; level < in_set.size(); ++level)
-      (in_set[level] ? node.lower_levels : node.upper_levels)
+      (in_set[level] ? partition.lower_levels : partition.upper_levels)
           .push_back(row_of(feature.order[list.levels.start[level]]));
     return;
   }
   const std::uint32_t position = list.cuts.positions[index];
-  node.lower_row = row_of(feature.order[position]);
-  node.upper_row = row_of(feature.order[position + 1]);
-  node.divides_missing = feature.n_gaps() > 0 && position + std::size_t{1} == feature.n_present;
-  if (feature.n_gaps() > 0) node.gaps = list.cuts.sends_gaps_lower(index) ? Gaps::lower : Gaps::upper;
+  partition.lower_row = row_of(feature.order[position]);
+  partition.upper_row = row_of(feature.order[position + 1]);
+  partition.divides_missing = feature.n_gaps() > 0 && position + std::size_t{1} == feature.n_present;
+  if (feature.n_gaps() > 0) partition.gaps = list.cuts.sends_gaps_lower(index) ? Gaps::lower : Gaps::upper;
 }
 
 // Moves the entries of the lower side to the front, both sides in ascending order; returns how many they are.
@@ -102,41 +102,6 @@ inline SortedFeature<Keyed> sorted_feature(const Column& column, std::span<const
   sort_rows(column, rows, order, spare);
   const std::span<const Keyed> sorted(order);
   return {sorted, count_present(sorted, [&](Keyed entry) { return key_of(entry) == column.gap_code(); }), true};
-}
-
-// w_r: sums to one over the features that can be cut at the root, in the paper's literal prior over all.
-template <Outcome T>
-std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
-                                               const ScoredNode<T>& root, Interrupt& interrupt) {
-  std::vector<Row> rows(settings.limits.limit_cuts() ? columns.n_rows : 0);
-  std::iota(rows.begin(), rows.end(), Row{0});
-  std::vector<Keyed> order, spare;
-  PartitionList<typename T::Number> list;
-  auto can_be_cut = [&](const Column& column) {
-    if (!settings.limits.limit_cuts()) return column.n_codes > 1;
-    const SortedFeature<Keyed> feature = sorted_feature(column, rows, order, spare);
-    if (column.is_categorical)
-      list_level_sets(root.outcome, root.scorer, root.node.statistics.data(), feature.order, column.n_codes, settings,
-                      list.levels, list.cuts);
-    else find_allowed_cuts(root.outcome, feature, settings.limits, list.cuts);
-    return list.cuts.n_cuts > 0;
-  };
-  std::vector<double> weights = settings.prior.feature_weight;
-  double sum = 0.0;
-  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    if (!settings.prior.proper || can_be_cut(columns.columns[f])) sum += weights[f];
-  });
-  if (sum > 0.0)
-    for (double& weight : weights) weight /= sum;
-  return weights;
-}
-
-// The weight of all rows, which a share of the weight refers to.
-template <Outcome T>
-double total_weight(const T& outcome, std::size_t n_rows) {
-  double total = 0.0;
-  for (std::size_t row = 0; row < n_rows; ++row) total += static_cast<double>(outcome.weight_of(row));
-  return total;
 }
 
 }  // namespace baytree

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "node.hpp"
 #include "outcome.hpp"
 #include "parallel.hpp"
+#include "plant.hpp"
 #include "prior.hpp"
 #include "subtree.hpp"
 
@@ -33,27 +33,24 @@ class Grower {
  public:
   using Number = typename T::Number;
 
-  Grower(const Columns& columns, T outcome, Settings settings, std::size_t subtree_rows, std::size_t n_threads,
-         Interrupt& interrupt)
-      : columns_(columns), outcome_(std::move(outcome)), settings_(std::move(settings)),
+  // The settings and the outcome are those that `plant` completed.
+  Grower(const Columns& columns, const T& outcome, const Settings& settings, std::size_t subtree_rows,
+         std::size_t n_threads, Interrupt& interrupt)
+      : columns_(columns), outcome_(outcome), settings_(settings),
         subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
-        interrupt_(interrupt), rows_(columns.n_rows), scratch_(n_threads_) {
-    std::iota(rows_.begin(), rows_.end(), Row{0});
-  }
+        interrupt_(interrupt), scratch_(n_threads_) {}
 
-  // Nodes in depth-first order, the lower child right behind its parent.
-  std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
-    settings_.limits.total_weight = total_weight(outcome_, columns_.n_rows);
-    nodes_.push_back(make_node(0, root_prior, rows_));
-    outcome_.prepare(root_prior, nodes_[0].statistics.data());
-    const typename T::Node scorer = outcome_.node(root_prior, nodes_[0].statistics.data());
-    settings_.prior.set_feature_weight(
-        normalised_feature_weights(settings_, columns_, ScoredNode<T>{outcome_, scorer, nodes_[0]}, interrupt_));
+  // The tree below a node of some rows, in depth-first order, the lower child right behind its parent.
+  std::vector<Node<Number>> grow(Node<Number> top, std::vector<Row> rows) {
+    rows_ = std::move(rows);
+    nodes_.clear();
+    subtrees_.clear();
+    nodes_.push_back(std::move(top));
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
     while (!level.empty()) level = grow_level(std::move(level));
     grow_subtrees();
-    return depth_first();
+    return depth_first(std::move(nodes_));
   }
 
  private:
@@ -82,19 +79,6 @@ class Grower {
   };
 
   std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
-
-  Node<Number> make_node(std::size_t depth, std::vector<double> prior, std::span<const Row> rows) const {
-    Node<Number> node;
-    node.depth = depth;
-    node.n_rows = rows.size();
-    node.one_outcome = has_one_outcome(outcome_, rows);
-    node.statistics.resize(outcome_.width());
-    for (const Row row : rows) outcome_.add(node.statistics.data(), row);
-    if (depth > 0) prior = outcome_.child_prior(prior, node.statistics.data(), settings_.smoothing);
-    node.log_likelihood = outcome_.log_likelihood(prior, node.statistics.data());
-    node.prior = std::move(prior);
-    return node;
-  }
 
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
   void hand_out(const Task& task, std::vector<Task>& level) {
@@ -210,26 +194,29 @@ class Grower {
     const auto feature = static_cast<std::size_t>(mode.feature);
     const CutList& cuts = scratch.list.cuts;
     std::size_t cut = 0;
-    node.feature = mode.feature;
+    Partition& partition = node.partition;
     if (has_histogram(open, feature)) {
       list_histogram_cuts(open, feature, open.best - 1.0, scratch);
       cut = first_cut(cuts, mode.lowest_score);
-      open.middle = divide_by_code(open.task, columns_.columns[feature], cuts.positions[cut], node, scratch.rows);
+      open.middle = divide_by_code(open.task, columns_.columns[feature], cuts.positions[cut], partition, scratch.rows);
     } else {
       const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
       cut = first_cut(cuts, mode.lowest_score);
       const std::span<const Row> rows = rows_of(open.task);
-      describe_partition(scratch.list, cut, sorted, node, [&](Keyed entry) { return rows[row_in_node(entry)]; });
+      describe_partition(scratch.list, cut, sorted, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
       const std::size_t n_lower = divide_order<Number, Keyed>(scratch.list, cut, sorted.n_present,
                                                               scratch.histogram.order);
       open.middle = open.task.begin + n_lower;
       divide_by_order(open.task, n_lower, scratch);
     }
-    node.log_prior_split = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
-    node.log_likelihood_split = cuts.log_likelihood[cut];
+    partition.feature = mode.feature;
+    partition.log_prior = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
+    partition.log_likelihood = cuts.log_likelihood[cut];
     for (const auto& [begin, end] : {std::pair(open.task.begin, open.middle), std::pair(open.middle, open.task.end)})
-      open.children.push_back(make_node(node.depth + 1, node.prior, rows_of({0, begin, end})));
-    if (settings_.constrained()) bound_children(outcome_, settings_, node, open.children[0], open.children[1]);
+      open.children.push_back(
+          make_node(outcome_, settings_.smoothing, node.depth + 1, node.prior, rows_of({0, begin, end})));
+    if (settings_.constrained())
+      bound_children(outcome_, settings_, node, partition, open.children[0], open.children[1]);
   }
 
   // Puts the rows that come first in scratch.histogram.order first, otherwise in the order they had.
@@ -245,7 +232,7 @@ class Grower {
   }
 
   // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.
-  std::size_t divide_by_code(const Task& task, const Column& column, Code cut, Node<Number>& node,
+  std::size_t divide_by_code(const Task& task, const Column& column, Code cut, Partition& partition,
                              std::vector<Row>& upper) {
     upper.clear();
     std::size_t middle = task.begin;
@@ -256,10 +243,10 @@ class Grower {
             const Row row = rows_[i];
             const Code code = codes[row];
             if (code <= cut) {
-              if (middle == task.begin || code > highest_lower) highest_lower = code, node.lower_row = row;
+              if (middle == task.begin || code > highest_lower) highest_lower = code, partition.lower_row = row;
               rows_[middle++] = row;
             } else {
-              if (code < lowest_upper) lowest_upper = code, node.upper_row = row;
+              if (code < lowest_upper) lowest_upper = code, partition.upper_row = row;
               upper.push_back(row);
             }
           }
@@ -301,37 +288,15 @@ class Grower {
   void graft(std::size_t index, std::vector<Node<Number>> grown) {
     const auto shift = static_cast<std::int64_t>(nodes_.size()) - 1;
     for (std::size_t i = 0; i < grown.size(); ++i) {
-      if (grown[i].feature >= 0) grown[i].lower += shift, grown[i].upper += shift;
+      if (grown[i].partition.feature >= 0) grown[i].lower += shift, grown[i].upper += shift;
       if (i == 0) nodes_[index] = std::move(grown[i]);
       else nodes_.push_back(std::move(grown[i]));
     }
   }
 
-  std::vector<Node<Number>> depth_first() {
-    std::vector<Node<Number>> ordered;
-    ordered.reserve(nodes_.size());
-    struct Visit {
-      std::int64_t node, parent_of_upper;
-    };
-    std::vector<Visit> stack{{0, -1}};
-    while (!stack.empty()) {
-      const auto [index, parent] = stack.back();
-      stack.pop_back();
-      const auto place = static_cast<std::int64_t>(ordered.size());
-      if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
-      ordered.push_back(std::move(nodes_[static_cast<std::size_t>(index)]));
-      Node<Number>& node = ordered.back();
-      if (node.feature < 0) continue;
-      stack.push_back({node.upper, place});
-      stack.push_back({node.lower, -1});
-      node.lower = place + 1;
-    }
-    return ordered;
-  }
-
   const Columns& columns_;
-  T outcome_;
-  Settings settings_;
+  const T& outcome_;
+  const Settings& settings_;
   std::size_t subtree_rows_;
   std::size_t n_threads_;
   Interrupt& interrupt_;

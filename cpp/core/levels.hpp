@@ -113,21 +113,13 @@ void gather_levels(const T& outcome, std::span<const Entry> order, LevelList<typ
   levels.start.push_back(static_cast<std::uint32_t>(order.size()));
 }
 
-// A number for a level, so that the sum over a set tells sets apart.
-inline std::uint64_t mark_of_level(std::uint64_t level) {
-  std::uint64_t z = (level + 1) * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 // Sets that the outcomes put next to each other, each once. Levels with equal outcomes stay together.
 template <Outcome T>
 void list_neighbours(const T& outcome, const typename T::Number* total, LevelList<typename T::Number>& levels) {
   using Set = typename LevelList<typename T::Number>::Set;
   const std::size_t n = levels.n_levels(), width = outcome.width();
   std::uint64_t all = 0;
-  for (std::size_t level = 0; level < n; ++level) all += mark_of_level(level);
+  for (std::size_t level = 0; level < n; ++level) all += mark_of(level);
   std::unordered_set<std::uint64_t> listed;
   std::vector<double> key(n);
   levels.orders.resize(2 * outcome.n_orders());
@@ -143,9 +135,9 @@ void list_neighbours(const T& outcome, const typename T::Number* total, LevelLis
     order.resize(n);
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
-    std::uint64_t mark = mark_of_level(order[0]);
+    std::uint64_t mark = mark_of(order[0]);
     for (std::size_t length = 2; length + 2 <= n; ++length) {
-      mark += mark_of_level(order[length - 1]);
+      mark += mark_of(order[length - 1]);
       const bool apart = key[order[length]] - key[order[length - 1]] > 1e-9 * size;
       if (apart && listed.insert(std::min(mark, all - mark)).second)
         levels.sets.push_back({Set::Kind::first, static_cast<std::uint32_t>(length), static_cast<std::uint32_t>(k)});

@@ -79,13 +79,13 @@ class MonotonicNode {
   std::vector<Number> upper_;
 };
 
-// Hands the bounds of a node that was split down to its children.
+// Hands the bounds of a node that is split down to its children.
 template <Outcome T>
 void bound_children(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
-                    Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
+                    const Partition& partition, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
   // Present against missing is no order.
-  const bool in_order = parent.lower_levels.empty() && !parent.divides_missing;
-  const int direction = in_order ? settings.direction(static_cast<std::size_t>(parent.feature)) : 0;
+  const bool in_order = partition.lower_levels.empty() && !partition.divides_missing;
+  const int direction = in_order ? settings.direction(static_cast<std::size_t>(partition.feature)) : 0;
   std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
                                              .divide_bounds(lower.statistics.data(), upper.statistics.data(),
                                                             direction);

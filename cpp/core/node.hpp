@@ -27,11 +27,25 @@ struct Bounds {
 
 enum class Gaps : std::uint8_t { none, lower, upper };  // where a cut sends the gaps of the node's rows
 
+// One way to divide the rows of a node in two.
+struct Partition {
+  std::int32_t feature = -1;  // -1: the trivial partition
+  double log_prior = kMinusInfinity;
+  double log_likelihood = kMinusInfinity;  // log L(lower) + log L(upper)
+  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between, the upper one maybe a gap
+  Gaps gaps = Gaps::none;
+  bool divides_missing = false;  // the gaps are all of the upper side
+  std::vector<Row> lower_levels = {}, upper_levels = {};  // categorical features: a row of each level
+
+  double score() const { return log_prior + log_likelihood; }
+};
+
 template <class Number>
 struct Node {
   std::size_t depth = 0;
   std::size_t n_rows = 0;
   bool one_outcome = false;  // all rows have the same
+  std::uint64_t rows_mark = 0;  // tells the set of its rows from others
   std::vector<Number> statistics;
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows
@@ -39,17 +53,36 @@ struct Node {
   Bounds bounds;
   double log_odds_split = kMinusInfinity;  // best cut against the trivial partition
   std::vector<double> feature_posterior;   // one per feature, then the trivial partition; empty: all trivial
+  double log_total = kMinusInfinity;       // of prior times likelihood, over all partitions
 
   // Sprouts only:
+  Partition partition;
   std::int64_t lower = -1, upper = -1;
-  std::int32_t feature = -1;
-  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between, the upper one maybe a gap
-  Gaps gaps = Gaps::none;
-  bool divides_missing = false;  // the gaps are all of the upper side
-  std::vector<Row> lower_levels, upper_levels;  // categorical features: a row of each level
-  double log_prior_split = kMinusInfinity;
-  double log_likelihood_split = kMinusInfinity;
 };
+
+// Puts the nodes of a tree in depth-first order, the lower child right behind its parent.
+template <class Number>
+std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
+  std::vector<Node<Number>> ordered;
+  ordered.reserve(nodes.size());
+  struct Visit {
+    std::int64_t node, parent_of_upper;
+  };
+  std::vector<Visit> stack{{0, -1}};
+  while (!stack.empty()) {
+    const auto [index, parent] = stack.back();
+    stack.pop_back();
+    const auto place = static_cast<std::int64_t>(ordered.size());
+    if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
+    ordered.push_back(std::move(nodes[static_cast<std::size_t>(index)]));
+    Node<Number>& node = ordered.back();
+    if (node.partition.feature < 0) continue;
+    stack.push_back({node.upper, place});
+    stack.push_back({node.lower, -1});
+    node.lower = place + 1;
+  }
+  return ordered;
+}
 
 // Log prior of every cut of a feature, but for its location.
 class NodePrior {
@@ -94,6 +127,7 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   double sum = 0.0;
   for (const double share : node.feature_posterior) sum += share;
   for (double& share : node.feature_posterior) share /= sum;
+  node.log_total = top + std::log(sum);
 
   const double best = std::max(best_cut, trivial);
   const double lowest = best - tie_tolerance(best);

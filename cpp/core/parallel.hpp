@@ -17,17 +17,21 @@ struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Asks the caller (Python's signal handlers, say) now and then whether to stop. Only the thread that
-// entered the core may ask; the others see the flag.
+// Asks the caller (Python's signal handlers, say) now and then whether to stop, and watches the time. Only the thread
+// that entered the core may ask; the others see the flag.
 class Interrupt {
  public:
+  using Clock = std::chrono::steady_clock;
   explicit Interrupt(std::function<bool()> asked_to_stop) : asked_(std::move(asked_to_stop)) {}
 
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
+  void stop_at(Clock::time_point deadline) { deadline_ = deadline; }
 
   void ask() {
-    const auto now = std::chrono::steady_clock::now();
+    if (std::this_thread::get_id() != owner_) return;
+    const auto now = Clock::now();
+    if (now >= deadline_) stop();
     if (now - last_ < std::chrono::milliseconds(50)) return;
     last_ = now;
     if (asked_ && asked_()) stop();
@@ -35,8 +39,9 @@ class Interrupt {
 
  private:
   std::function<bool()> asked_;
+  std::thread::id owner_ = std::this_thread::get_id();
   std::atomic<bool> stop_{false};
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Clock::time_point last_ = Clock::now(), deadline_ = Clock::time_point::max();
 };
 
 // Calls run(task, worker) for every task in [0, n_tasks), on up to n_threads threads of which the
@@ -51,7 +56,7 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
     try {
       for (std::size_t task; !interrupt.stopped() && (task = next.fetch_add(1)) < n_tasks;) {
         run(task, worker);
-        if (worker == 0) interrupt.ask();
+        interrupt.ask();
       }
     } catch (...) {
       const std::lock_guard<std::mutex> guard(failure_lock);

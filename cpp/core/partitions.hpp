@@ -1,71 +1,146 @@
-// Every partition of a table's rows: the partition space of the root, written out.
+// The partitions of a node, written out: all of them, or the most probable ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "columns.hpp"
 #include "feature.hpp"
+#include "node.hpp"
 #include "outcome.hpp"
+#include "plant.hpp"
 #include "prior.hpp"
 
 namespace baytree {
 
-struct Partition {
-  std::int32_t feature;
-  double log_likelihood, log_prior;
-  // As in a node:
-  Row lower_row, upper_row;
-  Gaps gaps;
-  std::vector<Row> lower_levels, upper_levels;
+template <class Number>
+struct ListingScratch {
+  std::vector<Keyed> order, spare;
+  PartitionList<Number> list;
+  std::vector<FeatureScore> scores;
+  std::vector<std::uint32_t> chosen;
 };
 
+// The positions of the `most` highest of n scores, in ascending order; the earlier ones among equals.
+template <class Score>
+void choose_highest(std::size_t n, std::size_t most, Score&& score, std::vector<std::uint32_t>& chosen) {
+  chosen.clear();
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (score(i) > kMinusInfinity) chosen.push_back(i);
+  if (chosen.size() <= most) return;
+  std::nth_element(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(most), chosen.end(),
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     return std::pair(-without_rounding_error(score(a)), a) <
+                            std::pair(-without_rounding_error(score(b)), b);
+                   });
+  chosen.resize(most);
+  std::sort(chosen.begin(), chosen.end());
+}
+
+// Adds the cut that comes nearest to halving the rows, if it is not there.
+inline void choose_middle(const CutList& cuts, std::size_t n_rows, std::vector<std::uint32_t>& chosen) {
+  const auto positions = cuts.with_gaps_upper();
+  if (positions.empty()) return;
+  const auto found = std::lower_bound(positions.begin(), positions.end() - 1, n_rows / 2 - 1);
+  const auto middle = static_cast<std::uint32_t>(found - positions.begin());
+  if (cuts.log_likelihood[middle] == kMinusInfinity) return;
+  const auto place = std::lower_bound(chosen.begin(), chosen.end(), middle);
+  if (place == chosen.end() || *place != middle) chosen.insert(place, middle);
+}
+
+// What is listed of a node's partitions: of each feature the `most` that score highest, and the cut in the middle.
+struct Listing {
+  std::size_t most;
+  bool middle = false;
+};
+
+// Lists the `most` partitions of each feature that score highest, feature by feature and in ascending order, and fills
+// the node's posterior over all of them. Partitions that constraints forbid are no partitions. With none to list, only
+// the node's log odds are wanted.
+template <Outcome T>
+std::vector<Partition> best_partitions(const Columns& columns, const T& outcome, const Settings& settings,
+                                       std::span<const Row> rows, const Listing& listing,
+                                       Node<typename T::Number>& node, ListingScratch<typename T::Number>& scratch) {
+  std::vector<Partition> result;
+  if (node.one_outcome || !settings.limits.allow_split(node.depth, node.n_rows)) return result;
+  const T own = outcome.narrowed_to(rows);
+  const typename T::Node scorer = own.node(node.prior, node.statistics.data());
+  const NodePrior log_prior(settings.prior, node.depth);
+  const double floor = listing.most == 0 ? -kMinusInfinity : kMinusInfinity;  // sums below it are left out
+  scratch.scores.assign(columns.columns.size(), {});
+  for (std::size_t f = 0; f < columns.columns.size(); ++f) {
+    const Column& column = columns.columns[f];
+    if (column.n_codes < 2) continue;
+    const SortedFeature<Keyed> feature = sorted_feature(column, rows, scratch.order, scratch.spare);
+    list_partitions(ScoredNode<T>{own, scorer, node}, f, column, feature, settings, scratch.list,
+                    [&](Keyed entry) { return column.values[key_of(entry)]; });
+    CutList& cuts = scratch.list.cuts;
+    scratch.scores[f] = summarise(cuts, floor);
+    if (listing.most == 0) continue;
+    choose_highest(
+        cuts.log_likelihood.size(), listing.most,
+        [&](std::uint32_t i) { return cuts.log_likelihood[i] + cuts.location(i); }, scratch.chosen);
+    if (listing.middle && !column.is_categorical) choose_middle(cuts, rows.size(), scratch.chosen);
+    for (const std::uint32_t i : scratch.chosen) {
+      Partition& partition = result.emplace_back();
+      partition.feature = static_cast<std::int32_t>(f);
+      partition.log_prior = log_prior.of_feature(f) + cuts.location(i);
+      partition.log_likelihood = cuts.log_likelihood[i];
+      describe_partition(scratch.list, i, feature, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
+    }
+  }
+  choose_mode(node, settings.prior, scratch.scores);
+  return result;
+}
+
+// Divides rows by a partition, each side in the order they had.
+inline std::pair<std::vector<Row>, std::vector<Row>> divide_rows(const Columns& columns, const Partition& partition,
+                                                                 std::span<const Row> rows) {
+  const Column& column = columns.columns[static_cast<std::size_t>(partition.feature)];
+  std::vector<std::uint8_t> level_lower(column.is_categorical ? column.n_codes : 0);
+  for (const Row row : partition.lower_levels) level_lower[column.code_of(row)] = 1;
+  const Code last_lower = column.code_of(partition.lower_row);
+  std::pair<std::vector<Row>, std::vector<Row>> sides;
+  std::visit(
+      [&](const auto& codes) {
+        for (const Row row : rows) {
+          const Code code = codes[row];
+          const bool lower = column.is_categorical       ? level_lower[code] != 0
+                             : code == column.gap_code() ? partition.gaps == Gaps::lower
+                                                         : code <= last_lower;
+          (lower ? sides.first : sides.second).push_back(row);
+        }
+      },
+      column.codes);
+  return sides;
+}
+
+// Whether two partitions of a node divide its rows along the same feature in the same way.
+inline bool same_partition(const Columns& columns, const Partition& a, const Partition& b) {
+  if (a.feature != b.feature || a.gaps != b.gaps || a.lower_levels.size() != b.lower_levels.size()) return false;
+  const Column& column = columns.columns[static_cast<std::size_t>(a.feature)];
+  auto same_code = [&](Row x, Row y) { return column.code_of(x) == column.code_of(y); };
+  if (!column.is_categorical) return same_code(a.lower_row, b.lower_row);
+  return std::equal(a.lower_levels.begin(), a.lower_levels.end(), b.lower_levels.begin(), same_code);
+}
+
+template <class Number>
 struct PartitionSpace {
+  Node<Number> root;
   std::vector<Partition> partitions;  // feature by feature, cuts in ascending order
-  double log_likelihood_trivial = 0.0;
-  double log_prior_trivial = 0.0;
 };
 
 template <Outcome T>
-PartitionSpace every_partition(const Columns& columns, T outcome, Settings settings,
-                               const std::vector<double>& outcome_prior, Interrupt& interrupt) {
-  using Number = typename T::Number;
-  std::vector<Row> rows(columns.n_rows);
-  std::iota(rows.begin(), rows.end(), Row{0});
-  Node<Number> root;
-  root.prior = outcome_prior;
-  root.statistics.resize(outcome.width());
-  for (const Row row : rows) outcome.add(root.statistics.data(), row);
-  settings.limits.total_weight = total_weight(outcome, columns.n_rows);
-  const typename T::Node scorer = outcome.node(outcome_prior, root.statistics.data());
-  const ScoredNode<T> scored{outcome, scorer, root};
-  settings.prior.set_feature_weight(normalised_feature_weights(settings, columns, scored, interrupt));
-
-  PartitionSpace space;
-  space.log_likelihood_trivial = outcome.log_likelihood(outcome_prior, root.statistics.data());
-  const bool alone = has_one_outcome(outcome, std::span<const Row>(rows));
-  if (alone || !settings.limits.allow_split(0, rows.size())) return space;
-
-  const NodePrior log_prior(settings.prior, 0);
-  double cuttable = 0.0;
-  std::vector<Keyed> order, spare;
-  PartitionList<Number> list;
-  parallel_for(columns.columns.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    const Column& column = columns.columns[f];
-    const SortedFeature<Keyed> feature = sorted_feature(column, rows, order, spare);
-    list_partitions(scored, f, column, feature, settings, list,
-                    [&](Keyed entry) { return column.values[key_of(entry)]; });
-    if (list.cuts.n_cuts > 0) cuttable += settings.prior.feature_weight[f] * list.cuts.mass;
-    for (std::size_t i = 0; i < list.cuts.positions.size(); ++i) {
-      Node<Number> node;
-      describe_partition(list, i, feature, node, [](Keyed entry) { return row_in_node(entry); });
-      space.partitions.push_back({static_cast<std::int32_t>(f), list.cuts.log_likelihood[i],
-                                  log_prior.of_feature(f) + list.cuts.location(i), node.lower_row, node.upper_row,
-                                  node.gaps, std::move(node.lower_levels), std::move(node.upper_levels)});
-    }
-  });
-  if (cuttable > 0.0) space.log_prior_trivial = settings.prior.log_trivial(0, cuttable);
+PartitionSpace<typename T::Number> every_partition(const Columns& columns, T outcome, Settings settings,
+                                                   const std::vector<double>& outcome_prior, Interrupt& interrupt) {
+  PartitionSpace<typename T::Number> space{plant(columns, outcome, settings, outcome_prior, interrupt), {}};
+  ListingScratch<typename T::Number> scratch;
+  space.partitions = best_partitions(columns, outcome, settings, all_rows(columns), {static_cast<std::size_t>(-1)},
+                                     space.root, scratch);
   return space;
 }
 

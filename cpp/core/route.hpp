@@ -1,4 +1,4 @@
-// Sends rows down a fitted tree.
+// Sends rows down a fitted tree, or down all trees of a space at once.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -182,6 +183,70 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
     }
   });
   return no_infinity;
+}
+
+// A tree space as fitted: the choices' arrays are those of a tree, by choice; children are nodes.
+struct FittedSpace {
+  FittedTree choices;
+  std::span<const std::int64_t> choice_start;    // of each node's choices, and one more for the end
+  std::span<const double> leaf_share, choice_share;  // of the evidence of a node
+};
+
+struct LeafWeights {  // of some rows: the nodes in which they end, and how probably
+  std::vector<std::int64_t> n_nodes;  // by row
+  std::vector<std::int32_t> node;
+  std::vector<double> weight;
+};
+
+// How probably each row ends in each node, over all trees of a space. A level of the graph is left before the next is
+// entered, so a node is seen once a row, however many ways lead to it.
+inline std::vector<LeafWeights> weigh_leaves(const Table& table, const FittedSpace& space, std::size_t n_threads,
+                                             Interrupt& interrupt) {
+  constexpr std::size_t block = 256;
+  WalkingTree crossings;
+  for (std::size_t c = 0; c < space.choices.feature.size(); ++c) {
+    crossings.steps.push_back({space.choices.threshold[c], space.choices.feature[c], 0});
+    crossings.detours.push_back(detour_of(space.choices, c, crossings));
+  }
+  struct Scratch {
+    std::vector<double> mass;
+    std::vector<std::int64_t> level, next;
+  };
+  std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
+  for (Scratch& own : scratch) own.mass.resize(space.leaf_share.size());
+  auto weigh_row = [&](std::size_t row, Scratch& own, LeafWeights& result) {
+    const std::size_t before = result.node.size();
+    own.level.assign(1, 0);
+    own.mass[0] = 1.0;
+    for (; !own.level.empty(); std::swap(own.level, own.next)) {
+      own.next.clear();
+      for (const std::int64_t node : own.level) {
+        const auto at = static_cast<std::size_t>(node);
+        const double mass = std::exchange(own.mass[at], 0.0);
+        if (mass * space.leaf_share[at] > 0.0) {
+          result.node.push_back(static_cast<std::int32_t>(node));
+          result.weight.push_back(mass * space.leaf_share[at]);
+        }
+        for (auto c = static_cast<std::size_t>(space.choice_start[at]);
+             c < static_cast<std::size_t>(space.choice_start[at + 1]); ++c) {
+          const double share = mass * space.choice_share[c];
+          if (share == 0.0) continue;
+          const double x = table.at(row, static_cast<std::size_t>(space.choices.feature[c]));
+          const std::int64_t child = crossings.goes_upper(c, x) ? space.choices.upper[c] : space.choices.lower[c];
+          double& mass_of_child = own.mass[static_cast<std::size_t>(child)];
+          if (mass_of_child == 0.0) own.next.push_back(child);
+          mass_of_child += share;
+        }
+      }
+    }
+    result.n_nodes.push_back(static_cast<std::int64_t>(result.node.size() - before));
+  };
+  std::vector<LeafWeights> blocks((table.n_rows + block - 1) / block);
+  parallel_for(blocks.size(), n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
+    for (std::size_t row = task * block; row < std::min(table.n_rows, (task + 1) * block); ++row)
+      weigh_row(row, scratch[worker], blocks[task]);
+  });
+  return blocks;
 }
 
 }  // namespace baytree

@@ -156,12 +156,10 @@ class Subtree {
     const CutList& cuts = list_of_mode.cuts;
     const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
-    node.feature = mode.feature;
-    node.log_prior_split = log_prior.of_feature(feature) + cuts.location(cut);
-    node.log_likelihood_split = cuts.log_likelihood[cut];
+    node.partition = {mode.feature, log_prior.of_feature(feature) + cuts.location(cut), cuts.log_likelihood[cut]};
     node.lower = static_cast<std::int64_t>(nodes_.size());
     node.upper = node.lower + 1;
-    describe_partition(list_of_mode, cut, order, node, [&](SmallEntry entry) { return row_of(entry); });
+    describe_partition(list_of_mode, cut, order, node.partition, [&](SmallEntry entry) { return row_of(entry); });
     const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
     const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
     add_children(index, list(feature, begin, middle), list(feature, middle, end));
@@ -176,12 +174,16 @@ class Subtree {
       child.n_rows = part.size();
       child.one_outcome = has_one_outcome(outcome_, part);
       child.statistics.resize(outcome_.width());
-      for (const SmallEntry entry : part) outcome_.add(child.statistics.data(), row_in_node(entry));
+      for (const SmallEntry entry : part) {
+        outcome_.add(child.statistics.data(), row_in_node(entry));
+        child.rows_mark += mark_of(row_of(entry));
+      }
       child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), settings_.smoothing);
       child.log_likelihood = outcome_.log_likelihood(child.prior, child.statistics.data());
       nodes_.push_back(std::move(child));
     }
-    if (settings_.constrained()) bound_children(outcome_, settings_, nodes_[parent], nodes_.end()[-2], nodes_.back());
+    if (settings_.constrained())
+      bound_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition, nodes_.end()[-2], nodes_.back());
   }
 
   void divide_lists(std::size_t by, std::size_t begin, std::size_t middle, std::size_t end) {

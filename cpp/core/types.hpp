@@ -1,6 +1,7 @@
 // The few types that every part of the core shares.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,20 @@ inline constexpr double kInvisible = 40.0;
 
 // Scores this near to the best count as equal to it, so that rounding decides nothing.
 inline double tie_tolerance(double best) { return 1e-9 * (1.0 + (best < 0 ? -best : best)); }
+
+// The same where many scores are put in order.
+inline double without_rounding_error(double score) {
+  constexpr double unit = 1 << 20;
+  return std::nearbyint(score * unit) / unit;
+}
+
+// A number for each thing that can be numbered, so that the sum over a set tells sets apart.
+inline std::uint64_t mark_of(std::uint64_t number) {
+  std::uint64_t z = (number + 1) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
 
 // A float64 matrix of any memory order, owned by somebody else.
 struct Table {

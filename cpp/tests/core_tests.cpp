@@ -8,6 +8,7 @@
 #include "numbers_tests.hpp"
 #include "parallel_tests.hpp"
 #include "route_tests.hpp"
+#include "space_tests.hpp"
 
 namespace {
 
@@ -66,6 +67,13 @@ constexpr Test kTests[] = {
     {"partitions add up, real", partitions_add_up<Real>},
     {"growth can be interrupted", growth_can_be_interrupted},
     {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},
+
+    {"spaces are sound, whole", spaces_are_sound<Whole>},
+    {"spaces are sound, real", spaces_are_sound<Real>},
+    {"spaces do not depend on threads, whole", spaces_do_not_depend_on_threads<Whole>},
+    {"spaces do not depend on threads, real", spaces_do_not_depend_on_threads<Real>},
+    {"a stop leaves what was explored", a_stop_leaves_what_was_explored},
+    {"look-ahead of no level is greedy", look_ahead_of_no_level_is_greedy},
 
     {"routes equal a naive walk", routes_equal_a_naive_walk},
     {"raw columns grow the same tree in every way", raw_columns_grow_the_same_tree_in_every_way},

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "grow.hpp"
+#include "lookahead.hpp"
 #include "naive_tree.hpp"
 #include "partitions.hpp"
 #include "problems.hpp"
@@ -41,8 +41,7 @@ struct Setting {
 
   Tree<Count> grow(const Columns& columns, std::size_t subtree_rows, std::size_t n_threads,
                    Interrupt& interrupt) const {
-    Grower<Categorical<Count>> grower(columns, problem.outcome, settings(), subtree_rows, n_threads, interrupt);
-    return grower.grow(problem.root_prior);
+    return grow_tree(columns, problem.outcome, settings(), problem.root_prior, {}, subtree_rows, n_threads, interrupt);
   }
 
   Tree<Count> grow(const Way& way) const {
@@ -55,7 +54,7 @@ template <class Count>
 std::vector<std::int64_t> structure(const Tree<Count>& tree) {
   std::vector<std::int64_t> result;
   for (const Node<Count>& node : tree)
-    result.insert(result.end(), {node.lower, node.upper, node.feature, static_cast<std::int64_t>(node.depth),
+    result.insert(result.end(), {node.lower, node.upper, node.partition.feature, static_cast<std::int64_t>(node.depth),
                                  static_cast<std::int64_t>(node.n_rows), node.one_outcome});
   return result;
 }
@@ -66,14 +65,14 @@ template <class Count>
 std::vector<double> numbers(const Tree<Count>& tree, const Table& table) {
   std::vector<double> result;
   for (const Node<Count>& node : tree) {
-    result.insert(result.end(), {node.log_likelihood, node.log_prior_leaf, node.log_odds_split, node.log_prior_split,
-                                 node.log_likelihood_split});
+    result.insert(result.end(), {node.log_likelihood, node.log_prior_leaf, node.log_odds_split,
+                                 node.partition.log_prior, node.partition.log_likelihood});
     for (const Count count : node.statistics) result.push_back(static_cast<double>(count));
     result.insert(result.end(), node.prior.begin(), node.prior.end());
     result.insert(result.end(), node.feature_posterior.begin(), node.feature_posterior.end());
-    if (node.feature < 0) continue;
-    for (const Row row : {node.lower_row, node.upper_row})
-      result.push_back(table.at(row, static_cast<std::size_t>(node.feature)));
+    if (node.partition.feature < 0) continue;
+    for (const Row row : {node.partition.lower_row, node.partition.upper_row})
+      result.push_back(table.at(row, static_cast<std::size_t>(node.partition.feature)));
   }
   return result;
 }
@@ -98,10 +97,10 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     }
     check(node.n_rows >= problem.limits.min_samples_leaf, "no leaf below min_samples_leaf");
     check(node.depth <= problem.limits.max_depth, "no node below max_depth");
-    check_equal(node.lower < 0, node.feature < 0);
-    check_equal(node.upper < 0, node.feature < 0);
-    if (node.feature < 0) continue;
-    const auto feature = static_cast<std::size_t>(node.feature);
+    check_equal(node.lower < 0, node.partition.feature < 0);
+    check_equal(node.upper < 0, node.partition.feature < 0);
+    if (node.partition.feature < 0) continue;
+    const auto feature = static_cast<std::size_t>(node.partition.feature);
     const Node<Count>& lower = tree.at(static_cast<std::size_t>(node.lower));
     const Node<Count>& upper = tree.at(static_cast<std::size_t>(node.upper));
     check_equal(node.lower, static_cast<std::int64_t>(i) + 1);  // depth first
@@ -109,10 +108,11 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     check_equal(lower.depth, node.depth + 1);
     check_equal(upper.depth, node.depth + 1);
     check(node.log_odds_split > 0.0, "only a better cut makes a sprout");
-    check(problem.columns[feature][node.lower_row] < problem.columns[feature][node.upper_row], "the cut has two sides");
+    check(problem.columns[feature][node.partition.lower_row] < problem.columns[feature][node.partition.upper_row],
+          "the cut has two sides");
     check(feature + 1 < problem.columns.size(), "the repeated column is never preferred");
-    check_near(lower.log_likelihood + upper.log_likelihood, node.log_likelihood_split,
-               problem.smoothing > 0.0 ? 1e300 : 1e-9 * std::abs(node.log_likelihood_split));
+    check_near(lower.log_likelihood + upper.log_likelihood, node.partition.log_likelihood,
+               problem.smoothing > 0.0 ? 1e300 : 1e-9 * std::abs(node.partition.log_likelihood));
   }
 }
 
@@ -145,8 +145,8 @@ void check_all_ways(const Problem<Count>& problem, const std::vector<std::size_t
         check_equal(structure(tree), structure(alone));
         check_same_bits(numbers(tree, setting.owned.table), numbers(alone, setting.owned.table));
         for (std::size_t i = 0; i < std::min(tree.size(), alone.size()); ++i) {
-          check_equal(tree[i].lower_row, alone[i].lower_row);
-          check_equal(tree[i].upper_row, alone[i].upper_row);
+          check_equal(tree[i].partition.lower_row, alone[i].partition.lower_row);
+          check_equal(tree[i].partition.upper_row, alone[i].partition.upper_row);
         }
       }
     }
@@ -205,14 +205,14 @@ void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& n
     check_equal(tree[i].feature_posterior.size(), naive[i].feature_posterior.size());
     for (std::size_t f = 0; f < naive[i].feature_posterior.size(); ++f)
       check_near(tree[i].feature_posterior.at(f), naive[i].feature_posterior[f], 1e-9);
-    check_equal(tree[i].feature >= 0, !naive[i].cut.empty());
+    check_equal(tree[i].partition.feature >= 0, !naive[i].cut.empty());
     if (naive[i].cut.empty()) continue;
     const NaiveCut& cut = naive[i].cut[0];
-    check_equal(tree[i].feature, static_cast<std::int32_t>(cut.feature));
-    check_equal(problem.columns[cut.feature][tree[i].lower_row], cut.below);
-    check_equal(problem.columns[cut.feature][tree[i].upper_row], cut.above);
-    check_near(tree[i].log_prior_split, cut.log_prior, 1e-9);
-    check_near(tree[i].log_likelihood_split, cut.log_likelihood, 1e-9);
+    check_equal(tree[i].partition.feature, static_cast<std::int32_t>(cut.feature));
+    check_equal(problem.columns[cut.feature][tree[i].partition.lower_row], cut.below);
+    check_equal(problem.columns[cut.feature][tree[i].partition.upper_row], cut.above);
+    check_near(tree[i].partition.log_prior, cut.log_prior, 1e-9);
+    check_near(tree[i].partition.log_likelihood, cut.log_likelihood, 1e-9);
     check_near(tree[i].log_odds_split, cut.score() - naive[i].log_prior_leaf - naive[i].log_likelihood, 1e-9);
   }
 }
@@ -237,18 +237,18 @@ void partitions_add_up() {
     const During during(problem.name);
     const Setting<Count> setting(problem);
     Interrupt interrupt = never_asked();
-    const PartitionSpace space = every_partition(setting.encoded(0), problem.outcome, setting.settings(),
-                                                 problem.root_prior, interrupt);
+    const auto space = every_partition(setting.encoded(0), problem.outcome, setting.settings(), problem.root_prior,
+                                       interrupt);
     const NaiveNode root = NaiveGrower<Count>(problem).nodes()[0];
-    check_near(space.log_likelihood_trivial, root.log_likelihood, 1e-9);
-    check_near(space.log_prior_trivial, root.log_prior_leaf, 1e-9);
-    double prior = std::exp(space.log_prior_trivial);
+    check_near(space.root.log_likelihood, root.log_likelihood, 1e-9);
+    check_near(space.root.log_prior_leaf, root.log_prior_leaf, 1e-9);
+    double prior = std::exp(space.root.log_prior_leaf);
     std::vector<double> shares(problem.columns.size() + 1);
     shares.back() = 1.0;
     for (const Partition& partition : space.partitions) {
       prior += std::exp(partition.log_prior);
       shares[static_cast<std::size_t>(partition.feature)] += std::exp(
-          partition.log_prior + partition.log_likelihood - space.log_prior_trivial - space.log_likelihood_trivial);
+          partition.log_prior + partition.log_likelihood - space.root.log_prior_leaf - space.root.log_likelihood);
     }
     if (problem.prior.proper) check_near(prior, 1.0, 1e-12);
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -277,13 +277,13 @@ inline void raw_columns_grow_the_same_tree_in_every_way() {
       for (const std::size_t n_threads : {1, 3}) {
         Interrupt interrupt = never_asked();
         const Columns columns = encode(owned.table, {{0, 1, 1, 0, 1, 0, 0}, 16, true}, n_threads, interrupt);
-        Grower<Categorical<double>> grower(columns, problem.outcome, settings, subtree_rows, n_threads, interrupt);
-        const Tree<double> tree = grower.grow(problem.root_prior);
+        const Tree<double> tree = grow_tree(columns, problem.outcome, settings, problem.root_prior, {}, subtree_rows,
+                                            n_threads, interrupt);
         if (expected.empty()) expected = structure(tree);
         check(tree.size() > 5, "there are cuts");
         check_equal(structure(tree), expected);
         for (const Node<double>& node : tree)
-          if (node.feature >= 0)
+          if (node.partition.feature >= 0)
             check_equal(tree.at(static_cast<std::size_t>(node.lower)).n_rows +
                             tree.at(static_cast<std::size_t>(node.upper)).n_rows,
                         node.n_rows);

@@ -99,8 +99,10 @@ inline void training_rows_return_to_their_leaves() {
   const Tree<std::uint32_t> grown = setting.grow({64, 256, 2});
   FlatTree tree;
   for (const Node<std::uint32_t>& node : grown) {
-    tree.feature.push_back(node.feature);
-    tree.threshold.push_back(node.feature < 0 ? 0.0 : table.at(node.lower_row, static_cast<std::size_t>(node.feature)));
+    tree.feature.push_back(node.partition.feature);
+    tree.threshold.push_back(node.partition.feature < 0 ? 0.0
+                                                        : table.at(node.partition.lower_row,
+                                                                   static_cast<std::size_t>(node.partition.feature)));
     tree.lower.push_back(node.lower);
     tree.upper.push_back(node.upper);
   }
@@ -109,7 +111,7 @@ inline void training_rows_return_to_their_leaves() {
   for (std::size_t row = 0; row < table.n_rows; ++row)
     ++counts.at(static_cast<std::size_t>(leaves[row]))[problem.outcome.y[row]];
   for (std::size_t i = 0; i < grown.size(); ++i)
-    if (grown[i].feature < 0) check_equal(counts[i], grown[i].statistics);
+    if (grown[i].partition.feature < 0) check_equal(counts[i], grown[i].statistics);
 }
 
 // One bad cell at a time, in tables whose rows lie back to back, far apart (part of a wider table), by column

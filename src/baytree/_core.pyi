@@ -68,6 +68,16 @@ class Settings:
         monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     ) -> None: ...
 
+class Lookahead:
+    """How far a node looks before it chooses."""
+
+    def __init__(self, levels: int, width: int, per_feature: int) -> None: ...
+
+class Budget:
+    """How much of the tree space is explored."""
+
+    def __init__(self, max_nodes: int, seconds: float | None, root_only: bool, progress: object | None) -> None: ...
+
 class CategoricalCounts:
     """Class labels, each counted a whole number of times."""
 
@@ -84,6 +94,7 @@ def grow(
     outcome: CategoricalCounts,
     outcome_prior: Sequence[float],
     settings: Settings,
+    lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
@@ -93,6 +104,7 @@ def grow(
     outcome: CategoricalWeights,
     outcome_prior: Sequence[float],
     settings: Settings,
+    lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
@@ -102,6 +114,7 @@ def grow(
     outcome: Normal,
     outcome_prior: Sequence[float],
     settings: Settings,
+    lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
@@ -111,6 +124,7 @@ def grow(
     outcome: GammaRate,
     outcome_prior: Sequence[float],
     settings: Settings,
+    lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
 ) -> dict: ...
@@ -120,10 +134,65 @@ def grow(
     outcome: Custom,
     outcome_prior: Sequence[float],
     settings: Settings,
+    lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
 ) -> dict:
-    """Grow the greedy-modal tree; returns one array per field of its nodes."""
+    """Grow the tree; returns one array per field of its nodes."""
+
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: CategoricalCounts,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: CategoricalWeights,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: Normal,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: GammaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: Custom,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """
+    Explore the tree space; returns one array per field of its nodes and of its choices.
+    """
 
 @overload
 def partition_space(
@@ -202,3 +271,23 @@ def route(
     n_threads: int,
 ) -> tuple:
     """The leaf of every row, and whether no value is infinite."""
+
+def weigh_leaves(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    gaps_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    unseen_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    choice_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    leaf_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    choice_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> tuple:
+    """
+    How probably each row ends in each node of a tree space: a sparse matrix by row (start, node, weight).
+    """

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
+from .estimators import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from .persistence import model_from_dict, read_document
 
 ESTIMATORS: dict[str, type] = {
-    estimator.__name__: estimator for estimator in (BayesianTreeClassifier, BayesianTreeRegressor)
+    estimator.__name__: estimator
+    for estimator in (BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor)
 }
 
 

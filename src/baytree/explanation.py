@@ -85,15 +85,14 @@ def explain_rows(
     model: Any, X: FloatArray, leaves: IntArray, summary: Callable[[int], LeafSummary]
 ) -> list[Explanation]:
     """Explain each row of a matrix, which falls into the leaf given; `summary` says what a leaf predicts."""
-    wording = Wording(model)
-    return [_explain(wording, row, int(leaf), summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
+    wording, tree = Wording(model, model.tree_), model.tree_
+    return [_explain(wording, tree, row, int(leaf), summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
 
 
-def _explain(wording: Wording, row: FloatArray, leaf: int, summary: LeafSummary) -> Explanation:
-    tree = wording.tree
+def _explain(wording: Wording, tree: Tree, row: FloatArray, leaf: int, summary: LeafSummary) -> Explanation:
     path = tree.path(leaf)
     return Explanation(
-        steps=tuple(_step(wording, node, child, row) for node, child in pairwise(path)),
+        steps=tuple(_step(wording, tree, node, child, row) for node, child in pairwise(path)),
         leaf=leaf,
         n_rows=int(tree.n_node_samples[leaf]),
         estimate={name: estimate for name, (estimate, _, _) in summary.items()},
@@ -101,8 +100,7 @@ def _explain(wording: Wording, row: FloatArray, leaf: int, summary: LeafSummary)
     )
 
 
-def _step(wording: Wording, node: int, child: int, row: FloatArray) -> Step:
-    tree: Tree = wording.tree
+def _step(wording: Wording, tree: Tree, node: int, child: int, row: FloatArray) -> Step:
     feature = int(tree.feature[node])
     shares = tree.feature_posterior[node, :-1].copy()
     shares[feature] = -1.0

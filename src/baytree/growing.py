@@ -12,12 +12,15 @@ from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
 from .outcomes import Outcome, Target
 from .priors import PartitionPrior
+from .space import Space
 from .tree import LEAF, UNDEFINED, Tree
 
 # Nodes of up to this many rows are grown as subtrees, on sorted lists; larger ones on histograms of this
 # many bins. The tree does not depend on either.
 SUBTREE_ROWS = 32768
 N_BINS = 256
+# Look-ahead follows so many features of a node, by so many best partitions and a cut in the middle each.
+LOOKAHEAD_WIDTH, LOOKAHEAD_PER_FEATURE = 8, 1
 
 
 def encode_table(X: Any, is_categorical: BoolArray, growth: Growth) -> _core.Columns:
@@ -42,9 +45,10 @@ class Growth:
     max_depth: int | None
     min_samples_leaf: int
     min_weight_fraction_leaf: float
-    max_leaf_nodes: int | None
     monotonic: IntArray | None
     n_threads: int
+    max_leaf_nodes: int | None = None
+    lookahead: int = 0
 
     def settings(self) -> _core.Settings:
         """The same in the compiled core's form."""
@@ -95,47 +99,97 @@ class Cuts:
 
 
 def grow_tree(X: Any, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
-    """Grow the greedy-modal tree of a matrix whose columns are encoded."""
+    """Grow the tree of a matrix whose columns are encoded."""
     nodes = _core.grow(
         columns,
         outcome.to_core(target),
         outcome.core_prior().tolist(),
         growth.settings(),
+        _core.Lookahead(growth.lookahead, LOOKAHEAD_WIDTH, LOOKAHEAD_PER_FEATURE),
         SUBTREE_ROWS,
         growth.n_threads,
     )
+    of_nodes = _read_nodes(nodes, outcome)
     leaf = nodes["lower"] == LEAF
-    cuts = Cuts(X, nodes)
     n_rows = nodes["n_rows"]
-    more_left = ~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]])
-    prior = outcome.prior_from_core(nodes["prior"])
-    posterior = outcome.update(prior, nodes["statistics"])
-    weight = outcome.weights(nodes["statistics"])
     tree = Tree(
-        children_left=nodes["lower"],
-        children_right=nodes["upper"],
-        feature=np.where(leaf, UNDEFINED, nodes["feature"].astype(np.int64)),
-        threshold=np.where(leaf, float(UNDEFINED), cuts.threshold),
-        missing_go_to_left=np.where(cuts.has_missing, cuts.missing_go_to_left, more_left),
-        has_missing=cuts.has_missing,
-        unseen_go_to_left=more_left & cuts.divides_levels,
-        level_start=cuts.level_start,
-        level=cuts.level,
-        level_goes_left=cuts.level_goes_left,
-        value=outcome.mean(posterior)[:, None, :],
-        n_node_samples=n_rows,
-        weighted_n_node_samples=weight,
-        depth=nodes["depth"],
-        prior=prior,
-        posterior=posterior,
-        log_likelihood=outcome.log_likelihood_from_core(nodes["log_likelihood"], weight),
-        log_likelihood_split=outcome.log_likelihood_from_core(nodes["log_likelihood_split"], weight),
-        log_prior_leaf=nodes["log_prior_leaf"],
-        log_prior_split=nodes["log_prior_split"],
+        **of_nodes,
+        **_read_cuts(X, nodes, ~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]])),
+        log_likelihood_split=outcome.log_likelihood_from_core(
+            nodes["log_likelihood_split"], of_nodes["weighted_n_node_samples"]
+        ),
         log_odds_split=nodes["log_odds_split"],
         feature_posterior=nodes["feature_posterior"],
     )
     return tree if growth.max_leaf_nodes is None else tree.limited_to(growth.max_leaf_nodes)
+
+
+def explore_space(
+    X: Any, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, budget: _core.Budget
+) -> tuple[Space, bool]:
+    """Explore the tree space of a matrix whose columns are encoded; tell whether the user interrupted it."""
+    found = _core.tree_space(
+        columns,
+        outcome.to_core(target),
+        outcome.core_prior().tolist(),
+        growth.settings(),
+        budget,
+        SUBTREE_ROWS,
+        growth.n_threads,
+    )
+    of_nodes = _read_nodes(found, outcome)
+    n_rows = found["n_rows"]
+    owner = np.repeat(np.arange(len(n_rows)), np.diff(found["choice_start"]))
+    weight = of_nodes["weighted_n_node_samples"]
+    # Smoothing gives a child its own rows beforehand, and then no likelihood is out of reach.
+    ceiling = np.full(len(n_rows), np.inf)
+    if growth.smoothing == 0:
+        ceiling = outcome.log_ceiling(of_nodes["prior"], found["statistics"])
+    space = Space(
+        **of_nodes,
+        **_read_cuts(X, found, n_rows[found["lower"]] > n_rows[found["upper"]]),
+        log_likelihood_split=outcome.log_likelihood_from_core(found["log_likelihood_split"], weight[owner]),
+        choice_start=found["choice_start"],
+        complete=found["complete"].astype(bool),
+        log_ceiling=ceiling,
+    )
+    return space, found["interrupted"]
+
+
+def _read_nodes(nodes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """What trees and tree spaces know of their nodes, in the units of the target."""
+    prior = outcome.prior_from_core(nodes["prior"])
+    posterior = outcome.update(prior, nodes["statistics"])
+    weight = outcome.weights(nodes["statistics"])
+    return {
+        "value": outcome.mean(posterior)[:, None, :],
+        "n_node_samples": nodes["n_rows"],
+        "weighted_n_node_samples": weight,
+        "depth": nodes["depth"],
+        "prior": prior,
+        "posterior": posterior,
+        "log_likelihood": outcome.log_likelihood_from_core(nodes["log_likelihood"], weight),
+        "log_prior_leaf": nodes["log_prior_leaf"],
+    }
+
+
+def _read_cuts(X: Any, found: dict[str, Any], more_left: BoolArray) -> dict[str, Any]:
+    """The same of their cuts; cells that a node's rows do not have go where more rows are."""
+    cuts = Cuts(X, found)
+    leaf = found["lower"] == LEAF
+    return {
+        "children_left": found["lower"],
+        "children_right": found["upper"],
+        "feature": np.where(leaf, UNDEFINED, found["feature"].astype(np.int64)),
+        "threshold": np.where(leaf, float(UNDEFINED), cuts.threshold),
+        "missing_go_to_left": np.where(cuts.has_missing, cuts.missing_go_to_left, more_left),
+        "has_missing": cuts.has_missing,
+        "unseen_go_to_left": more_left & cuts.divides_levels,
+        "level_start": cuts.level_start,
+        "level": cuts.level,
+        "level_goes_left": cuts.level_goes_left,
+        "log_prior_split": found["log_prior_split"],
+    }
 
 
 def update_tree(tree: Tree, leaves: IntArray, target: Target, outcome: Outcome) -> Tree:

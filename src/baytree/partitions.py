@@ -96,10 +96,10 @@ def _written_out(model: Any, X: Any, target: Any, growth: Any) -> AnyArray:
         growth.settings(),
     )
     cuts = Cuts(X, found)
-    log_likelihood = np.append(found["log_likelihood_trivial"], found["log_likelihood"])
+    log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
     weight = np.full(len(log_likelihood), target.total_weight())
     log_likelihood = fitted.log_likelihood_from_core(log_likelihood, weight)
-    log_prior = np.append(found["log_prior_trivial"], found["log_prior"])
+    log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
     log_joint = log_likelihood + log_prior
     columns = {
         "feature": np.append(-1, found["feature"].astype(np.int64)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray
+from .cuts import CutArrays
 from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome
 from .priors import PartitionPrior
+from .space import Space
 from .table import Categories
 from .tree import LEAF, Tree
 
 FORMAT = "baytree model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _OUTCOMES: dict[str, Any] = {CategoricalOutcome.name: CategoricalOutcome, **REGRESSION_OUTCOMES}
 
 
@@ -33,8 +35,10 @@ def model_to_dict(estimator: Any) -> dict[str, Any]:
             "name": estimator.outcome_.name,
             "state": {name: _encode(value) for name, value in estimator.outcome_.state().items()},
         },
-        "tree": {name: _encode(array) for name, array in estimator.tree_.arrays().items()},
     }
+    part = estimator._consists_of
+    arrays = getattr(estimator, f"{part}_").arrays()
+    fitted[part] = {name: _encode(array) for name, array in arrays.items()}
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -45,7 +49,7 @@ def model_to_dict(estimator: Any) -> dict[str, Any]:
     }
 
 
-def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
+def model_from_dict(document: Any, estimators: dict[str, Any]) -> Any:
     """Return the estimator that a document describes; `estimators` are those it may be."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError("This is not a baytree model: it lacks the mark of one.")
@@ -64,16 +68,18 @@ def model_from_dict(document: Any, estimators: dict[str, type]) -> Any:
             estimator.feature_names_in_ = _check_vector(names, estimator.n_features_in_, "feature names")
         state = {name: _decode(value) for name, value in fitted["outcome"]["state"].items()}
         estimator.outcome_ = _OUTCOMES[fitted["outcome"]["name"]](**state)
-        arrays = {name: _decode(value) for name, value in fitted["tree"].items()}
+        part = kind._consists_of
+        arrays = {name: _decode(value) for name, value in fitted[part].items()}
         if document["version"] == 1:
             arrays |= _without_levels(arrays["children_left"])
             fitted["categories"] = [None] * estimator.n_features_in_
         estimator.categories_ = _check_categories(fitted["categories"], estimator.n_features_in_)
-        estimator.tree_ = Tree(**arrays)
-        _check_tree(estimator.tree_, estimator.categories_, len(estimator.outcome_.prior))
+        read = _read_space if part == "space" else _read_tree
+        grown = read(arrays, estimator.categories_, len(estimator.outcome_.prior))
+        setattr(estimator, f"{part}_", grown)
         classes = _decode(fitted["classes"])
         if classes is not None:
-            estimator.classes_ = _check_vector(classes, estimator.tree_.value.shape[2], "classes")
+            estimator.classes_ = _check_vector(classes, grown.value.shape[2], "classes")
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
     return estimator
@@ -123,9 +129,9 @@ def _check_categories(encoded: Any, n_features: int) -> Categories:
     return categories
 
 
-def _check_levels(tree: Tree, categories: Categories) -> None:
+def _check_levels(tree: CutArrays, categories: Categories) -> None:
     """Refuse levels that do not exist, or that belong to no node."""
-    n = tree.node_count
+    n = len(tree.feature)
     for name, dtype in (("level_start", np.int64), ("level", np.int64), ("level_goes_left", np.bool_)):
         array = getattr(tree, name)
         if array.dtype != dtype or array.ndim != 1:
@@ -142,22 +148,57 @@ def _check_levels(tree: Tree, categories: Categories) -> None:
             raise ValueError("a node divides levels that its feature does not have")
 
 
-def _check_tree(tree: Tree, categories: Categories, n_parameters: int) -> None:
-    """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
-    n, n_features = tree.node_count, len(categories)
-    whole = {"children_left", "children_right", "feature", "n_node_samples", "depth"}
-    truth = {"missing_go_to_left", "has_missing", "unseen_go_to_left"}
-    ragged = {"level_start", "level", "level_goes_left"}
+_WHOLE = {"children_left", "children_right", "feature", "n_node_samples", "depth", "choice_start"}
+_TRUTH = {"missing_go_to_left", "has_missing", "unseen_go_to_left", "complete"}
+_RAGGED = {"level_start", "level", "level_goes_left"}
+
+
+def _check_arrays(grown: Tree | Space, n_features: int, n_parameters: int) -> None:
+    """Refuse arrays of a wrong type or shape."""
+    n, n_cuts = len(grown.depth), len(grown.feature)
+    of_cuts = {field.name for field in fields(CutArrays)}
     width = {"feature_posterior": n_features + 1, "prior": n_parameters, "posterior": n_parameters}
-    for name, array in tree.arrays().items():
-        if name in ragged:
+    for name, array in grown.arrays().items():
+        if name in _RAGGED:
             continue
-        dtype = np.int64 if name in whole else np.bool_ if name in truth else np.float64
-        shape = (n, width[name]) if name in width else (n, 1, array.shape[-1]) if name == "value" else (n,)
+        dtype = np.int64 if name in _WHOLE else np.bool_ if name in _TRUTH else np.float64
+        length = n_cuts if name in of_cuts else n + 1 if name == "choice_start" else n
+        shape = (n, width[name]) if name in width else (n, 1, array.shape[-1]) if name == "value" else (length,)
         if n == 0 or array.dtype != dtype or array.shape != shape:
-            raise ValueError(f"the array {name} of the tree has a wrong type or shape")
-    if tree.value.shape[2] not in (1, n_parameters):
-        raise ValueError("the array value of the tree has a wrong shape")
+            raise ValueError(f"the array {name} has a wrong type or shape")
+    if grown.value.shape[2] not in (1, n_parameters):
+        raise ValueError("the array value has a wrong shape")
+
+
+def _read_space(arrays: dict[str, Any], categories: Categories, n_parameters: int) -> Space:
+    """Refuse arrays that are not a tree space."""
+    space = Space(**arrays)
+    _check_arrays(space, len(categories), n_parameters)
+    start = space.choice_start
+    if start[0] != 0 or np.any(np.diff(start) < 0) or start[-1] != space.n_choices:
+        raise ValueError("the choices of the nodes do not follow each other")
+    children = np.stack([space.children_left, space.children_right])
+    if np.any(children <= space.owner) or np.any(children >= space.node_count):
+        raise ValueError("a choice leads nowhere")
+    if space.depth[0] != 0 or np.any(np.diff(space.depth) < 0):
+        raise ValueError("the nodes are not in order of their depth")
+    if np.any(space.depth[children] != space.depth[space.owner] + 1):
+        raise ValueError("the depth of a node is wrong")
+    if not np.array_equal(np.unique(children), np.arange(1, space.node_count)):
+        raise ValueError("a node has no parent")
+    if np.any((space.feature < 0) | (space.feature >= len(categories))):
+        raise ValueError("a node is cut along a feature that does not exist")
+    _check_levels(space, categories)
+    return space
+
+
+def _read_tree(arrays: dict[str, Any], categories: Categories, n_parameters: int) -> Tree:
+    """Refuse arrays that are not a tree, so that nothing later runs off their ends or in circles."""
+    tree = Tree(**arrays)
+    n, n_features = tree.node_count, len(categories)
+    _check_arrays(tree, n_features, n_parameters)
+    if n != len(tree.feature):
+        raise ValueError("the array depth has a wrong type or shape")
     sprouts = np.flatnonzero(tree.children_left != LEAF)
     left, right = tree.children_left[sprouts], tree.children_right[sprouts]
     if not np.array_equal(np.sort(np.concatenate([[0], left, right])), np.arange(n)):
@@ -169,6 +210,7 @@ def _check_tree(tree: Tree, categories: Categories, n_parameters: int) -> None:
     if np.any(tree.feature[sprouts] < 0) or np.any(tree.feature[sprouts] >= n_features):
         raise ValueError("a node is cut along a feature that does not exist")
     _check_levels(tree, categories)
+    return tree
 
 
 def _encode(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray
-from .tree import Tree
+from .cuts import CutArrays
 
 
 def feature_name(feature: int, names: Any) -> str:
@@ -31,40 +31,44 @@ def level_name(level: Any) -> str:
 
 
 class Wording:
-    """Words for the cuts of a fitted tree."""
+    """Words for the cuts of a fitted model."""
 
-    def __init__(self, model: Any, number: Callable[[float], str] = number_text) -> None:
-        self.tree: Tree = model.tree_
+    def __init__(self, model: Any, cuts: CutArrays, number: Callable[[float], str] = number_text) -> None:
+        self.cuts = cuts
         self.names = getattr(model, "feature_names_in_", None)
         self.categories = model.categories_
         self.number = number
 
-    def feature(self, node: int) -> str:
-        """The feature that a node is cut along."""
-        return feature_name(int(self.tree.feature[node]), self.names)
+    def feature(self, cut: int) -> str:
+        """The feature that is cut along."""
+        return feature_name(int(self.cuts.feature[cut]), self.names)
 
-    def condition(self, node: int, *, left: bool = True) -> str:
+    def condition(self, cut: int, *, left: bool = True) -> str:
         """What must hold of a row for it to go to one side: ``<= 3``, ``in {red, blue}``, ``is missing``."""
-        tree = self.tree
-        if tree.divides_levels[node]:
-            return self._set(node, left=left)
-        if np.isinf(tree.threshold[node]):
+        cuts = self.cuts
+        if cuts.divides_levels[cut]:
+            return self._set(cut, left=left)
+        if np.isinf(cuts.threshold[cut]):
             return "is present" if left else "is missing"
         relation = "<=" if left else ">"
-        goes_here = bool(tree.has_missing[node] and tree.missing_go_to_left[node] == left)
-        return f"{relation} {self.number(tree.threshold[node])}{' or missing' if goes_here else ''}"
+        goes_here = bool(cuts.has_missing[cut] and cuts.missing_go_to_left[cut] == left)
+        return f"{relation} {self.number(cuts.threshold[cut])}{' or missing' if goes_here else ''}"
 
-    def _set(self, node: int, *, left: bool) -> str:
+    def _set(self, cut: int, *, left: bool) -> str:
         """The shorter of the two sets, with ``in`` or ``not in``; gaps count as a level."""
-        here, there = self._members(node, left=left), self._members(node, left=not left)
+        here, there = self._members(cut, left=left), self._members(cut, left=not left)
         inside = len(here) < len(there) or (len(here) == len(there) and left)
         names = here if inside else there
         return f"{'in' if inside else 'not in'} {{{', '.join(names)}}}"
 
-    def _members(self, node: int, *, left: bool) -> list[str]:
-        levels = self.categories[int(self.tree.feature[node])]
-        names = [level_name(levels[i]) for i in self.tree.levels_of(node, left=left)]
-        gaps_here = self.tree.has_missing[node] and self.tree.missing_go_to_left[node] == left
+    def levels(self, cut: int, *, left: bool = True) -> tuple[str, ...]:
+        """The levels that a cut sends to one side."""
+        levels = self.categories[int(self.cuts.feature[cut])]
+        return tuple(level_name(levels[i]) for i in self.cuts.levels_of(cut, left=left))
+
+    def _members(self, cut: int, *, left: bool) -> list[str]:
+        names = list(self.levels(cut, left=left))
+        gaps_here = self.cuts.has_missing[cut] and self.cuts.missing_go_to_left[cut] == left
         return [*names, "missing"] if gaps_here else names
 
     def value(self, feature: int, cell: float) -> float | str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
+from .cuts import CutArrays, take_levels
 
 _DENSE_CELLS = 2**22  # of a sparse matrix, at a time
 LEAF = -1
@@ -19,7 +20,7 @@ UNDEFINED = -2  # feature and threshold of a leaf, as in scikit-learn
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(CutArrays):
     """Nodes in depth-first order, one entry per node in each array; node 0 is the root.
 
     Attributes
@@ -55,22 +56,13 @@ class Tree:
     log_prior_leaf, log_prior_split
         Log prior of the trivial partition, and of the cut that was taken (-inf in leaves).
     log_odds_split
-        Log posterior odds of the node's best cut against no cut: positive in sprouts.
+        Log posterior odds of the node's best cut against no cut: positive in sprouts. With look-ahead, of the best
+        tree that it found below; in trees of a tree space, of the node's own cut with all that is below it.
     feature_posterior
         Probability that the node is cut along each feature and, last, that it is not cut;
         shape (n_nodes, n_features + 1), rows sum to one.
     """
 
-    children_left: IntArray
-    children_right: IntArray
-    feature: IntArray
-    threshold: FloatArray
-    missing_go_to_left: BoolArray
-    has_missing: BoolArray
-    unseen_go_to_left: BoolArray
-    level_start: IntArray
-    level: IntArray
-    level_goes_left: BoolArray
     value: FloatArray
     n_node_samples: IntArray
     weighted_n_node_samples: FloatArray
@@ -78,26 +70,9 @@ class Tree:
     prior: FloatArray
     posterior: FloatArray
     log_likelihood: FloatArray
-    log_likelihood_split: FloatArray
     log_prior_leaf: FloatArray
-    log_prior_split: FloatArray
     log_odds_split: FloatArray
     feature_posterior: FloatArray
-
-    def __post_init__(self) -> None:
-        for array in self.arrays().values():
-            array.flags.writeable = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.arrays()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()
-
-    def arrays(self) -> dict[str, Any]:
-        """Every array by its name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def node_count(self) -> int:
@@ -136,37 +111,8 @@ class Tree:
         return np.concatenate([leaves for leaves, _ in parts]), all(finite for _, finite in parts)
 
     def _apply(self, X: FloatArray, n_threads: int) -> tuple[IntArray, bool]:
-        leaves, no_infinity = _core.route(
-            X,
-            self.feature.astype(np.int32),
-            self.threshold,
-            self.children_left,
-            self.children_right,
-            self.missing_go_to_left.view(np.uint8),
-            self.unseen_go_to_left.view(np.uint8),
-            self.level_start,
-            self.level,
-            self.level_goes_left.view(np.uint8),
-            n_threads,
-        )
+        leaves, no_infinity = _core.route(X, **self.routing(), n_threads=n_threads)
         return leaves, no_infinity
-
-    def levels_of(self, node: int, *, left: bool) -> IntArray:
-        """The levels that a node's training rows have and that go to one side."""
-        part = slice(self.level_start[node], self.level_start[node + 1])
-        return self.level[part][self.level_goes_left[part] == left]
-
-    def has_seen(self, node: int, cell: float) -> bool:
-        """Whether a node's training rows tell where a cell of its feature goes: a gap, a level, any number."""
-        if np.isnan(cell):
-            return bool(self.has_missing[node])
-        own = self.level[self.level_start[node] : self.level_start[node + 1]]
-        return len(own) == 0 or bool(np.any(own == cell))
-
-    @property
-    def divides_levels(self) -> BoolArray:
-        """Whether each node divides the levels of a categorical feature."""
-        return ~self.is_leaf & np.isnan(self.threshold)
 
     @cached_property
     def parents(self) -> IntArray:
@@ -249,10 +195,7 @@ class Tree:
         ragged = ("level_start", "level", "level_goes_left")
         arrays = {name: array[stays] for name, array in self.arrays().items() if name not in ragged}
         leaf = ~sprouts[stays]
-        n_levels = np.diff(self.level_start)
-        arrays["level_start"] = np.append(0, np.cumsum(np.where(leaf, 0, n_levels[stays])))
-        kept = np.repeat(sprouts & stays, n_levels)
-        arrays["level"], arrays["level_goes_left"] = self.level[kept], self.level_goes_left[kept]
+        arrays |= take_levels(self, np.where(leaf, -1, np.flatnonzero(stays)))
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
         arrays["feature"] = np.where(leaf, UNDEFINED, arrays["feature"])

@@ -33,6 +33,7 @@ class Settings:
     max_leaf_nodes: float = math.inf
     categorical: set[int] = field(default_factory=set)
     monotonic: list[int] | None = None
+    lookahead: int = 0
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Node:
     depth: int
     prior: list[float]
     partitions: list[Partition]
+    values: list[float]  # of the best tree that starts with each, within the levels looked at
     mode: Partition
     children: list[Node] = field(default_factory=list)
 
@@ -233,15 +235,27 @@ class Problem:
         rows = list(range(len(self.X))) if rows is None else rows
         prior = list(self.settings.prior) if prior is None else prior
         space = self.partition_space(rows, depth, prior, bounds)
-        best = max(partition.score for partition in space)
-        mode = next(p for p in space if p.score >= best - TOLERANCE * (1 + abs(best)))
-        node = Node(rows, depth, prior, space, mode)
+        values = [self.value(partition, rows, depth, prior, bounds, self.settings.lookahead) for partition in space]
+        best = max(values)
+        mode = next(p for p, v in zip(space, values, strict=True) if v >= best - TOLERANCE * (1 + abs(best)))
+        node = Node(rows, depth, prior, space, values, mode)
         if mode.feature is not None:
             sides = self.sides(rows, mode.feature, mode.cut)
             for side, inside in zip(sides, self.divide_bounds(sides, mode, prior, bounds), strict=True):
                 smoothed = self.outcome.update(side, prior, self.settings.smoothing)
                 node.children.append(self.grow(side, depth + 1, smoothed, inside))
         return node
+
+    def value(self, partition, rows, depth, prior, bounds, levels) -> float:
+        """Of the best tree that starts with a partition and looks so many levels further."""
+        if partition.feature is None or levels == 0 or partition.log_likelihood == -math.inf:
+            return partition.score
+        value = partition.log_prior
+        sides = self.sides(rows, partition.feature, partition.cut)
+        for side, inside in zip(sides, self.divide_bounds(sides, partition, prior, bounds), strict=True):
+            here = (side, depth + 1, self.outcome.update(side, prior, self.settings.smoothing), inside)
+            value += max(self.value(below, *here, levels - 1) for below in self.partition_space(*here))
+        return value
 
     def divide_bounds(self, sides, mode, prior, bounds):
         direction = self.direction(mode.feature, mode.cut)
@@ -314,13 +328,12 @@ def log_evidence(node: Node) -> float:
 
 def feature_posterior(node: Node, n_features: int) -> list[float]:
     """Probability of each feature, then of the trivial partition."""
-    total = log_sum_exp([partition.score for partition in node.partitions])
+    total = log_sum_exp(node.values)
     share = [0.0] * (n_features + 1)
-    for partition in node.partitions:
-        share[-1 if partition.feature is None else partition.feature] += math.exp(partition.score - total)
+    for partition, value in zip(node.partitions, node.values, strict=True):
+        share[-1 if partition.feature is None else partition.feature] += math.exp(value - total)
     return share
 
 
 def log_odds_split(node: Node) -> float:
-    cuts = [partition.score for partition in node.partitions[1:]]
-    return max(cuts) - node.leaf_score if cuts else -math.inf
+    return max(node.values[1:]) - node.leaf_score if node.values[1:] else -math.inf

@@ -1,20 +1,19 @@
-"""The one fit and everything that does not depend on the kind of outcome."""
+"""The one fit, and the reading of tables, outcomes and parameters."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import cpu_count
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import (
     check_integer,
     check_no_infinity,
@@ -26,9 +25,8 @@ from .._validation import (
     describe_column,
     unchanged_on_error,
 )
-from ..explanation import Explanation, LeafSummary, explain_rows
-from ..growing import Growth, encode_table, grow_tree, update_tree
-from ..monotonic import in_order, read_monotonic
+from ..growing import Growth
+from ..monotonic import read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
@@ -41,15 +39,14 @@ from ..table import (
     read_known_table,
     read_new_table,
 )
-from ..tree import Tree
 
 _MOST_THREADS = 4096
 
 
-class BayesianTree(BaseEstimator, ABC):
-    """Base of the single-tree estimators; subclasses say what the outcome is."""
+class Estimator(BaseEstimator, ABC):
+    """Reads tables, outcomes and parameters; subclasses say what the outcome is and what is grown."""
 
-    tree_: Tree
+    _consists_of: ClassVar[str]  # the fitted attribute that holds it, without the underscore
     outcome_: Outcome
     n_features_in_: int
     categories_: Categories
@@ -62,7 +59,6 @@ class BayesianTree(BaseEstimator, ABC):
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
-    max_leaf_nodes: Any
     n_jobs: Any
 
     @abstractmethod
@@ -78,8 +74,8 @@ class BayesianTree(BaseEstimator, ABC):
         """Return the outcome with its prior."""
 
     @abstractmethod
-    def _leaf_summary(self, leaf: int) -> LeafSummary:
-        """What a leaf predicts, for an explanation."""
+    def _grow(self, X: Any, target: Target, growth: Growth) -> None:
+        """Grow what the estimator consists of."""
 
     def __sklearn_tags__(self) -> Tags:
         """Tables come with gaps, categories and text, dense or sparse."""
@@ -89,7 +85,7 @@ class BayesianTree(BaseEstimator, ABC):
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
-        """Grow the tree; the one fit of all estimators."""
+        """The one fit of all estimators."""
         with unchanged_on_error(self):
             self._grow(*self._prepare(X, y, sample_weight, **extras))
         return self
@@ -142,41 +138,6 @@ class BayesianTree(BaseEstimator, ABC):
         """Arguments of the check of y."""
         return {}
 
-    def _grow(self, X: Any, target: Target, growth: Growth) -> None:
-        """Grow the tree, trying several priors where the evidence is to choose; the columns are encoded once."""
-        columns = encode_table(X, self._is_categorical, growth)
-        choose = isinstance(self.prior, str) and self.prior == "evidence"
-        outcome = self._make_outcome(target, None if choose else self.prior)
-        best = -np.inf
-        for candidate in outcome.candidates(target) if choose else [outcome]:
-            tree = self._put_in_order(grow_tree(X, columns, target, candidate, growth), growth.monotonic)
-            evidence = tree.log_evidence() if choose else 0.0
-            if evidence > best:
-                best, self.tree_, self.outcome_ = evidence, tree, candidate
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
-        """Add rows to the posteriors."""
-        with unchanged_on_error(self):
-            X, target = self._check_rows(X, y, sample_weight, extras, reset=False)
-            target = self._check_more_target(target)
-            leaves, _ = self.tree_.apply(X, self._n_threads())
-            self.tree_ = update_tree(self.tree_, leaves, target, self.outcome_)
-            self.tree_ = self._put_in_order(self.tree_, self._growth().monotonic)
-        return self
-
-    def _put_in_order(self, tree: Tree, monotonic: IntArray | None) -> Tree:
-        """Take rounding out of predictions that must be monotone; refuse what is more than that."""
-        if monotonic is None:
-            return tree
-        before = tree.value[:, 0, -1]
-        after = in_order(tree, monotonic, before)
-        finite = before[np.isfinite(before)]
-        rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
-        if not np.allclose(before, after, rtol=1e-9, atol=rounding):
-            raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
-        of_others = tree.value[:, :, :-1] * 0 + 1 - after[:, None, None]  # two classes, or nothing
-        return replace(tree, value=np.concatenate([of_others, after[:, None, None]], axis=2))
-
     def _growth(self) -> Growth:
         """Check the parameters that do not concern the outcome."""
         return Growth(
@@ -189,9 +150,14 @@ class BayesianTree(BaseEstimator, ABC):
             min_weight_fraction_leaf=check_real(
                 "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
-            max_leaf_nodes=check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
             n_threads=self._n_threads(),
         )
+
+    def _candidates(self, target: Target) -> Iterator[Outcome]:
+        """The outcome with its prior, or with those among which the evidence is to choose."""
+        choose = isinstance(self.prior, str) and self.prior == "evidence"
+        outcome = self._make_outcome(target, None if choose else self.prior)
+        yield from outcome.candidates(target) if choose else [outcome]
 
     def _n_threads(self) -> int:
         if self.n_jobs is None:
@@ -204,89 +170,11 @@ class BayesianTree(BaseEstimator, ABC):
             )
         return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
-    def _route(self, X: Any) -> tuple[Any, IntArray]:
-        """Check rows and return them with their leaves."""
-        check_is_fitted(self)
-        X = self._read_table(X, reset=False)
-        leaves, no_infinity = self.tree_.apply(X, self._n_threads())
-        if not no_infinity:
-            check_no_infinity(X, self._names)
-        return X, leaves
-
-    def apply(self, X: Any) -> IntArray:
-        """Return the number of the leaf that each row falls into."""
-        return self._route(X)[1]
-
-    def decision_path(self, X: Any) -> sparse.csr_matrix:
-        """Return which nodes each row passes: a sparse 0/1 matrix of shape (n_rows, n_nodes)."""
-        leaves = self.apply(X)
-        paths = {leaf: self.tree_.path(leaf) for leaf in np.unique(leaves)}
-        ends = np.cumsum([len(paths[leaf]) for leaf in leaves])
-        nodes = np.concatenate([paths[leaf] for leaf in leaves])
-        shape = (len(leaves), self.tree_.node_count)
-        return sparse.csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, np.append(0, ends)), shape=shape)
-
-    def posterior(self, X: Any) -> FloatArray:
-        """Return the parameters of the posterior in each row's leaf, one row per sample."""
-        leaves = self.apply(X)
-        return self.tree_.posterior.take(leaves, axis=0)
-
-    def get_depth(self) -> int:
-        """Return the depth of the deepest leaf."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
     @property
     def prior_(self) -> FloatArray:
         """Parameters of the outcome's prior at the root: given, set from y, or chosen by the evidence."""
         check_is_fitted(self)
         return self.outcome_.prior
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Each feature's share of the gain in log marginal likelihood; all zero where nothing was gained."""
-        check_is_fitted(self)
-        sprouts = ~self.tree_.is_leaf
-        gain = np.maximum(self.tree_.gain()[sprouts], 0)
-        total = np.bincount(self.tree_.feature[sprouts], weights=gain, minlength=self.n_features_in_)
-        return np.asarray(total / total.sum() if total.sum() > 0 else total, dtype=np.float64)
-
-    @property
-    def feature_posterior_(self) -> FloatArray:
-        """Probability that the root is cut along each feature and, last, that it is not cut at all.
-
-        ``tree_.feature_posterior`` has the same for every node.
-        """
-        check_is_fitted(self)
-        return self.tree_.feature_posterior[0]
-
-    @property
-    def log_posterior_(self) -> float:
-        """Log of prior times likelihood of the tree; see ``tree_.log_posterior`` for the leaves-only figure."""
-        check_is_fitted(self)
-        return self.tree_.log_posterior()
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log probability of the outcomes over the tree and all of its prunings."""
-        check_is_fitted(self)
-        return self.tree_.log_evidence()
-
-    def explain(self, X: Any) -> list[Explanation]:
-        """Explain the prediction of each row: the path in words, how sure each step is, the posterior.
-
-        Returns
-        -------
-        list of Explanation
-            One for each row; print it, or take its ``to_dict()``.
-        """
-        X, leaves = self._route(X)
-        return explain_rows(self, X.toarray() if sparse.issparse(X) else X, leaves, self._leaf_summary)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""

@@ -6,17 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import Tags
 
 from .._typing import AnyArray, FloatArray
 from .._validation import check_quantiles, check_real
 from ..explanation import LeafSummary
-from ..outcomes import REGRESSION_OUTCOMES, CustomOutcome, ExponentialOutcome, Outcome, PoissonOutcome, Target
-from ..outcomes._base import RealOutcome, check_numbers
-from ._base import BayesianTree
+from ._targets import RealTarget
+from ._tree import BayesianTree
 
 
-class BayesianTreeRegressor(RegressorMixin, BayesianTree):
+class BayesianTreeRegressor(RealTarget, RegressorMixin, BayesianTree):
     """One decision tree for numbers, chosen by posterior probability, with a full posterior in every leaf.
 
     Parameters
@@ -28,7 +26,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
         ``"normal"``, ``(shape, rate)`` of a Gamma for the others. None: set from y. ``"evidence"``: the one with
         the highest `log_evidence_` of a grid.
-    partition_prior, feature_prior, smoothing, categorical_features
+    partition_prior, feature_prior, smoothing, lookahead, categorical_features
         As in `BayesianTreeClassifier`.
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
@@ -55,8 +53,6 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
     (array([193.]), array([[ 86., 300.]]))
     """
 
-    outcome_: RealOutcome
-
     def __init__(
         self,
         *,
@@ -65,6 +61,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
+        lookahead: int = 0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -78,6 +75,7 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
+        self.lookahead = lookahead
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth
@@ -85,14 +83,6 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Tags:
-        """Durations are positive, and so spread out that no model predicts them with a high R2."""
-        tags = super().__sklearn_tags__()
-        durations = isinstance(self.outcome, str) and self.outcome == ExponentialOutcome.name
-        tags.target_tags.positive_only = durations
-        tags.regressor_tags.poor_score = durations
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
         """Grow the greedy-modal tree.
@@ -122,46 +112,6 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
         """Add rows to the posteriors of the leaves they reach; the structure stays. Before any fit, this is a fit."""
         add = self._partial_fit if hasattr(self, "tree_") else self._fit
         return add(X, y, sample_weight, exposure=exposure, event=event)
-
-    def _target_checks(self) -> dict[str, bool]:
-        own = not isinstance(self.outcome, str)
-        return {"multi_output": own, "y_numeric": not own}
-
-    def _family(self) -> type[Outcome] | None:
-        """The outcome's class; None for one of the user's own."""
-        if not isinstance(self.outcome, str):
-            return None
-        if self.outcome not in REGRESSION_OUTCOMES:
-            names = ", ".join(map(repr, REGRESSION_OUTCOMES))
-            raise ValueError(f"outcome must be one of {names} or an object of your own; got {self.outcome!r}.")
-        return REGRESSION_OUTCOMES[self.outcome]
-
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
-    ) -> tuple[FloatArray, Target]:
-        family = self._family()
-        n_rows = len(y) if hasattr(y, "__len__") else 0
-        for name, owner in (("exposure", PoissonOutcome), ("event", ExponentialOutcome)):
-            if extras.get(name) is None:
-                continue
-            if family is not owner:
-                raise ValueError(f"{name} is for outcome={owner.name!r} only; outcome is {self.outcome!r}.")
-            extras[name] = (check_event if name == "event" else check_exposure)(extras[name], n_rows)
-        return super()._check_rows(X, y, sample_weight, extras, reset=reset)
-
-    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
-        return target, None
-
-    def _check_more_target(self, target: Target) -> Target:
-        type(self.outcome_).of(target, self.outcome_.prior, **self._definition())
-        return target
-
-    def _definition(self) -> dict[str, Any]:
-        return {"definition": self.outcome} if self._family() is None else {}
-
-    def _make_outcome(self, target: Target, prior: Any) -> Outcome:
-        family = self._family()
-        return CustomOutcome.of(target, prior, self.outcome) if family is None else family.of(target, prior)
 
     def _leaf_summary(self, leaf: int) -> LeafSummary:
         posterior = self.tree_.posterior[[leaf]]
@@ -237,20 +187,3 @@ class BayesianTreeRegressor(RegressorMixin, BayesianTree):
             return np.stack([distribution.ppf(0.5 - level / 2), distribution.ppf(0.5 + level / 2)], axis=-1)
 
         return self._by_leaf(leaves, of_leaves)
-
-
-def check_exposure(exposure: Any, n_rows: int) -> FloatArray:
-    """Read one finite number per row."""
-    return check_numbers("exposure", exposure, n_rows)
-
-
-def check_event(event: Any, n_rows: int) -> FloatArray:
-    """Read one True or False per row, as 1.0 and 0.0."""
-    array = np.asarray(event)
-    if array.shape != (n_rows,):
-        raise ValueError(f"event must hold one True or False per row of X ({n_rows} of them); got shape {array.shape}.")
-    if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
-        raise ValueError(
-            "event must be True or False (or 1 or 0) in every row: whether the duration ended in an event."
-        )
-    return array.astype(np.float64)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators._space import TreeSpace
 from ..explanation import format_odds
 from ..rules import Wording
 from ..tree import LEAF, Tree
@@ -17,7 +18,7 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
     Parameters
     ----------
     model
-        A fitted tree.
+        A fitted tree; of a tree space its modal tree is drawn.
     decimals
         Digits behind the point.
     max_depth
@@ -37,7 +38,9 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     check_is_fitted(model)
-    wording = Wording(model, lambda value: f"{value:.{decimals}f}")
+    if isinstance(model, TreeSpace):
+        model = model.modal_tree_
+    wording = Wording(model, model.tree_, lambda value: f"{value:.{decimals}f}")
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]

@@ -71,6 +71,10 @@ class Outcome(ABC):
     def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Log marginal likelihood of sets of rows with these statistics."""
 
+    def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The most that the log likelihood of sets of rows can reach in any tree; inf where nobody knows."""
+        return np.full(len(statistics), np.inf)
+
     @abstractmethod
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Expected outcome, shape (n, n_values)."""

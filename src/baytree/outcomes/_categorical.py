@@ -34,13 +34,19 @@ class CategoricalOutcome(Outcome):
     name = "categorical"
 
     @classmethod
-    def of(cls, target: Target, prior: Any, n_classes: int | None = None) -> Self:
-        """Read the `prior` parameter: None, one alpha for every class, or an alpha per class."""
+    def of(
+        cls,
+        target: Target,
+        prior: Any,
+        n_classes: int | None = None,
+        pseudo_observations: float = DEFAULT_PSEUDO_OBSERVATIONS,
+    ) -> Self:
+        """Read the `prior` parameter: None for so many in all, one alpha for every class, or an alpha per class."""
         n = int(target.y.max()) + 1 if n_classes is None else n_classes
         if n > _MOST_CLASSES:
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
-            return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
+            return cls(np.full(n, pseudo_observations / n))
         if isinstance(prior, Real) and not isinstance(prior, bool):
             each = np.full(n, check_real("prior", prior, low=0))
             return cls(check_positive_array("prior", each, length=n, one_per="class"))
@@ -82,6 +88,11 @@ class CategoricalOutcome(Outcome):
         by_class = special.gammaln(prior + statistics) - special.gammaln(prior)
         total = special.gammaln(prior.sum(axis=-1) + statistics.sum(axis=-1)) - special.gammaln(prior.sum(axis=-1))
         return np.asarray(by_class.sum(axis=-1) - total)
+
+    def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """That of one leaf for each class: labels that are alike say more together than apart."""
+        n_classes = statistics.shape[1]
+        return np.sum([self.log_marginal(prior, statistics * np.eye(n_classes)[c]) for c in range(n_classes)], axis=0)
 
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Expected class probabilities."""

@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ..estimators import BayesianTreeClassifier, BayesianTreeRegressor
+from ..estimators import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from ..priors import PartitionPrior
 
 Model = Callable[[], Any]
@@ -46,12 +46,15 @@ PAPER: dict[str, Model] = {
 }
 BEYOND: dict[str, Model] = {
     "GMT, evidence prior": lambda: BayesianTreeClassifier(prior="evidence"),
+    "look-ahead 1": lambda: BayesianTreeClassifier(lookahead=1),
+    "tree space": TreeSpaceClassifier,
     "CART, pruned": lambda: Pruned(DecisionTreeClassifier(random_state=0)),
     "RF 100": lambda: RandomForestClassifier(100, random_state=0, n_jobs=-1),
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
 }
 REGRESSION: dict[str, Model] = {
     "GMT": BayesianTreeRegressor,
+    "tree space": TreeSpaceRegressor,
     "CART, pruned": lambda: Pruned(DecisionTreeRegressor(random_state=0)),
     "RF 100": lambda: RandomForestRegressor(100, random_state=0, n_jobs=-1),
 }

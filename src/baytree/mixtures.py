@@ -1,0 +1,239 @@
+"""Mixtures of distributions, one for each row: what a tree space predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from ._typing import FloatArray, IntArray
+
+_ENTRIES = 2**20  # rows times components that are evaluated at a time
+_NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
+_MOST_STEPS = 200
+
+
+class Mixture:
+    """Distributions of rows, each a mixture of the same components with weights of its own.
+
+    It has the methods of a frozen scipy.stats distribution. Values are one for all rows or one a row; an array of more
+    dimensions has the rows in its last.
+
+    Parameters
+    ----------
+    weights
+        Weight of each component for each row, sparse, shape (n_rows, n_components); rows sum to one.
+    distribution
+        Makes the frozen distribution of some components, given their numbers.
+    """
+
+    def __init__(self, weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any]) -> None:
+        self.weights = weights
+        self.distribution = distribution
+        self._all = distribution(np.arange(weights.shape[1]))
+        self._has_density = not hasattr(getattr(self._all, "dist", self._all), "pmf")
+
+    def __repr__(self) -> str:
+        return f"Mixture of {self.weights.shape[1]} components for {len(self)} rows"
+
+    def __len__(self) -> int:
+        return int(self.weights.shape[0])
+
+    def _each(self, evaluate: Callable[[FloatArray], FloatArray], x: Any) -> FloatArray:
+        """Evaluate a function of one value a row at values of any shape that ends in the rows."""
+        x = np.asarray(x, dtype=np.float64)
+        at = np.broadcast_to(x, np.broadcast_shapes(x.shape, (len(self),)))
+        return np.stack([evaluate(row) for row in at.reshape(-1, len(self))]).reshape(at.shape)
+
+    def _average(self, function: str, x: Any) -> FloatArray:
+        """Average a function of the components."""
+
+        def evaluate(at: FloatArray) -> FloatArray:
+            return _by_row(self.weights, at, lambda node, values: getattr(self.distribution(node), function)(values))
+
+        return self._each(evaluate, x)
+
+    def cdf(self, x: Any) -> FloatArray:
+        """Probability of a value up to x."""
+        return self._average("cdf", x)
+
+    def sf(self, x: Any) -> FloatArray:
+        """Probability of a value above x."""
+        return self._average("sf", x)
+
+    def logcdf(self, x: Any) -> FloatArray:
+        """Log of `cdf`."""
+        return self._log_average("logcdf", x)
+
+    def logsf(self, x: Any) -> FloatArray:
+        """Log of `sf`."""
+        return self._log_average("logsf", x)
+
+    def pdf(self, x: Any) -> FloatArray:
+        """Density at x."""
+        return self._average("pdf", x)
+
+    def pmf(self, x: Any) -> FloatArray:
+        """Probability of x, of counts."""
+        return self._average("pmf", x)
+
+    def logpdf(self, x: Any) -> FloatArray:
+        """Log density at x."""
+        return self._log_average("logpdf", x)
+
+    def logpmf(self, x: Any) -> FloatArray:
+        """Log probability of x, of counts."""
+        return self._log_average("logpmf", x)
+
+    def _log_average(self, function: str, x: Any) -> FloatArray:
+        return self._each(lambda at: self._log_average_at(function, at), x)
+
+    def _log_average_at(self, function: str, at: FloatArray) -> FloatArray:
+        result = np.empty(len(self))
+        for rows, part in _parts(self.weights):
+            n_components = np.diff(part.indptr)
+            logs = getattr(self.distribution(part.indices), function)(np.repeat(at[rows], n_components))
+            top = np.maximum.reduceat(logs, part.indptr[:-1])
+            top = np.where(np.isfinite(top), top, 0.0)
+            total = np.add.reduceat(part.data * np.exp(logs - np.repeat(top, n_components)), part.indptr[:-1])
+            with np.errstate(divide="ignore"):
+                result[rows] = top + np.log(total)
+        return result
+
+    def mean(self) -> FloatArray:
+        """Expected value."""
+        return np.asarray(self.weights @ self._all.mean())
+
+    def var(self) -> FloatArray:
+        """Variance: within the components, and between them.
+
+        Components of next to no weight are left out: one that has no variance would be all that one sees.
+        """
+        weights = _without_negligible(self.weights, np.ones(len(self)))
+        means, variances = np.asarray(self._all.mean()), np.asarray(self._all.var())
+        finite = np.isfinite(means + variances)
+        shift = means[finite].mean() if finite.any() else 0.0  # for precision
+        means, variances = np.where(finite, means - shift, 0.0), np.where(finite, variances, 0.0)
+        result = np.maximum(weights @ (variances + means**2) - (weights @ means) ** 2, 0.0)
+        return np.where(weights @ (~finite).astype(float) > 0, np.inf, result)
+
+    def std(self) -> FloatArray:
+        """Standard deviation."""
+        return np.sqrt(self.var())
+
+    def median(self) -> FloatArray:
+        """The value with half of the probability on either side."""
+        return self.ppf(0.5)
+
+    def interval(self, confidence: float) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central interval that holds a value with this probability."""
+        return self.ppf(0.5 - confidence / 2), self.ppf(0.5 + confidence / 2)
+
+    def isf(self, q: Any) -> FloatArray:
+        """The value above which the probability is q."""
+        return self.ppf(1 - np.asarray(q, dtype=np.float64))
+
+    def ppf(self, q: Any) -> FloatArray:
+        """The value up to which the probability is q, to about eight digits of q or 1 - q."""
+        return self._each(self._ppf, q)
+
+    def _ppf(self, q: FloatArray) -> FloatArray:
+        weights = _without_negligible(self.weights, np.minimum(q, 1 - q))
+        result = np.empty(len(self))
+        for rows, part in _parts(weights):
+            result[rows] = _quantiles(part, self.distribution, q[rows], "pdf" if self._has_density else None)
+        return result
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> FloatArray:
+        """Draw values: of shape (n_rows,), or `size`, which ends in n_rows."""
+        random = check_random_state(random_state)
+        shape = (len(self),) if size is None else tuple(np.atleast_1d(size))
+        if shape[-1] != len(self):
+            raise ValueError(f"size must end in the number of rows, {len(self)}; got {size!r}.")
+        ends = np.cumsum(self.weights.data)
+        before = np.append(0.0, ends)[self.weights.indptr]
+        drawn = before[:-1] + random.random_sample(shape) * np.diff(before)
+        entry = np.searchsorted(ends, drawn, side="right")
+        entry = np.clip(entry, self.weights.indptr[:-1], self.weights.indptr[1:] - 1)
+        drawn = self.distribution(self.weights.indices[entry].ravel()).rvs(random_state=random)
+        return np.asarray(drawn).reshape(shape)
+
+
+def _parts(weights: sparse.csr_matrix) -> Any:
+    """Some rows at a time, so that what is evaluated fits into memory."""
+    n_rows = weights.shape[0]
+    mean = max(1, weights.nnz // max(n_rows, 1))
+    step = max(1, _ENTRIES // mean)
+    for first in range(0, n_rows, step):
+        rows = slice(first, min(first + step, n_rows))
+        yield rows, weights[rows]
+
+
+def _by_row(
+    weights: sparse.csr_matrix, at: FloatArray, function: Callable[[IntArray, FloatArray], FloatArray]
+) -> FloatArray:
+    """Weighted sums of function(component, value) by row."""
+    result = np.empty(weights.shape[0])
+    for rows, part in _parts(weights):
+        terms = part.data * function(part.indices, np.repeat(at[rows], np.diff(part.indptr)))
+        result[rows] = np.add.reduceat(terms, part.indptr[:-1])
+    return result
+
+
+def _without_negligible(weights: sparse.csr_matrix, probability: FloatArray) -> sparse.csr_matrix:
+    """Drop the components whose weights are next to nothing beside a probability of each row."""
+    n_components = np.diff(weights.indptr)
+    keep = weights.data > np.repeat(_NEGLIGIBLE * probability / n_components, n_components)
+    start = np.append(0, np.cumsum(keep))[weights.indptr]
+    kept = sparse.csr_matrix((weights.data[keep], weights.indices[keep], start), shape=weights.shape)
+    kept.data /= np.repeat(np.asarray(kept.sum(axis=1)).ravel(), np.diff(kept.indptr))
+    return kept
+
+
+def _quantiles(
+    weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any], q: FloatArray, derivative: str | None
+) -> FloatArray:
+    """Quantiles of mixtures, one a row; `derivative` names that of the cdf, None where values are whole numbers.
+
+    A quantile of a mixture lies between those of its components. Newton's steps are taken as long as they stay between
+    the ends that are known, and halves of what is left otherwise.
+    """
+    n_components = np.diff(weights.indptr)
+    components, of_row = np.unique(weights.indices, return_inverse=True)
+    levels, of_level = np.unique(q, return_inverse=True)
+    frozen = distribution(components)
+    by_level = np.stack([np.asarray(frozen.ppf(level)) for level in levels])
+    ends = by_level[np.repeat(of_level, n_components), of_row]
+    low = np.minimum.reduceat(ends, weights.indptr[:-1])
+    high = np.maximum.reduceat(ends, weights.indptr[:-1])
+    x = np.where(np.isfinite(low) & np.isfinite(high), 0.5 * low + 0.5 * high, np.where(np.isfinite(low), low, high))
+    active = np.flatnonzero(low < high)
+    for _ in range(_MOST_STEPS):
+        if len(active) == 0:
+            break
+        if derivative is None:
+            x[active] = np.floor(0.5 * low[active] + 0.5 * high[active])
+        part = weights[active]
+        at = np.repeat(x[active], np.diff(part.indptr))
+        own = distribution(part.indices)
+        excess = np.add.reduceat(part.data * own.cdf(at), part.indptr[:-1]) - q[active]
+        above = excess >= -1e-13 * q[active]
+        high[active] = np.where(above, x[active], high[active])
+        if derivative is None:
+            low[active] = np.where(above, low[active], x[active] + 1)
+            x[active] = high[active]
+            active = active[low[active] < high[active]]
+            continue
+        low[active] = np.where(above, low[active], x[active])
+        slope = np.add.reduceat(part.data * getattr(own, derivative)(at), part.indptr[:-1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(np.isfinite(slope), x[active] - excess / slope, np.nan)
+        scale = np.maximum(np.abs(low[active]), np.abs(high[active]))
+        done = (np.abs(step - x[active]) <= 1e-11 * scale) | (high[active] - low[active] <= 1e-15 * scale)
+        inside = (step > low[active]) & (step < high[active])
+        x[active] = np.where(inside, step, np.where(done, x[active], 0.5 * low[active] + 0.5 * high[active]))
+        active = active[~done]
+    return x

@@ -1,0 +1,184 @@
+"""A tree space as parallel arrays: a graph of nodes and of the cuts that divide them, for many trees at once.
+
+Everything about it follows from one recursion, from the leaves up,
+
+    Z(node) = p_leaf L + sum over the node's choices of p_choice Z(left) Z(right),
+
+the evidence of all trees below a node. What a term adds to Z is its posterior share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from . import _core
+from ._typing import BoolArray, FloatArray, IntArray
+from .cuts import CutArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Space(CutArrays):
+    """Nodes in order of depth, node 0 is the root; the choices of a node are ways to cut it.
+
+    Attributes
+    ----------
+    choice_start
+        The choices of node i are those from ``choice_start[i]`` to ``choice_start[i + 1]``.
+    children_left, children_right, feature, threshold, missing_go_to_left, has_missing, unseen_go_to_left
+        One entry per choice, as in `Tree` per node; so have
+    level_start, level, level_goes_left, log_prior_split, log_likelihood_split
+        One entry per choice, as in `Tree` per node.
+    value, n_node_samples, weighted_n_node_samples, depth, prior, posterior, log_likelihood, log_prior_leaf
+        One entry per node, as in `Tree`.
+    complete
+        Whether every cut of a node is among its choices.
+    log_ceiling
+        What the log likelihood of a node's rows can reach at most, in any tree; inf where nobody knows.
+    """
+
+    choice_start: IntArray
+    value: FloatArray
+    n_node_samples: IntArray
+    weighted_n_node_samples: FloatArray
+    depth: IntArray
+    prior: FloatArray
+    posterior: FloatArray
+    log_likelihood: FloatArray
+    log_prior_leaf: FloatArray
+    complete: BoolArray
+    log_ceiling: FloatArray
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.depth)
+
+    @property
+    def n_choices(self) -> int:
+        """Number of choices of all nodes."""
+        return len(self.feature)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every tree there is is in the space."""
+        return bool(self.complete.all())
+
+    def choices_of(self, node: int) -> range:
+        """The choices of a node."""
+        return range(int(self.choice_start[node]), int(self.choice_start[node + 1]))
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The node of every choice."""
+        return np.repeat(np.arange(self.node_count), np.diff(self.choice_start))
+
+    @cached_property
+    def log_leaf(self) -> FloatArray:
+        """Log of prior times likelihood of every node as a leaf."""
+        return self.log_prior_leaf + self.log_likelihood
+
+    def _levels(self) -> Iterator[tuple[slice, slice]]:
+        """Nodes and choices of each depth, from the deepest up."""
+        first = np.searchsorted(self.depth, np.arange(self.depth[-1] + 2))
+        for begin, end in zip(first[-2::-1], first[:0:-1], strict=True):
+            yield slice(begin, end), slice(self.choice_start[begin], self.choice_start[end])
+
+    def from_leaves(self, leaf: FloatArray, log_prior: FloatArray, combine: np.ufunc) -> FloatArray:
+        """The recursion from the leaves up: `combine` a node's own value with those of its choices."""
+        result = leaf.copy()
+        for _, choices in self._levels():
+            if choices.start == choices.stop:
+                continue
+            below = log_prior[choices] + result[self.children_left[choices]] + result[self.children_right[choices]]
+            owner, first = np.unique(self.owner[choices], return_index=True)
+            result[owner] = combine(result[owner], combine.reduceat(below, first))
+        return result
+
+    @cached_property
+    def log_evidence(self) -> FloatArray:
+        """Log Z of every node."""
+        return self.from_leaves(self.log_leaf, self.log_prior_split, np.logaddexp)
+
+    @cached_property
+    def log_best(self) -> FloatArray:
+        """Log of prior times likelihood of the most probable tree below every node."""
+        return self.from_leaves(self.log_leaf, self.log_prior_split, np.maximum)
+
+    @cached_property
+    def log_evidence_bound(self) -> float:
+        """What `log_evidence` of the root could reach at most if everything were explored; inf where nobody knows."""
+        opened = np.exp(self.log_prior_leaf)
+        np.add.at(opened, self.owner, np.exp(self.log_prior_split))
+        beyond = np.full(self.node_count, -np.inf)
+        rest = np.maximum(1 - opened[~self.complete], np.finfo(float).tiny)
+        beyond[~self.complete] = np.log(rest) + self.log_ceiling[~self.complete]
+        return float(self.from_leaves(np.logaddexp(self.log_leaf, beyond), self.log_prior_split, np.logaddexp)[0])
+
+    @cached_property
+    def leaf_share(self) -> FloatArray:
+        """Posterior probability that a node is a leaf, given that a tree has it."""
+        return np.exp(self.log_leaf - self.log_evidence)
+
+    @cached_property
+    def choice_share(self) -> FloatArray:
+        """Posterior probability of every choice, given that a tree has its node."""
+        evidence = self.log_evidence
+        below = self.log_prior_split + evidence[self.children_left] + evidence[self.children_right]
+        return np.exp(below - evidence[self.owner])
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Posterior probability that a tree has a node."""
+        result = np.zeros(self.node_count)
+        result[0] = 1.0
+        for _, choices in reversed(list(self._levels())):
+            share = result[self.owner[choices]] * self.choice_share[choices]
+            np.add.at(result, self.children_left[choices], share)
+            np.add.at(result, self.children_right[choices], share)
+        return result
+
+    def feature_posterior(self, nodes: IntArray, n_features: int) -> FloatArray:
+        """Posterior probability that each of some nodes is cut along each feature and, last, that it is a leaf."""
+        result = np.zeros((len(nodes), n_features + 1))
+        for row, node in enumerate(nodes):
+            own = self.choices_of(int(node))
+            np.add.at(result[row], self.feature[own], self.choice_share[own])
+        result[:, -1] = self.leaf_share[nodes]
+        return result / result.sum(axis=1, keepdims=True)
+
+    def feature_inclusion(self, n_features: int) -> FloatArray:
+        """Posterior probability that a tree has a cut along each feature."""
+        result = np.zeros(n_features)
+        for feature in np.unique(self.feature):
+            without = np.where(self.feature == feature, -np.inf, self.log_prior_split)
+            result[feature] = -np.expm1(
+                self.from_leaves(self.log_leaf, without, np.logaddexp)[0] - self.log_evidence[0]
+            )
+        return np.clip(result, 0, 1)
+
+    def expected_gain(self, n_features: int) -> FloatArray:
+        """Gain in log likelihood of the cuts along each feature, on average over the trees."""
+        gain = np.maximum(self.log_likelihood_split - self.log_likelihood[self.owner], 0)
+        weight = self.reach[self.owner] * self.choice_share * gain
+        return np.bincount(self.feature, weights=weight, minlength=n_features).astype(np.float64)
+
+    def expected_leaves(self) -> float:
+        """Number of leaves, on average over the trees."""
+        return float(self.reach @ self.leaf_share)
+
+    def leaf_weights(self, X: FloatArray, n_threads: int = 1) -> sparse.csr_matrix:
+        """Posterior probability that each row of a dense matrix ends in each node, (n_rows, n_nodes)."""
+        start, node, weight = _core.weigh_leaves(
+            X,
+            **self.routing(),
+            choice_start=self.choice_start,
+            leaf_share=self.leaf_share,
+            choice_share=self.choice_share,
+            n_threads=n_threads,
+        )
+        return sparse.csr_matrix((weight, node, start), shape=(len(X), self.node_count))

@@ -1,0 +1,436 @@
+"""The tree space against all trees, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from tests import strategies
+from tests.reference import outcomes
+from tests.reference.space import every_tree
+from tests.reference.tree import Problem, log_sum_exp
+from tests.test_custom import Counts
+from tests.test_oracle import oracle_settings, real_problems
+
+SMALL = {"max_rows": 6, "max_features": 2}
+EVERYTHING = 10**9
+
+
+def oracle_trees(X, outcome, prior, parameters):
+    problem = Problem(X.astype(float).tolist(), outcome, oracle_settings(prior, parameters))
+    return every_tree(problem)
+
+
+def signature(model, X, rows=None, node=0):
+    """The oracle's signature of a fitted tree."""
+    tree = model.tree_
+    if rows is None:
+        rows = model.decision_path(X).toarray().astype(bool)
+    if tree.children_left[node] < 0:
+        return "leaf"
+    left, right = tree.children_left[node], tree.children_right[node]
+    own = tuple(np.flatnonzero(rows[:, left]).tolist())
+    return (int(tree.feature[node]), own, signature(model, X, rows, left), signature(model, X, rows, right))
+
+
+def shares_of(trees):
+    total = log_sum_exp([tree.log_posterior for tree in trees])
+    return total, {tree.signature: math.exp(tree.log_posterior - total) for tree in trees}
+
+
+def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
+    """Compare evidence, weights, the best trees, predictions and features with the list of all trees."""
+    trees = oracle_trees(X, outcome, model.prior_, parameters)
+    evidence, expected = shares_of(trees)
+    assert len(expected) == len(trees)
+    assert model.space_.is_complete
+    close = {"rtol": tolerance, "atol": tolerance}
+    assert_allclose(model.log_evidence_, evidence, **close)
+    assert_allclose(model.log_evidence_bound_, evidence, **close)
+    assert_allclose(model.log_posterior_, max(tree.log_posterior for tree in trees), **close)
+
+    found, shares = model.trees_, model.tree_shares_
+    assert_allclose(model.weights_.sum(), 1)
+    assert_allclose(model.weights_, shares / shares.sum(), rtol=1e-9, atol=1e-300)
+    assert np.all(np.diff(shares) <= 1e-8)
+    assert len(found) == min(len(trees), model.n_trees)
+    signatures = [signature(tree, X) for tree in found]
+    assert len(set(signatures)) == len(found)
+    assert_allclose(shares, [expected[own] for own in signatures], rtol=1e-6, atol=1e-9)
+    assert_allclose(found[0].log_posterior_, model.log_posterior_, **close)
+    assert signature(model.modal_tree_, X) == signatures[0]
+
+    distinct = {(node.rows, node.depth, node.prior) for tree in trees for node in tree.nodes()}
+    if parameters.get("monotonic_cst") is None and parameters.get("smoothing", 0) == 0:
+        assert model.space_.node_count == len(distinct)
+    assert_allclose(model.space_.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6)
+
+    for i in range(len(X)):
+        mean = sum_over(trees, evidence, lambda tree, i=i: mean_of(outcome, tree.leaf_of(i)))
+        predicted = model.predict_proba(X[[i]])[0] if hasattr(model, "classes_") else model.predict(X[[i]])
+        assert_allclose(predicted, mean, rtol=1e-6, atol=1e-9)
+    for feature in range(X.shape[1]):
+        at_root = sum_over(trees, evidence, lambda tree, f=feature: cuts_along(tree, f))
+        anywhere = sum_over(trees, evidence, lambda tree, f=feature: any(cuts_along(n, f) for n in tree.nodes()))
+        assert_allclose(model.feature_posterior_[feature], at_root, rtol=1e-6, atol=1e-9)
+        assert_allclose(model.feature_inclusion_[feature], anywhere, rtol=1e-6, atol=1e-9)
+
+
+def sum_over(trees, evidence, function):
+    return sum(np.multiply(math.exp(tree.log_posterior - evidence), function(tree)) for tree in trees)
+
+
+def n_leaves(tree):
+    return sum(node.partition is None for node in tree.nodes())
+
+
+def mean_of(outcome, leaf):
+    return np.array(outcome.mean(outcome.update(leaf.rows, list(leaf.prior))))
+
+
+def cuts_along(node, feature):
+    return float(node.partition is not None and node.partition.feature == feature)
+
+
+def without_limit(parameters):
+    return {name: value for name, value in parameters.items() if name != "max_leaf_nodes"}
+
+
+@settings(max_examples=200)
+@given(strategies.raw_problems(min_rows=(2, 5), **SMALL))
+def test_the_space_of_class_labels_is_all_trees(problem):
+    X, y, weight, parameters = problem
+    parameters = without_limit(parameters)
+    model = TreeSpaceClassifier(max_nodes=EVERYTHING, n_trees=50, **parameters).fit(X, y, sample_weight=weight)
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y) if weight is None else list(weight), len(model.classes_))
+    assert_same_space(model, X, outcome, parameters)
+
+
+@settings(max_examples=200)
+@given(st.one_of(real_problems(**SMALL), real_problems(raw=True, **SMALL)))
+def test_the_space_of_every_real_outcome_is_all_trees(problem):
+    X, name, y, weight, extras, outcome, parameters = problem
+    parameters = without_limit(parameters)
+    model = TreeSpaceRegressor(outcome=name, max_nodes=EVERYTHING, n_trees=50, **parameters)
+    model.fit(X, y, sample_weight=weight, **extras)
+    if not np.all(np.isfinite(model.space_.value)):  # durations may have no mean
+        return
+    assert_same_space(model, X, outcome, parameters, tolerance=1e-6)
+
+
+def test_an_outcome_of_your_own_has_a_space():
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 3, (6, 2)).astype(float), random.poisson(3, 6)
+    own = TreeSpaceRegressor(outcome=Counts(), max_nodes=EVERYTHING).fit(X, y)
+    built_in = TreeSpaceRegressor(outcome="poisson", prior=Counts.prior, max_nodes=EVERYTHING).fit(X, y)
+    assert_allclose(own.log_evidence_, built_in.log_evidence_)
+    assert_allclose(own.weights_, built_in.weights_)
+    assert_allclose(own.predict(X), built_in.predict(X))
+    assert_allclose(own.predict_interval(X), built_in.predict_interval(X))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_come_from_the_posterior(seed):
+    random = np.random.default_rng(seed)
+    X, y = random.integers(0, 4, (6, 2)).astype(float), random.permutation([0, 0, 0, 1, 1, 1])
+    model = TreeSpaceClassifier(prior=0.3, max_nodes=EVERYTHING).fit(X, y)
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * 6, 2)
+    _, expected = shares_of(oracle_trees(X, outcome, [0.3, 0.3], {"prior": 0.3}))
+    n = 4000
+    drawn = Counter(signature(tree, X) for tree in model.sample_trees(n, random_state=seed))
+    assert set(drawn) <= set(expected)
+    common = [tree for tree, share in expected.items() if n * share >= 5]
+    observed = [drawn[tree] for tree in common]
+    shares = [expected[tree] for tree in common]
+    rare = [n - sum(observed)], [1 - sum(shares)]
+    assert len(common) > 10
+    assert stats.chisquare(observed + rare[0], n * np.array(shares + rare[1])).pvalue > 1e-4
+
+
+def test_draws_can_be_repeated():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=100, random_state=3).fit(X, y)
+    first, again, other = model.sample_trees(5), model.sample_trees(5, 3), model.sample_trees(5, 4)
+    assert [tree.log_posterior_ for tree in first] == [tree.log_posterior_ for tree in again]
+    assert [tree.log_posterior_ for tree in first] != [tree.log_posterior_ for tree in other]
+
+
+PROBLEMS = {
+    "classes": (TreeSpaceClassifier, BayesianTreeClassifier, load_breast_cancer),
+    "numbers": (TreeSpaceRegressor, BayesianTreeRegressor, load_diabetes),
+}
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_more_budget_never_lowers_the_evidence(kind):
+    Space, _, load = PROBLEMS[kind]
+    X, y = load(return_X_y=True)
+    models = [Space(max_nodes=n).fit(X, y) for n in (0, 1, 5, 20, 50, 100, 300, 1000)]
+    evidence = [model.log_evidence_ for model in models]
+    assert np.all(np.diff(evidence) >= 0)
+    assert evidence[-1] > evidence[0] + 1
+    assert np.all(np.diff([model.log_posterior_ for model in models]) >= 0)
+    bounds = [model.log_evidence_bound_ for model in models]
+    assert all(bound > own for bound, own in zip(bounds, evidence, strict=True))
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_any_number_of_threads_gives_the_same_numbers(kind):
+    Space, _, load = PROBLEMS[kind]
+    X, y = load(return_X_y=True)
+    X[::7, 2] = np.nan
+    models = [Space(max_nodes=200, n_jobs=n).fit(X, y) for n in (None, 2, 5)]
+    for other in models[1:]:
+        for name, array in models[0].space_.arrays().items():
+            assert_array_equal(array, getattr(other.space_, name))
+        assert_array_equal(models[0].predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_prunings_are_those_of_the_greedy_tree(kind):
+    Space, Single, load = PROBLEMS[kind]
+    X, y = load(return_X_y=True)
+    space = Space(space="prunings").fit(X, y)
+    tree = Single(prior=space.prior_).fit(X, y)
+    assert_allclose(space.log_evidence_, tree.log_evidence_)
+    assert space.space_.node_count == tree.tree_.node_count
+    assert_allclose(Space(max_nodes=0).fit(X, y).log_evidence_, space.log_evidence_)
+    # A row's prediction mixes the values of the nodes on its path.
+    weights, _ = space.posterior(X[:20])
+    path = tree.decision_path(X[:20])
+    assert_array_equal(np.sort(np.diff(weights.indptr)), np.sort(np.diff(path.indptr)))
+
+
+def test_roots_differ_and_the_rest_is_greedy():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(space="roots", max_nodes=200).fit(X, y)
+    n_choices = np.diff(model.space_.choice_start)
+    assert n_choices[0] > 5
+    assert np.all(n_choices[1:] <= 1)
+    first = model.space_.choices_of(0)[0]
+    greedy = BayesianTreeClassifier(prior=model.prior_).fit(X, y)
+    assert model.space_.threshold[first] == greedy.tree_.threshold[0]
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_trees_are_estimators_like_any_other(kind, tmp_path):
+    from baytree import load as load_model
+    from baytree.export import to_text
+
+    Space, Single, load = PROBLEMS[kind]
+    X, y = load(return_X_y=True, as_frame=True)
+    model = Space(max_nodes=100, n_trees=4).fit(X, y)
+    assert len(model.trees_) == len(model.weights_) == 4
+    assert 0 < model.tree_shares_.sum() < 1
+    tree = model.modal_tree_
+    assert isinstance(tree, Single)
+    assert list(tree.feature_names_in_) == list(X.columns)
+    assert "odds" in to_text(tree)
+    assert to_text(model) == to_text(tree)
+    assert str(tree.explain(X[:1])[0]) == str(model.explain(X[:1])[0])
+    assert_array_equal(model.apply(X), tree.apply(X))
+    assert model.get_n_leaves() == tree.get_n_leaves()
+    tree.save(tmp_path / "tree.json")
+    assert_array_equal(load_model(tmp_path / "tree.json").predict(X), tree.predict(X))
+    assert_allclose(tree.log_posterior_, model.log_posterior_)
+    # All trees hold every row once, and their evidence is no higher than the space's.
+    for own in model.trees_:
+        assert own.tree_.n_node_samples[own.tree_.is_leaf].sum() == len(X)
+        assert own.log_posterior_ <= model.log_evidence_
+    # The tree grown on its own prior is what its parameters say.
+    assert_array_equal(tree.prior_, model.prior_)
+
+
+def test_alternatives_add_up():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = TreeSpaceClassifier(max_nodes=300).fit(X, y)
+    for node in range(model.modal_tree_.tree_.node_count):
+        found = model.alternatives(node)
+        assert math.isclose(sum(alternative.share for alternative in found), 1, rel_tol=1e-9)
+        assert all(a.share >= b.share for a, b in pairwise(found))
+    root = model.alternatives()
+    assert root[0].share == model.stability_
+    assert root[0].rule in str(root)
+    assert root[0].n_left + root[0].n_right == len(X)
+    by_feature = np.zeros(X.shape[1] + 1)
+    for alternative in root:
+        by_feature[-1 if alternative.feature is None else alternative.feature] += alternative.share
+    assert_allclose(by_feature, model.feature_posterior_, atol=1e-12)
+    with pytest.raises(ValueError, match="nodes; got 10000"):
+        model.alternatives(10_000)
+
+
+def test_importances_are_an_average_over_trees():
+    random = np.random.default_rng(1)
+    X, y = random.integers(0, 3, (6, 2)).astype(float), random.integers(0, 2, 6)
+    model = TreeSpaceClassifier(prior=0.3, max_nodes=EVERYTHING, n_trees=10_000).fit(X, y)
+    gains = [
+        np.bincount(
+            tree.tree_.feature[~tree.tree_.is_leaf],
+            weights=np.maximum(tree.tree_.gain()[~tree.tree_.is_leaf], 0),
+            minlength=2,
+        )
+        for tree in model.trees_
+    ]
+    average = model.tree_shares_ @ np.array(gains)
+    assert_allclose(model.feature_importances_, average / average.sum(), rtol=1e-6)
+
+
+def test_predictions_follow_constraints():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=200, monotonic_cst={7: -1, 20: -1}).fit(X, y)
+    for feature in (7, 20):
+        row = np.repeat(X[[10, 50, 300]], 60, axis=0)
+        row[:, feature] = np.tile(np.linspace(X[:, feature].min(), X[:, feature].max(), 60), 3)
+        proba = model.predict_proba(row)[:, 1].reshape(3, 60)
+        assert np.all(np.diff(proba, axis=1) <= 1e-12)
+        assert np.ptp(proba) > 0.01 or feature == 7
+
+
+def test_one_row_and_one_class_have_a_space():
+    model = TreeSpaceClassifier().fit([[1.0]], ["a"])
+    assert model.predict([[2.0]]) == ["a"]
+    assert model.weights_.tolist() == [1.0]
+    assert model.stability_ == 1
+    assert model.log_evidence_ == model.log_evidence_bound_
+    assert len(model.alternatives()) == 1
+    model = TreeSpaceRegressor().fit([[1.0], [2.0]], [3.0, 3.0])
+    assert model.get_n_leaves() == 1
+    assert_allclose(model.predict([[0.0]]), 3)
+
+
+def test_look_ahead_finds_what_no_single_cut_shows():
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        X = random.random((400, 6))
+        y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
+        assert BayesianTreeClassifier().fit(X, y).score(X, y) < 0.65
+        assert BayesianTreeClassifier(lookahead=1).fit(X, y).score(X, y) > 0.95
+        number = y + random.normal(scale=0.1, size=400)
+        assert BayesianTreeRegressor(lookahead=1).fit(X, number).score(X, number) > 0.8
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_look_ahead_is_the_same_on_any_number_of_threads(kind):
+    _, Single, load = PROBLEMS[kind]
+    X, y = load(return_X_y=True)
+    models = [Single(lookahead=1, n_jobs=n).fit(X, y) for n in (None, 3)]
+    for name, array in models[0].tree_.arrays().items():
+        assert_array_equal(array, getattr(models[1].tree_, name))
+    assert models[0].log_posterior_ != Single().fit(X, y).log_posterior_
+
+
+def test_a_time_limit_keeps_what_was_explored():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=EVERYTHING, time_limit=0.3).fit(X, y)
+    assert model.log_evidence_ >= TreeSpaceClassifier(max_nodes=0).fit(X, y).log_evidence_
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    at_once = TreeSpaceClassifier(time_limit=0).fit(X, y)
+    assert_allclose(at_once.log_evidence_, TreeSpaceClassifier(space="prunings").fit(X, y).log_evidence_)
+
+
+def test_progress_is_shown_on_request(capsys):
+    X, y = load_breast_cancer(return_X_y=True)
+    TreeSpaceClassifier(max_nodes=50).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    TreeSpaceClassifier(max_nodes=50, verbose=True).fit(X, y)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "nodes explored, log evidence" in shown.err
+    assert shown.err.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"space": "some"}, "space must be one of 'all', 'roots', 'prunings'"),
+        ({"max_nodes": -1}, "max_nodes must be"),
+        ({"max_nodes": 2.5}, "max_nodes must be"),
+        ({"max_nodes": "many"}, "max_nodes must be"),
+        ({"time_limit": -1}, "time_limit must be"),
+        ({"time_limit": np.nan}, "time_limit must be"),
+        ({"n_trees": 0}, "n_trees must be"),
+        ({"random_state": "x"}, "seed"),
+        ({"prior": -1.0}, "prior must be"),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_changes(parameters, words):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=10).fit(X, y)
+    before = dict(vars(model))
+    model.set_params(**parameters)
+    with pytest.raises((ValueError, TypeError), match=words):
+        model.fit(X, y)
+    assert model.space_ is before["space_"]
+
+
+@pytest.mark.parametrize("lookahead", [-1, 0.5, "1"])
+def test_bad_look_ahead_is_refused(lookahead):
+    with pytest.raises((ValueError, TypeError), match="lookahead must be"):
+        BayesianTreeClassifier(lookahead=lookahead).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_infinite_cells_are_refused_at_predict():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=10).fit(X, y)
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="Column 4"):
+        model.predict(X)
+
+
+def test_trees_may_be_deeper_than_pythons_stack():
+    n = 3000
+    X, y = np.eye(n)[:, : n // 2], (np.arange(n) < n // 2).astype(int)
+    model = TreeSpaceClassifier(max_nodes=0, prior=0.01, n_trees=3).fit(X, y, np.full(n, 50.0))
+    assert model.get_depth() > 1000
+    assert_allclose(model.weights_.sum(), 1)
+    assert len(model.alternatives()) == 2
+
+
+def test_the_odds_of_a_tree_are_those_of_its_own_cuts():
+    random = np.random.default_rng(0)
+    X = random.random((400, 2))
+    y = X[:, 0] + 0.2 * random.normal(size=400) > 0.5
+    model = TreeSpaceClassifier(n_trees=100, max_depth=1).fit(X, y)
+    leaf = model.alternatives()[-1] if model.alternatives()[-1].feature is None else None
+    for tree, share in zip(model.trees_, model.tree_shares_, strict=True):
+        if tree.get_n_leaves() == 2 and leaf is not None:
+            assert_allclose(tree.tree_.log_odds_split[0], np.log(share) - np.log(leaf.share), rtol=1e-6)
+    assert model.modal_tree_.tree_.log_odds_split[0] > 0
+
+
+def test_what_was_fitted_does_not_change_with_the_parameters():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = TreeSpaceClassifier(max_nodes=100).fit(X, y)
+    assert len(model.trees_) == 10
+    model.set_params(n_trees=3, space="nonsense", max_depth="x", monotonic_cst=[1] * 30)
+    assert len(model.trees_) == 3
+    assert model.modal_tree_.get_n_leaves() > 2
+
+
+def test_no_limit_can_be_said_in_words():
+    X, y = load_breast_cancer(return_X_y=True)
+    all_of = TreeSpaceClassifier(max_nodes=None, time_limit=np.inf).fit(X[:6, :2], y[:6])
+    assert all_of.space_.is_complete
+
+
+def test_alternatives_tell_levels_and_gaps():
+    random = np.random.default_rng(0)
+    city = random.choice(["a", "b", "c", None], 200)
+    y = (city == "a") ^ (random.random(200) < 0.1)
+    model = TreeSpaceClassifier(max_nodes=50, categorical_features=[0]).fit(city[:, None], y)
+    first = model.alternatives()[0]
+    assert first.levels in (("a",), ("b", "c"))
+    assert first.missing_go_to_left is (first.levels != ("a",))
+    assert first.threshold is None
+    assert repr(model.alternatives()) == str(model.alternatives())

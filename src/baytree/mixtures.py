@@ -210,6 +210,8 @@ def _quantiles(
     low = np.minimum.reduceat(ends, weights.indptr[:-1])
     high = np.maximum.reduceat(ends, weights.indptr[:-1])
     x = np.where(np.isfinite(low) & np.isfinite(high), 0.5 * low + 0.5 * high, np.where(np.isfinite(low), low, high))
+    scale = np.maximum(np.abs(low), np.abs(high))  # digits beyond that of the components' quantiles say nothing
+    scale = np.where(np.isfinite(scale), scale, 1.0)
     active = np.flatnonzero(low < high)
     for _ in range(_MOST_STEPS):
         if len(active) == 0:
@@ -231,8 +233,8 @@ def _quantiles(
         slope = np.add.reduceat(part.data * getattr(own, derivative)(at), part.indptr[:-1])
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.where(np.isfinite(slope), x[active] - excess / slope, np.nan)
-        scale = np.maximum(np.abs(low[active]), np.abs(high[active]))
-        done = (np.abs(step - x[active]) <= 1e-11 * scale) | (high[active] - low[active] <= 1e-15 * scale)
+        near = 1e-11 * scale[active]
+        done = (np.abs(step - x[active]) <= near) | (high[active] - low[active] <= near)
         inside = (step > low[active]) & (step < high[active])
         x[active] = np.where(inside, step, np.where(done, x[active], 0.5 * low[active] + 0.5 * high[active]))
         active = active[~done]

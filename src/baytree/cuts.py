@@ -1,4 +1,4 @@
-"""Cuts as parallel arrays: what trees and tree spaces have in common."""
+"""Cuts and nodes as parallel arrays: what trees and tree spaces have in common."""
 
 from __future__ import annotations
 
@@ -72,6 +72,25 @@ class CutArrays:
     def divides_levels(self) -> BoolArray:
         """Whether each cut divides the levels of a categorical feature."""
         return np.isnan(self.threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeArrays:
+    """One entry per node in each array."""
+
+    value: FloatArray
+    n_node_samples: IntArray
+    weighted_n_node_samples: FloatArray
+    depth: IntArray
+    prior: FloatArray
+    posterior: FloatArray
+    log_likelihood: FloatArray
+    log_prior_leaf: FloatArray
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.depth)
 
 
 def take_levels(cuts: CutArrays, chosen: IntArray) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from ._typing import FloatArray, IntArray
-from .cuts import take_levels
+from .cuts import NodeArrays, take_levels
 from .space import Space
 from .tree import LEAF, UNDEFINED, Tree
 
@@ -55,24 +55,10 @@ class Selection:
             of_cut = np.where(self.choice == _NO_CUT, best[self.node], log_share[self.choice])
             return of_cut - np.log(space.leaf_share[self.node])
 
-    def log_posterior(self, space: Space) -> float:
-        """Log of prior times likelihood of the tree."""
-        leaf = self.choice == _NO_CUT
-        return float(space.log_leaf[self.node[leaf]].sum() + space.log_prior_split[self.choice[~leaf]].sum())
-
 
 _FLAGS = ("missing_go_to_left", "has_missing", "unseen_go_to_left")
 _LOGS = ("log_prior_split", "log_likelihood_split")
-_OF_NODES = (
-    "value",
-    "n_node_samples",
-    "weighted_n_node_samples",
-    "depth",
-    "prior",
-    "posterior",
-    "log_likelihood",
-    "log_prior_leaf",
-)
+_OF_NODES = tuple(field.name for field in fields(NodeArrays))
 
 
 def _walk(space: Space, first: Any, pick: Callable[[int, Any], tuple[int, Any, Any]]) -> Selection:

@@ -18,11 +18,11 @@ from scipy import sparse
 
 from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
-from .cuts import CutArrays
+from .cuts import CutArrays, NodeArrays
 
 
 @dataclass(frozen=True, eq=False)
-class Space(CutArrays):
+class Space(NodeArrays, CutArrays):
     """Nodes in order of depth, node 0 is the root; the choices of a node are ways to cut it.
 
     Attributes
@@ -42,21 +42,8 @@ class Space(CutArrays):
     """
 
     choice_start: IntArray
-    value: FloatArray
-    n_node_samples: IntArray
-    weighted_n_node_samples: FloatArray
-    depth: IntArray
-    prior: FloatArray
-    posterior: FloatArray
-    log_likelihood: FloatArray
-    log_prior_leaf: FloatArray
     complete: BoolArray
     log_ceiling: FloatArray
-
-    @property
-    def node_count(self) -> int:
-        """Number of nodes."""
-        return len(self.depth)
 
     @property
     def n_choices(self) -> int:
@@ -166,10 +153,6 @@ class Space(CutArrays):
         gain = np.maximum(self.log_likelihood_split - self.log_likelihood[self.owner], 0)
         weight = self.reach[self.owner] * self.choice_share * gain
         return np.bincount(self.feature, weights=weight, minlength=n_features).astype(np.float64)
-
-    def expected_leaves(self) -> float:
-        """Number of leaves, on average over the trees."""
-        return float(self.reach @ self.leaf_share)
 
     def leaf_weights(self, X: FloatArray, n_threads: int = 1) -> sparse.csr_matrix:
         """Posterior probability that each row of a dense matrix ends in each node, (n_rows, n_nodes)."""

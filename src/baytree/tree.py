@@ -12,7 +12,7 @@ from scipy import sparse
 
 from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
-from .cuts import CutArrays, take_levels
+from .cuts import CutArrays, NodeArrays, take_levels
 
 _DENSE_CELLS = 2**22  # of a sparse matrix, at a time
 LEAF = -1
@@ -20,7 +20,7 @@ UNDEFINED = -2  # feature and threshold of a leaf, as in scikit-learn
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(CutArrays):
+class Tree(NodeArrays, CutArrays):
     """Nodes in depth-first order, one entry per node in each array; node 0 is the root.
 
     Attributes
@@ -63,21 +63,8 @@ class Tree(CutArrays):
         shape (n_nodes, n_features + 1), rows sum to one.
     """
 
-    value: FloatArray
-    n_node_samples: IntArray
-    weighted_n_node_samples: FloatArray
-    depth: IntArray
-    prior: FloatArray
-    posterior: FloatArray
-    log_likelihood: FloatArray
-    log_prior_leaf: FloatArray
     log_odds_split: FloatArray
     feature_posterior: FloatArray
-
-    @property
-    def node_count(self) -> int:
-        """Number of nodes."""
-        return len(self.feature)
 
     @property
     def n_features(self) -> int:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import stats
 from sklearn.base import ClassifierMixin
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_quantiles, check_real, unchanged_on_error
+from .._validation import check_quantiles, unchanged_on_error
 from ..explanation import LeafSummary
+from ._probabilities import ClassProbabilities
 from ._targets import ClassTarget
 from ._tree import BayesianTree
 
 
-class BayesianTreeClassifier(ClassTarget, ClassifierMixin, BayesianTree):
+class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, BayesianTree):
     """One decision tree, chosen by posterior probability, with a Dirichlet posterior in every leaf.
 
     Each node takes its most probable partition: the trivial one (it becomes a leaf) or the best cut. The
@@ -161,10 +161,6 @@ class BayesianTreeClassifier(ClassTarget, ClassifierMixin, BayesianTree):
         leaves = self.apply(X)
         return self.tree_.value[:, 0].take(leaves, axis=0)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of `predict_proba`."""
-        return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of each row; ties go to the first class."""
         leaves = self.apply(X)
@@ -187,25 +183,3 @@ class BayesianTreeClassifier(ClassTarget, ClassifierMixin, BayesianTree):
         wanted = check_quantiles(quantiles)
         leaves, inverse = np.unique(self.apply(X), return_inverse=True)
         return self.outcome_.quantiles(self.tree_.posterior[leaves], wanted)[inverse]
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
-        """Return the central credible interval of each class probability.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        level
-            Posterior probability that the interval holds, in (0, 1).
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes, 2)
-            Lower and upper end.
-        """
-        level = check_real("level", level, low=0, high=1)
-        return self.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
-
-    def predict_dist(self, X: Any) -> Any:
-        """Return the predictive distribution of each row: ``scipy.stats.multinomial`` of one draw."""
-        return stats.multinomial(1, self.predict_proba(X))

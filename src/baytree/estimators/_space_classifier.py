@@ -6,18 +6,19 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse, special, stats
+from scipy import sparse, special
 from sklearn.base import ClassifierMixin
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_quantiles, check_real
+from .._validation import check_quantiles
 from ..mixtures import Mixture
 from ._classifier import BayesianTreeClassifier
+from ._probabilities import ClassProbabilities
 from ._space import TreeSpace
 from ._targets import ClassTarget
 
 
-class TreeSpaceClassifier(ClassTarget, ClassifierMixin, TreeSpace):
+class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, TreeSpace):
     """All trees that the data support, each with its posterior probability, and their exact average.
 
     The greedy-modal tree is the start; other partitions of its nodes are opened, best first, each with the greedy-modal
@@ -143,10 +144,6 @@ class TreeSpaceClassifier(ClassTarget, ClassifierMixin, TreeSpace):
         average = self._mean(X)
         return average / average.sum(axis=1, keepdims=True)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of `predict_proba`."""
-        return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of each row; ties go to the first class."""
         probability = self.predict_proba(X)
@@ -182,28 +179,6 @@ class TreeSpaceClassifier(ClassTarget, ClassifierMixin, TreeSpace):
             for k, q in enumerate(wanted):
                 result[:, c, k] = of_class.ppf(q)
         return result
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
-        """Return the central credible interval of each class probability, over the posteriors of all trees.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        level
-            Posterior probability that the interval holds, in (0, 1).
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes, 2)
-            Lower and upper end.
-        """
-        level = check_real("level", level, low=0, high=1)
-        return self.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
-
-    def predict_dist(self, X: Any) -> Any:
-        """Return the predictive distribution of each row: ``scipy.stats.multinomial`` of one draw."""
-        return stats.multinomial(1, self.predict_proba(X))
 
 
 class _Betas:

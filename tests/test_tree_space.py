@@ -128,6 +128,17 @@ def test_the_space_of_every_real_outcome_is_all_trees(problem):
     assert_same_space(model, X, outcome, parameters, tolerance=1e-6)
 
 
+@given(strategies.raw_problems(min_rows=(2, 5), **SMALL), st.sampled_from([0, 1, 3, 10]))
+def test_the_bound_holds_what_is_not_explored(problem, max_nodes):
+    X, y, weight, parameters = problem
+    parameters = without_limit(parameters)
+    part, whole = (
+        TreeSpaceClassifier(max_nodes=n, **parameters).fit(X, y, sample_weight=weight) for n in (max_nodes, EVERYTHING)
+    )
+    assert part.log_evidence_ <= whole.log_evidence_ + 1e-9
+    assert whole.log_evidence_ <= part.log_evidence_bound_ + 1e-9
+
+
 def test_an_outcome_of_your_own_has_a_space():
     random = np.random.default_rng(0)
     X, y = random.integers(0, 3, (6, 2)).astype(float), random.poisson(3, 6)
@@ -139,13 +150,27 @@ def test_an_outcome_of_your_own_has_a_space():
     assert_allclose(own.predict_interval(X), built_in.predict_interval(X))
 
 
+DRAWN = {  # outcomes, prior, the oracle's outcome
+    "categorical": ([0, 0, 0, 1, 1, 1], [0.3, 0.3], lambda y, weight: outcomes.Categorical(y, weight, 2)),
+    "normal": ([0.0, 0.2, 1.0, 2.0, 2.1, 3.0], [1.0, 0.5, 2.0, 1.0], outcomes.Normal),
+    "poisson": ([0, 1, 1, 2, 4, 6], [1.0, 0.5], lambda y, weight: outcomes.Poisson(y, weight, None)),
+    "exponential": (
+        [0.1, 0.3, 0.5, 1.0, 2.0, 5.0],
+        [2.0, 2.0],
+        lambda y, weight: outcomes.Exponential(y, weight, None),
+    ),
+}
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_draws_come_from_the_posterior(seed):
+@pytest.mark.parametrize("name", DRAWN)
+def test_draws_come_from_the_posterior(name, seed):
     random = np.random.default_rng(seed)
-    X, y = random.integers(0, 4, (6, 2)).astype(float), random.permutation([0, 0, 0, 1, 1, 1])
-    model = TreeSpaceClassifier(prior=0.3, max_nodes=EVERYTHING).fit(X, y)
-    outcome = outcomes.Categorical(y.tolist(), [1.0] * 6, 2)
-    _, expected = shares_of(oracle_trees(X, outcome, [0.3, 0.3], {"prior": 0.3}))
+    values, prior, make = DRAWN[name]
+    X, y = random.integers(0, 4, (6, 2)).astype(float), random.permutation(values)
+    kind = TreeSpaceClassifier() if name == "categorical" else TreeSpaceRegressor(outcome=name)
+    model = kind.set_params(prior=prior, max_nodes=EVERYTHING).fit(X, y)
+    _, expected = shares_of(oracle_trees(X, make(y.tolist(), [1.0] * 6), prior, {}))
     n = 4000
     drawn = Counter(signature(tree, X) for tree in model.sample_trees(n, random_state=seed))
     assert set(drawn) <= set(expected)

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
 from baytree.growing import encode_table
 from benchmarks.data import classification
-from benchmarks.measure import extra_memory_of_fit, milliseconds, seconds_of
+from benchmarks.measure import extra_memory_of_fit, memory_of_a_space_node, milliseconds, seconds_of
 
 
 def report(what: str, value: float, promise: str, detail: str = "") -> None:
@@ -133,6 +133,8 @@ def memory() -> None:
     for n_jobs in (1, 2):
         share = extra_memory_of_fit(1_000_000, 20, n_jobs)
         report(f"extra memory of fit 1,000,000 x 20, n_jobs={n_jobs} / input", share, "at most 1.25")
+    kilobytes = memory_of_a_space_node() / 1000
+    report("kilobytes a node of a tree space, 30 features", kilobytes, "about 2")
 
 
 if __name__ == "__main__":

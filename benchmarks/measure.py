@@ -51,3 +51,25 @@ def extra_memory_of_fit(n_rows: int, n_features: int, n_jobs: int) -> float:
     """Peak memory that a fit adds, in a process of its own, over the size of the float64 input."""
     command = [sys.executable, "-c", _MEMORY_PROGRAM, str(n_rows), str(n_features), str(n_jobs)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+_SPACE_PROGRAM = """
+import resource
+from sklearn.datasets import load_breast_cancer
+from baytree import TreeSpaceClassifier
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+X, y = load_breast_cancer(return_X_y=True)
+TreeSpaceClassifier(max_nodes=100).fit(X, y)  # load everything first
+before = peak()
+model = TreeSpaceClassifier(max_nodes=20_000).fit(X, y)
+print((peak() - before) / model.space_.node_count)
+"""
+
+
+def memory_of_a_space_node() -> float:
+    """Peak memory in bytes that exploring a tree space adds, over its nodes, in a process of its own."""
+    command = [sys.executable, "-c", _SPACE_PROGRAM]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -295,3 +295,14 @@ def test_look_ahead_on_real_outcomes_equals_the_oracle(problem, lookahead):
     with mock.patch.multiple("baytree.growing", **WIDE):
         model = BayesianTreeRegressor(outcome=name, **parameters).fit(X, y, sample_weight=weight, **extras)
     assert_same_tree(model, X, outcome, model.prior_, parameters, tolerance=1e-7)
+
+
+def test_look_ahead_prefers_among_equals_as_the_oracle_does():
+    """Two cuts lead to the same leaves, one with the gaps below and one with them above."""
+    X = np.array([[np.nan]] * 5 + [[0.0], [1.0], [2.0]])
+    y = np.array([0, 0, 0, 0, 0, 1, 0, 1])
+    parameters = {"lookahead": 1, "partition_prior": PartitionPrior(proper=False)}
+    with mock.patch.multiple("baytree.growing", **WIDE):
+        model = BayesianTreeClassifier(**parameters).fit(X, y)
+    assert model.get_n_leaves() > 2
+    assert_same_classes(model, X, y, None, parameters)

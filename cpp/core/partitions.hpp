@@ -85,6 +85,10 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
         cuts.log_likelihood.size(), listing.most,
         [&](std::uint32_t i) { return cuts.log_likelihood[i] + cuts.location(i); }, scratch.chosen);
     if (listing.middle && !column.is_categorical) choose_middle(cuts, rows.size(), scratch.chosen);
+    // By threshold, and of each first the cut with the gaps on the upper side: the order in which equals are preferred.
+    std::sort(scratch.chosen.begin(), scratch.chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(cuts.positions[a], a) < std::pair(cuts.positions[b], b);
+    });
     for (const std::uint32_t i : scratch.chosen) {
       Partition& partition = result.emplace_back();
       partition.feature = static_cast<std::int32_t>(f);

@@ -92,6 +92,17 @@ def tree_space() -> None:
     report("BayesianTreeClassifier(lookahead=1).fit / greedy tree", ahead / greedy, "", milliseconds(ahead))
 
 
+def oblique() -> None:
+    """Hyperplane cuts against axis cuts alone."""
+    X, y = classification(100_000)
+    axis, hyperplanes = seconds_of(
+        lambda: BayesianTreeClassifier().fit(X, y),
+        lambda: BayesianTreeClassifier(partitions="oblique").fit(X, y),
+        repeats=3,
+    )
+    report('fit with partitions="oblique" / "axis"', hyperplanes / axis, "at most 10", milliseconds(hyperplanes))
+
+
 def threads_and_growth() -> None:
     """Two threads against one, and twice the rows against the rows."""
     X, y = classification(100_000)
@@ -143,6 +154,7 @@ if __name__ == "__main__":
     normal_fit()
     raw_tables()
     tree_space()
+    oblique()
     threads_and_growth()
     small_fit()
     prediction()

@@ -40,6 +40,10 @@ def main() -> None:
     draw_space(axes)
     figure.savefig(IMAGES / "tree_space.png", dpi=110)
 
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
+    draw_oblique(axes)
+    figure.savefig(IMAGES / "oblique.png", dpi=110)
+
 
 def draw_cuts(axes, X, y) -> None:
     """Posterior probability of every cut of the two best features."""
@@ -101,6 +105,24 @@ def draw_space(axes) -> None:
     axes[2].plot(range(len(models)), losses, "o-", color=BLUE, markersize=4, lw=1.2)
     axes[2].set_xticks(range(len(models)), [f"{n:,}" for n in models], rotation=45)
     axes[2].set(title="the more is explored", xlabel="max_nodes", ylabel="log loss on new rows")
+
+
+def draw_oblique(axes) -> None:
+    """Axis cuts and hyperplanes on two features of the breast cancer table."""
+    data = load_breast_cancer(as_frame=True)
+    names = ["worst area", "worst smoothness"]
+    X, malignant = data.data[names], data.target == 0
+    low, high, side = X.min().to_numpy(), X.max().to_numpy(), 300
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, side).T), axis=-1).reshape(-1, 2)
+    for ax, partitions in zip(axes, ("axis", "oblique"), strict=True):
+        model = BayesianTreeClassifier(partitions=partitions).fit(X.to_numpy(), malignant)
+        surface = model.predict_proba(grid)[:, 1].reshape(side, side)
+        extent = (low[0], high[0], low[1], high[1])
+        ax.imshow(surface, extent=extent, origin="lower", cmap="RdBu_r", vmin=-0.15, vmax=1.15, aspect="auto")
+        for label, colour in ((False, "#053061"), (True, "#67001f")):
+            ax.plot(*X[malignant == label].to_numpy().T, ".", color=colour, markersize=2.5)
+        ax.set(title=f'partitions="{partitions}": {model.get_n_leaves()} leaves', xlabel=names[0])
+    axes[0].set_ylabel(names[1])
 
 
 def draw_survival(axes) -> None:

@@ -68,8 +68,8 @@ RAW = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(
 
 
 def document():
-    """A fresh document of a model with several leaves, levels and gaps."""
-    return to_dict(BayesianTreeClassifier(prior=1.0).fit(RAW, Y))
+    """A fresh document of a model with several leaves, levels, gaps and hyperplanes."""
+    return to_dict(BayesianTreeClassifier(prior=0.1, partitions="oblique").fit(RAW, Y))
 
 
 def of_array(name, **changes):
@@ -204,7 +204,7 @@ def test_a_truncated_file_is_refused(tmp_path):
             load(path)
 
 
-@pytest.mark.parametrize("version", [4, 10**30, "1", None, 1.5])
+@pytest.mark.parametrize("version", [5, 10**30, "1", None, 1.5])
 def test_a_version_it_does_not_know_is_refused(version):
     assert_damaged(document() | {"version": version})
 
@@ -291,6 +291,21 @@ def test_a_feature_that_is_out_of_range_is_refused(feature):
     assert_damaged(of_array("feature", values=[feature, *values_of("feature")[1:]]))
 
 
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("oblique_feature", -1),
+        ("oblique_feature", 3),  # holds levels
+        ("oblique_feature", 4),
+        ("oblique_feature", 2**40),
+        ("oblique_coefficient", "inf"),
+        ("oblique_gap_value", "nan"),
+    ],
+)
+def test_a_hyperplane_that_is_wrong_is_refused(name, entry):
+    assert_damaged(of_array(name, values=[entry, *values_of(name)[1:]]))
+
+
 @pytest.mark.parametrize("excess", [-1, 1, 10**12])
 def test_a_depth_that_is_wrong_is_refused(excess):
     """The evidence is summed up depth by depth: a wrong one would be a wrong sum, or an endless one."""
@@ -371,7 +386,7 @@ def test_a_tree_space_comes_back(kind, tmp_path):
 
 
 def space_document():
-    return to_dict(TreeSpaceClassifier(max_nodes=60).fit(RAW, Y))
+    return to_dict(TreeSpaceClassifier(max_nodes=60, partitions="oblique").fit(RAW, Y))
 
 
 @pytest.mark.parametrize("name", list(space_document()["fitted"]["space"]))

@@ -51,6 +51,8 @@ FITTED_NAMES = [
         BayesianTreeRegressor(prior="evidence", max_depth=4, max_leaf_nodes=8),
         BayesianTreeRegressor(outcome="exponential"),
         BayesianTreeClassifier(lookahead=1, max_depth=4),
+        BayesianTreeClassifier(partitions="oblique"),
+        BayesianTreeRegressor(partitions="oblique"),
         TreeSpaceClassifier(max_nodes=100),
         TreeSpaceClassifier(space="prunings", prior="evidence"),
         TreeSpaceRegressor(max_nodes=100, n_jobs=2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from scipy.special import gammaln, logsumexp
 from sklearn.datasets import load_iris
 
 from baytree import BayesianTreeClassifier, PartitionPrior
+from baytree.cuts import RAGGED
 from tests import strategies
 
 CHECKS = []
@@ -41,7 +42,7 @@ def rows_in(tree, X):
 @check
 def arrays_have_one_entry_per_node_and_are_read_only(tree, problem):
     for name, array in tree.arrays().items():
-        ragged = {"level_start": tree.node_count + 1, "level": 0, "level_goes_left": 0}
+        ragged = dict.fromkeys(RAGGED, tree.node_count + 1) | dict.fromkeys(chain(*RAGGED.values()), 0)
         assert len(array) == ragged.get(name, tree.node_count), name
         assert not array.flags.writeable, name
         with pytest.raises(ValueError, match="read-only"):

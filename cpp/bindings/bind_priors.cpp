@@ -29,15 +29,19 @@ void bind_priors(nb::module_& module) {
           },
           nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"));
 
+  nb::class_<Oblique>(module, "Oblique", "Cuts along hyperplanes of several features.")
+      .def(nb::init<double, double>(), nb::arg("share"), nb::arg("charge"));
+
   nb::class_<Settings>(module, "Settings", "Everything but the data and the outcome's prior that decides on a tree.")
       .def(
           "__init__",
           [](Settings* self, const PartitionPrior& prior, const Limits& limits, double smoothing,
-             const std::optional<Vector<std::int8_t>>& monotonic) {
+             const std::optional<Vector<std::int8_t>>& monotonic, const Oblique& oblique) {
             require(!monotonic || monotonic->shape(0) == prior.feature_weight.size(), "one direction per feature");
-            new (self) Settings{prior, limits, smoothing, copy_of(monotonic)};
+            new (self) Settings{prior, limits, smoothing, oblique, copy_of(monotonic)};
           },
-          nb::arg("prior"), nb::arg("limits"), nb::arg("smoothing"), nb::arg("monotonic").noconvert().none());
+          nb::arg("prior"), nb::arg("limits"), nb::arg("smoothing"), nb::arg("monotonic").noconvert().none(),
+          nb::arg("oblique"));
 
   nb::class_<Lookahead>(module, "Lookahead", "How far a node looks before it chooses.")
       .def(

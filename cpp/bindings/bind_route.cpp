@@ -12,7 +12,8 @@ template <class Beyond>
 void check_cuts(const FittedTree& tree, std::size_t n_columns, Beyond&& beyond) {
   const std::size_t n = tree.feature.size();
   require(tree.threshold.size() == n && tree.lower.size() == n && tree.upper.size() == n &&
-              tree.gaps_lower.size() == n && tree.unseen_lower.size() == n && tree.level_start.size() == n + 1,
+              tree.gaps_lower.size() == n && tree.unseen_lower.size() == n && tree.level_start.size() == n + 1 &&
+              tree.oblique_start.size() == n + 1,
           "the arrays of a tree have one length");
   for (std::size_t i = 0; i < n; ++i) {
     require(tree.lower[i] < 0 || (beyond(i, tree.lower[i]) && beyond(i, tree.upper[i]) && tree.feature[i] >= 0 &&
@@ -23,6 +24,13 @@ void check_cuts(const FittedTree& tree, std::size_t n_columns, Beyond&& beyond) 
   require(tree.level_start[0] == 0 && static_cast<std::size_t>(tree.level_start[n]) == tree.level.size() &&
               tree.level_lower.size() == tree.level.size(),
           "the levels of the nodes are all there");
+  require(tree.oblique_start[0] == 0 && std::is_sorted(tree.oblique_start.begin(), tree.oblique_start.end()) &&
+              static_cast<std::size_t>(tree.oblique_start[n]) == tree.oblique_feature.size() &&
+              tree.oblique_coefficient.size() == tree.oblique_feature.size() &&
+              tree.oblique_gap_value.size() == tree.oblique_feature.size(),
+          "the terms of the hyperplanes are all there");
+  for (const std::int64_t f : tree.oblique_feature)
+    require(f >= 0 && static_cast<std::size_t>(f) < n_columns, "a hyperplane has a feature that the table has not");
   constexpr std::int64_t most_levels = std::int64_t{1} << 32;
   for (const std::int64_t level : tree.level) require(level >= 0 && level < most_levels, "a level is out of range");
 }
@@ -57,11 +65,15 @@ void bind_route(nb::module_& module) {
       [](const Matrix& X, const Vector<std::int32_t>& feature, const Vector<double>& threshold,
          const Vector<std::int64_t>& lower, const Vector<std::int64_t>& upper, const Vector<std::uint8_t>& gaps_lower,
          const Vector<std::uint8_t>& unseen_lower, const Vector<std::int64_t>& level_start,
-         const Vector<std::int64_t>& level, const Vector<std::uint8_t>& level_lower, std::size_t n_threads) {
+         const Vector<std::int64_t>& level, const Vector<std::uint8_t>& level_lower,
+         const Vector<std::int64_t>& oblique_start, const Vector<std::int64_t>& oblique_feature,
+         const Vector<double>& oblique_coefficient, const Vector<double>& oblique_gap_value, std::size_t n_threads) {
         const Table table = table_of(X);
-        const FittedTree fitted{span_of(feature),     span_of(threshold),  span_of(lower),
-                                span_of(upper),       span_of(gaps_lower), span_of(unseen_lower),
-                                span_of(level_start), span_of(level),      span_of(level_lower)};
+        const FittedTree fitted{
+            span_of(feature),          span_of(threshold),     span_of(lower),           span_of(upper),
+            span_of(gaps_lower),       span_of(unseen_lower),  span_of(level_start),     span_of(level),
+            span_of(level_lower),      span_of(oblique_start), span_of(oblique_feature), span_of(oblique_coefficient),
+            span_of(oblique_gap_value)};
         check_tree(fitted, table.n_columns);
         std::vector<std::int64_t> leaves(table.n_rows);
         const bool no_infinity = without_gil(
@@ -71,7 +83,8 @@ void bind_route(nb::module_& module) {
       nb::arg("X").noconvert(), nb::arg("feature").noconvert(), nb::arg("threshold").noconvert(),
       nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("gaps_lower").noconvert(),
       nb::arg("unseen_lower").noconvert(), nb::arg("level_start").noconvert(), nb::arg("level").noconvert(),
-      nb::arg("level_lower").noconvert(), nb::arg("n_threads"),
+      nb::arg("level_lower").noconvert(), nb::arg("oblique_start").noconvert(), nb::arg("oblique_feature").noconvert(),
+      nb::arg("oblique_coefficient").noconvert(), nb::arg("oblique_gap_value").noconvert(), nb::arg("n_threads"),
       "The leaf of every row, and whether no value is infinite.");
 
   module.def(
@@ -80,12 +93,15 @@ void bind_route(nb::module_& module) {
          const Vector<std::int64_t>& lower, const Vector<std::int64_t>& upper, const Vector<std::uint8_t>& gaps_lower,
          const Vector<std::uint8_t>& unseen_lower, const Vector<std::int64_t>& level_start,
          const Vector<std::int64_t>& level, const Vector<std::uint8_t>& level_lower,
+         const Vector<std::int64_t>& oblique_start, const Vector<std::int64_t>& oblique_feature,
+         const Vector<double>& oblique_coefficient, const Vector<double>& oblique_gap_value,
          const Vector<std::int64_t>& choice_start, const Vector<double>& leaf_share, const Vector<double>& choice_share,
          std::size_t n_threads) {
         const Table table = table_of(X);
         const FittedSpace space{
             {span_of(feature), span_of(threshold), span_of(lower), span_of(upper), span_of(gaps_lower),
-             span_of(unseen_lower), span_of(level_start), span_of(level), span_of(level_lower)},
+             span_of(unseen_lower), span_of(level_start), span_of(level), span_of(level_lower), span_of(oblique_start),
+             span_of(oblique_feature), span_of(oblique_coefficient), span_of(oblique_gap_value)},
             span_of(choice_start),
             span_of(leaf_share),
             span_of(choice_share)};
@@ -105,8 +121,10 @@ void bind_route(nb::module_& module) {
       nb::arg("X").noconvert(), nb::arg("feature").noconvert(), nb::arg("threshold").noconvert(),
       nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("gaps_lower").noconvert(),
       nb::arg("unseen_lower").noconvert(), nb::arg("level_start").noconvert(), nb::arg("level").noconvert(),
-      nb::arg("level_lower").noconvert(), nb::arg("choice_start").noconvert(), nb::arg("leaf_share").noconvert(),
-      nb::arg("choice_share").noconvert(), nb::arg("n_threads"),
+      nb::arg("level_lower").noconvert(), nb::arg("oblique_start").noconvert(), nb::arg("oblique_feature").noconvert(),
+      nb::arg("oblique_coefficient").noconvert(), nb::arg("oblique_gap_value").noconvert(),
+      nb::arg("choice_start").noconvert(), nb::arg("leaf_share").noconvert(), nb::arg("choice_share").noconvert(),
+      nb::arg("n_threads"),
       "How probably each row ends in each node of a tree space: a sparse matrix by row (start, node, weight).");
 }
 

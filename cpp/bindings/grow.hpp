@@ -28,16 +28,26 @@ nb::dict arrays_of_partitions(std::size_t n, Get&& partition) {
   result["gaps"] = column([](const Partition& p) { return static_cast<std::uint8_t>(p.gaps); });
   result["log_prior_split"] = column([](const Partition& p) { return p.log_prior; });
   result["log_likelihood_split"] = column([](const Partition& p) { return p.log_likelihood; });
-  std::vector<std::int64_t> start{0}, row;
+  std::vector<std::int64_t> start{0}, row, oblique_start{0}, oblique_feature;
+  std::vector<double> oblique_coefficient, oblique_gap_value;
   std::vector<std::uint8_t> is_lower;
   for (std::size_t i = 0; i < n; ++i) {
     const Partition& p = partition(i);
+    oblique_feature.insert(oblique_feature.end(), p.features.begin(), p.features.end());
+    oblique_coefficient.insert(oblique_coefficient.end(), p.coefficients.begin(), p.coefficients.end());
+    oblique_gap_value.insert(oblique_gap_value.end(), p.gap_values.begin(), p.gap_values.end());
+    oblique_start.push_back(static_cast<std::int64_t>(oblique_feature.size()));
     row.insert(row.end(), p.lower_levels.begin(), p.lower_levels.end());
     row.insert(row.end(), p.upper_levels.begin(), p.upper_levels.end());
     is_lower.resize(is_lower.size() + p.lower_levels.size(), 1);
     is_lower.resize(row.size(), 0);
     start.push_back(static_cast<std::int64_t>(row.size()));
   }
+  result["oblique_threshold"] = column([](const Partition& p) { return p.threshold; });
+  result["oblique_start"] = array_of(std::move(oblique_start));
+  result["oblique_feature"] = array_of(std::move(oblique_feature));
+  result["oblique_coefficient"] = array_of(std::move(oblique_coefficient));
+  result["oblique_gap_value"] = array_of(std::move(oblique_gap_value));
   result["level_start"] = array_of(std::move(start));
   result["level_row"] = array_of(std::move(row));
   result["level_is_lower"] = array_of(std::move(is_lower));

@@ -46,6 +46,14 @@ struct Column {
   Code code_of(Row row) const {
     return std::visit([row](const auto& of) { return static_cast<Code>(of[row]); }, codes);
   }
+  // The values of some rows, NaN where there is a gap.
+  void read(std::span<const Row> rows, double* result) const {
+    std::visit(
+        [&](const auto& of) {
+          for (std::size_t i = 0; i < rows.size(); ++i) result[i] = values[of[rows[i]]];
+        },
+        codes);
+  }
   int code_bits() const { return std::bit_width(n_codes - 1); }
   // The code of gaps; no row has it where there are none.
   Code gap_code() const { return has_gaps ? n_codes - 1 : n_codes; }

@@ -189,8 +189,30 @@ class Grower {
 
   void split(Open& open, Scratch& scratch) {
     Node<Number>& node = nodes_[open.task.node];
-    const Mode mode = choose_mode(node, settings_.prior, open.scores);
+    ObliqueMode oblique;
+    if (settings_.oblique.share > 0.0) {
+      const ScoredNode<T> scored{open.outcome, open.scorer, node};
+      oblique = ObliqueSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.oblique)
+                    .find(best_axis(node, settings_.prior, open.scores));
+    }
+    const Mode mode = choose_mode(node, settings_.prior, open.scores, oblique);
     if (mode.feature < 0) return;
+    if (mode.is_oblique) {
+      node.partition = std::move(oblique.partition);
+      open.middle = divide(open.task, lie_below(columns_, node.partition, rows_of(open.task)), scratch.rows);
+    } else {
+      divide_along(mode, open, scratch);
+    }
+    for (const auto& [begin, end] : {std::pair(open.task.begin, open.middle), std::pair(open.middle, open.task.end)})
+      open.children.push_back(
+          make_node(outcome_, settings_.smoothing, node.depth + 1, node.prior, rows_of({0, begin, end})));
+    if (settings_.constrained())
+      bound_children(outcome_, settings_, node, node.partition, open.children[0], open.children[1]);
+  }
+
+  // Divides the rows of a node by the modal cut of a feature.
+  void divide_along(const Mode& mode, Open& open, Scratch& scratch) {
+    Node<Number>& node = nodes_[open.task.node];
     const auto feature = static_cast<std::size_t>(mode.feature);
     const CutList& cuts = scratch.list.cuts;
     std::size_t cut = 0;
@@ -206,29 +228,24 @@ class Grower {
       describe_partition(scratch.list, cut, sorted, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
       const std::size_t n_lower = divide_order<Number, Keyed>(scratch.list, cut, sorted.n_present,
                                                               scratch.histogram.order);
-      open.middle = open.task.begin + n_lower;
-      divide_by_order(open.task, n_lower, scratch);
+      std::vector<std::uint8_t> goes_lower(rows.size());
+      for (std::size_t i = 0; i < n_lower; ++i) goes_lower[row_in_node(scratch.histogram.order[i])] = 1;
+      open.middle = divide(open.task, goes_lower, scratch.rows);
     }
     partition.feature = mode.feature;
     partition.log_prior = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
     partition.log_likelihood = cuts.log_likelihood[cut];
-    for (const auto& [begin, end] : {std::pair(open.task.begin, open.middle), std::pair(open.middle, open.task.end)})
-      open.children.push_back(
-          make_node(outcome_, settings_.smoothing, node.depth + 1, node.prior, rows_of({0, begin, end})));
-    if (settings_.constrained())
-      bound_children(outcome_, settings_, node, partition, open.children[0], open.children[1]);
   }
 
-  // Puts the rows that come first in scratch.histogram.order first, otherwise in the order they had.
-  void divide_by_order(const Task& task, std::size_t n_lower, Scratch& scratch) {
-    std::vector<std::uint8_t> goes_lower(task.end - task.begin);
-    for (std::size_t i = 0; i < n_lower; ++i) goes_lower[row_in_node(scratch.histogram.order[i])] = 1;
-    scratch.rows.clear();
+  // Puts the rows of the lower side first, otherwise in the order they had.
+  std::size_t divide(const Task& task, const std::vector<std::uint8_t>& goes_lower, std::vector<Row>& upper) {
+    upper.clear();
     std::size_t middle = task.begin;
     for (std::size_t i = task.begin; i < task.end; ++i)
       if (goes_lower[i - task.begin]) rows_[middle++] = rows_[i];
-      else scratch.rows.push_back(rows_[i]);
-    std::copy(scratch.rows.begin(), scratch.rows.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+      else upper.push_back(rows_[i]);
+    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    return middle;
   }
 
   // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.

@@ -36,7 +36,12 @@ struct Partition {
   Gaps gaps = Gaps::none;
   bool divides_missing = false;  // the gaps are all of the upper side
   std::vector<Row> lower_levels = {}, upper_levels = {};  // categorical features: a row of each level
+  // Hyperplanes: sum of coefficients times values <= threshold, gaps as these values; `feature` is the first of them.
+  std::vector<std::int32_t> features = {};
+  std::vector<double> coefficients = {}, gap_values = {};
+  double threshold = 0.0;
 
+  bool is_oblique() const { return !features.empty(); }
   double score() const { return log_prior + log_likelihood; }
 };
 
@@ -52,8 +57,8 @@ struct Node {
   double log_prior_leaf = 0.0;  // of the trivial partition
   Bounds bounds;
   double log_odds_split = kMinusInfinity;  // best cut against the trivial partition
-  std::vector<double> feature_posterior;   // one per feature, then the trivial partition; empty: all trivial
-  double log_total = kMinusInfinity;       // of prior times likelihood, over all partitions
+  std::vector<double> feature_posterior;  // one per feature, then the trivial partition; empty: all trivial
+  double log_total = kMinusInfinity;  // of prior times likelihood, over all partitions
 
   // Sprouts only:
   Partition partition;
@@ -95,24 +100,43 @@ class NodePrior {
   double log_split_;
 };
 
+// The score of the best partition but hyperplanes, or somewhat less.
+template <class Number>
+double best_axis(const Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores) {
+  const NodePrior log_prior(prior, node.depth);
+  double best = node.log_likelihood + prior.log_trivial(node.depth, 1.0);
+  for (std::size_t f = 0; f < scores.size(); ++f)
+    if (scores[f].n_cuts > 0) best = std::max(best, log_prior.of_feature(f) + scores[f].best);
+  return best;
+}
+
+// The best hyperplane cut of a node.
+struct ObliqueMode {
+  double share = 0.0;  // of the split, that such cuts have; 0: there are none
+  Partition partition;
+};
+
 struct Mode {
-  std::int32_t feature = -1;             // -1: the trivial partition
+  std::int32_t feature = -1;  // -1: the trivial partition
   double lowest_score = kMinusInfinity;  // cuts of that feature from this score on count as the best
+  bool is_oblique = false;  // it is the hyperplane cut
 };
 
 // Fills the node's posterior over partitions and tells which is the mode: among equals the trivial
-// partition, then the first feature.
+// partition, then the first feature, then the hyperplane.
 template <class Number>
-Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores) {
+Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores,
+                 const ObliqueMode& oblique = {}) {
   double cuttable = 0.0;
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_cuts > 0) cuttable += prior.feature_weight[f] * scores[f].mass;
   if (cuttable == 0.0) return {};
+  cuttable += oblique.share;
 
   const NodePrior log_prior(prior, node.depth);
   node.log_prior_leaf = prior.log_trivial(node.depth, cuttable);
   const double trivial = node.log_prior_leaf + node.log_likelihood;
-  double best_cut = kMinusInfinity, top = trivial;
+  double best_cut = oblique.partition.score(), top = std::max(trivial, best_cut);
   for (std::size_t f = 0; f < scores.size(); ++f) {
     if (scores[f].n_cuts == 0) continue;
     best_cut = std::max(best_cut, log_prior.of_feature(f) + scores[f].best);
@@ -123,6 +147,9 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   node.feature_posterior.assign(scores.size() + 1, 0.0);
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_cuts > 0) node.feature_posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
+  if (oblique.partition.is_oblique())
+    node.feature_posterior[static_cast<std::size_t>(oblique.partition.feature)] += std::exp(oblique.partition.score() -
+                                                                                            top);
   node.feature_posterior.back() = std::exp(trivial - top);
   double sum = 0.0;
   for (const double share : node.feature_posterior) sum += share;
@@ -135,7 +162,7 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_cuts > 0 && log_prior.of_feature(f) + scores[f].best >= lowest)
       return {static_cast<std::int32_t>(f), lowest - log_prior.of_feature(f)};
-  return {};
+  return {oblique.partition.feature, lowest, true};
 }
 
 }  // namespace baytree

@@ -11,6 +11,7 @@
 #include "columns.hpp"
 #include "feature.hpp"
 #include "node.hpp"
+#include "oblique.hpp"
 #include "outcome.hpp"
 #include "plant.hpp"
 #include "prior.hpp"
@@ -23,6 +24,7 @@ struct ListingScratch {
   PartitionList<Number> list;
   std::vector<FeatureScore> scores;
   std::vector<std::uint32_t> chosen;
+  ObliqueScratch oblique;
 };
 
 // The positions of the `most` highest of n scores, in ascending order; the earlier ones among equals.
@@ -97,18 +99,28 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
       describe_partition(scratch.list, i, feature, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
     }
   }
-  choose_mode(node, settings.prior, scratch.scores);
+  ObliqueMode oblique;
+  if (settings.oblique.share > 0.0)
+    oblique = ObliqueSearch<T>(columns, ScoredNode<T>{own, scorer, node}, rows, settings, scratch.oblique)
+                  .find(best_axis(node, settings.prior, scratch.scores));
+  choose_mode(node, settings.prior, scratch.scores, oblique);
+  if (oblique.partition.is_oblique() && listing.most > 0) result.push_back(std::move(oblique.partition));
   return result;
 }
 
 // Divides rows by a partition, each side in the order they had.
 inline std::pair<std::vector<Row>, std::vector<Row>> divide_rows(const Columns& columns, const Partition& partition,
                                                                  std::span<const Row> rows) {
+  std::pair<std::vector<Row>, std::vector<Row>> sides;
+  if (partition.is_oblique()) {
+    const std::vector<std::uint8_t> goes_lower = lie_below(columns, partition, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) (goes_lower[i] ? sides.first : sides.second).push_back(rows[i]);
+    return sides;
+  }
   const Column& column = columns.columns[static_cast<std::size_t>(partition.feature)];
   std::vector<std::uint8_t> level_lower(column.is_categorical ? column.n_codes : 0);
   for (const Row row : partition.lower_levels) level_lower[column.code_of(row)] = 1;
   const Code last_lower = column.code_of(partition.lower_row);
-  std::pair<std::vector<Row>, std::vector<Row>> sides;
   std::visit(
       [&](const auto& codes) {
         for (const Row row : rows) {
@@ -125,6 +137,7 @@ inline std::pair<std::vector<Row>, std::vector<Row>> divide_rows(const Columns& 
 
 // Whether two partitions of a node divide its rows along the same feature in the same way.
 inline bool same_partition(const Columns& columns, const Partition& a, const Partition& b) {
+  if (a.is_oblique() || b.is_oblique()) return a.features == b.features;
   if (a.feature != b.feature || a.gaps != b.gaps || a.lower_levels.size() != b.lower_levels.size()) return false;
   const Column& column = columns.columns[static_cast<std::size_t>(a.feature)];
   auto same_code = [&](Row x, Row y) { return column.code_of(x) == column.code_of(y); };

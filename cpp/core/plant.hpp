@@ -39,7 +39,18 @@ inline std::vector<Row> all_rows(const Columns& columns) {
   return rows;
 }
 
-// w_r: sums to one over the features that can be cut at the root, in the paper's literal prior over all.
+// Whether there are features enough for a hyperplane, somewhere.
+inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
+  std::size_t count = 0;
+  for (std::size_t f = 0; f < columns.columns.size(); ++f) {
+    const Column& column = columns.columns[f];
+    count += !column.is_categorical && column.n_codes - column.has_gaps > 1 && settings.direction(f) == 0;
+  }
+  return settings.oblique.share > 0.0 && count > 1;
+}
+
+// w_r: sums to one (less the share of hyperplanes) over the features that can be cut at the root, in the paper's
+// literal prior over all.
 template <Outcome T>
 std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
                                                const ScoredNode<T>& root, Interrupt& interrupt) {
@@ -60,8 +71,9 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
   parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
     if (!settings.prior.proper || can_be_cut(columns.columns[f])) sum += weights[f];
   });
+  const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
   if (sum > 0.0)
-    for (double& weight : weights) weight /= sum;
+    for (double& weight : weights) weight *= share / sum;
   return weights;
 }
 

@@ -53,11 +53,18 @@ struct Limits {
   }
 };
 
+// Cuts along hyperplanes of several features.
+struct Oblique {
+  double share = 0.0;   // of the split; 0: there are none
+  double charge = 1.0;  // the part of the log of their number that each pays
+};
+
 // Everything but the data and the outcome's own prior that decides which tree is grown.
 struct Settings {
   PartitionPrior prior;
   Limits limits;
   double smoothing = 0.0;
+  Oblique oblique = {};
   std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
 
   bool constrained() const { return !monotonic.empty(); }

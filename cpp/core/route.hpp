@@ -32,15 +32,30 @@ struct WalkingTree {
   struct Detour {
     bool gaps_lower = true, unseen_lower = true;
     std::size_t first_level = 0, n_levels = 0;  // in level_lower; levels beyond were not seen
+    std::size_t first_term = 0, n_terms = 0;    // of a hyperplane
     bool divides_levels() const { return n_levels > 0; }
+  };
+  struct Term {
+    std::size_t feature;
+    double coefficient, gap_value;
   };
   std::vector<Detour> detours;             // by step
   std::vector<std::uint8_t> level_lower;
-  bool divides_levels = false;
+  std::vector<Term> terms;
+  bool only_cells = true;  // no step but compares a cell with its threshold
 
-  // Whether a cell goes to the upper child.
-  bool goes_upper(std::size_t place, double x) const {
+  // Whether a row goes to the upper child.
+  bool goes_upper(std::size_t place, const Table& table, std::size_t row) const {
     const Detour& detour = detours[place];
+    if (detour.n_terms > 0) {
+      double sum = 0.0;
+      for (std::size_t i = detour.first_term; i < detour.first_term + detour.n_terms; ++i) {
+        const double x = table.at(row, terms[i].feature);
+        sum += terms[i].coefficient * (x == x ? x : terms[i].gap_value);
+      }
+      return !(sum <= steps[place].threshold);
+    }
+    const double x = table.at(row, static_cast<std::size_t>(steps[place].feature));
     if (x != x) return !detour.gaps_lower;
     if (!detour.divides_levels()) return x > steps[place].threshold;
     if (!(x >= 0.0 && x < static_cast<double>(detour.n_levels))) return !detour.unseen_lower;
@@ -56,6 +71,8 @@ struct FittedTree {
   std::span<const std::uint8_t> gaps_lower, unseen_lower;
   std::span<const std::int64_t> level_start, level;
   std::span<const std::uint8_t> level_lower;
+  std::span<const std::int64_t> oblique_start, oblique_feature;
+  std::span<const double> oblique_coefficient, oblique_gap_value;
 };
 
 inline WalkingTree::Detour detour_of(const FittedTree& fitted, std::size_t node, WalkingTree& tree) {
@@ -67,7 +84,13 @@ inline WalkingTree::Detour detour_of(const FittedTree& fitted, std::size_t node,
   tree.level_lower.resize(detour.first_level + detour.n_levels, fitted.unseen_lower[node]);
   for (std::size_t i = first; i < stop; ++i)
     tree.level_lower[detour.first_level + static_cast<std::size_t>(fitted.level[i])] = fitted.level_lower[i];
-  tree.divides_levels |= detour.divides_levels();
+  detour.first_term = tree.terms.size();
+  detour.n_terms = static_cast<std::size_t>(fitted.oblique_start[node + 1] - fitted.oblique_start[node]);
+  for (auto i = static_cast<std::size_t>(fitted.oblique_start[node]);
+       i < static_cast<std::size_t>(fitted.oblique_start[node + 1]); ++i)
+    tree.terms.push_back({static_cast<std::size_t>(fitted.oblique_feature[i]), fitted.oblique_coefficient[i],
+                          fitted.oblique_gap_value[i]});
+  tree.only_cells &= !detour.divides_levels() && detour.n_terms == 0;
   return detour;
 }
 
@@ -151,8 +174,7 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
   auto walk_carefully = [&](std::size_t row) {
     std::size_t at = 0;
     while (static_cast<std::size_t>(steps[at].lower) != at) {
-      const double x = table.at(row, static_cast<std::size_t>(steps[at].feature));
-      at = static_cast<std::size_t>(steps[at].lower) + tree.goes_upper(at, x);
+      at = static_cast<std::size_t>(steps[at].lower) + tree.goes_upper(at, table, row);
     }
     return at;
   };
@@ -170,7 +192,7 @@ inline bool route(const Table& table, const WalkingTree& tree, std::span<std::in
         if (!finite && rows_have_infinity(table, first, chunk_stop))
           no_infinity.store(false, std::memory_order_relaxed);
       }
-      if (!finite || tree.divides_levels) {
+      if (!finite || !tree.only_cells) {
         for (std::size_t row = first; row < std::min(first + group, stop); ++row)
           leaves[row] = tree.node[walk_carefully(row)];
         continue;
@@ -231,8 +253,8 @@ inline std::vector<LeafWeights> weigh_leaves(const Table& table, const FittedSpa
              c < static_cast<std::size_t>(space.choice_start[at + 1]); ++c) {
           const double share = mass * space.choice_share[c];
           if (share == 0.0) continue;
-          const double x = table.at(row, static_cast<std::size_t>(space.choices.feature[c]));
-          const std::int64_t child = crossings.goes_upper(c, x) ? space.choices.upper[c] : space.choices.lower[c];
+          const std::int64_t child = crossings.goes_upper(c, table, row) ? space.choices.upper[c]
+                                                                         : space.choices.lower[c];
           double& mass_of_child = own.mass[static_cast<std::size_t>(child)];
           if (mass_of_child == 0.0) own.next.push_back(child);
           mass_of_child += share;

@@ -12,6 +12,7 @@
 #include "columns.hpp"
 #include "feature.hpp"
 #include "node.hpp"
+#include "oblique.hpp"
 #include "outcome.hpp"
 #include "prior.hpp"
 
@@ -39,6 +40,8 @@ struct SubtreeScratch {
   std::vector<FeatureScore> scores;
   PartitionList<Number> list;       // of the feature that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
+  ObliqueScratch oblique;
+  std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
 };
 
 template <Outcome T>
@@ -143,8 +146,10 @@ class Subtree {
       best_feature = f;
       std::swap(scratch_.list, scratch_.best_list);
     }
-    const Mode mode = choose_mode(nodes_[index], settings_.prior, scratch_.scores);
+    ObliqueMode oblique = find_oblique(nodes_[index], best, begin, end);
+    const Mode mode = choose_mode(nodes_[index], settings_.prior, scratch_.scores, oblique);
     if (mode.feature < 0) return begin;
+    if (mode.is_oblique) return split_by(std::move(oblique.partition), index, begin, end);
 
     const auto feature = static_cast<std::size_t>(mode.feature);
     const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
@@ -163,8 +168,48 @@ class Subtree {
     const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
     const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
     add_children(index, list(feature, begin, middle), list(feature, middle, end));
-    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(feature, begin, middle, end);
+    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) {
+      for (const SmallEntry entry : list(feature, begin, middle)) scratch_.goes_lower[row_in_node(entry)] = 1;
+      for (const SmallEntry entry : list(feature, middle, end)) scratch_.goes_lower[row_in_node(entry)] = 0;
+      divide_lists(feature, begin, end);
+    }
     return middle;
+  }
+
+  ObliqueMode find_oblique(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
+    if (settings_.oblique.share == 0.0) return {};
+    find_members(begin, end);
+    const T own = outcome_.narrowed_to(scratch_.members);
+    const typename T::Node scorer = own.node(node.prior, node.statistics.data());
+    const ScoredNode<T> scored{own, scorer, node};
+    return ObliqueSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.oblique).find(rival);
+  }
+
+  // Lists that are constant are not divided, so that another one tells who is here.
+  void find_members(std::size_t begin, std::size_t end) {
+    scratch_.members.clear();
+    std::size_t feature = 0;
+    while (feature + 1 < n_features_ && constant(feature, begin, end)) ++feature;
+    for (const SmallEntry entry : list(feature, begin, end)) scratch_.members.push_back(row_in_node(entry));
+    std::sort(scratch_.members.begin(), scratch_.members.end());
+    scratch_.member_rows.clear();
+    for (const Row member : scratch_.members) scratch_.member_rows.push_back(rows_[member]);
+  }
+
+  std::size_t split_by(Partition partition, std::size_t index, std::size_t begin, std::size_t end) {
+    std::vector<SmallEntry> lower, upper;
+    const std::vector<std::uint8_t> is_lower = lie_below(columns_, partition, scratch_.member_rows);
+    for (std::size_t i = 0; i < is_lower.size(); ++i) {
+      const Row member = scratch_.members[i];
+      scratch_.goes_lower[member] = is_lower[i];
+      (is_lower[i] ? lower : upper).push_back(small_entry(0, member));
+    }
+    nodes_[index].partition = std::move(partition);
+    nodes_[index].lower = static_cast<std::int64_t>(nodes_.size());
+    nodes_[index].upper = nodes_[index].lower + 1;
+    add_children(index, lower, upper);
+    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(n_features_, begin, end);
+    return begin + lower.size();
   }
 
   void add_children(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
@@ -186,10 +231,9 @@ class Subtree {
       bound_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition, nodes_.end()[-2], nodes_.back());
   }
 
-  void divide_lists(std::size_t by, std::size_t begin, std::size_t middle, std::size_t end) {
-    std::uint8_t* goes_lower = scratch_.goes_lower.data();
-    for (const SmallEntry entry : list(by, begin, middle)) goes_lower[row_in_node(entry)] = 1;
-    for (const SmallEntry entry : list(by, middle, end)) goes_lower[row_in_node(entry)] = 0;
+  // Divides all lists but that of the feature that was cut, which is divided already.
+  void divide_lists(std::size_t by, std::size_t begin, std::size_t end) {
+    const std::uint8_t* goes_lower = scratch_.goes_lower.data();
     for (std::size_t f = 0; f < n_features_; ++f) {
       if (f == by || constant(f, begin, end)) continue;
       // Both writes always happen and one counts: no branch that could be mispredicted.

@@ -6,6 +6,7 @@
 #include "grow_tests.hpp"
 #include "harness.hpp"
 #include "numbers_tests.hpp"
+#include "oblique_tests.hpp"
 #include "parallel_tests.hpp"
 #include "route_tests.hpp"
 #include "space_tests.hpp"
@@ -67,6 +68,10 @@ constexpr Test kTests[] = {
     {"partitions add up, real", partitions_add_up<Real>},
     {"growth can be interrupted", growth_can_be_interrupted},
     {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},
+
+    {"hyperplanes do not depend on the way", hyperplanes_do_not_depend_on_the_way},
+    {"hyperplane cuts are counted", hyperplane_cuts_are_counted},
+    {"rounding moves no point", rounding_moves_no_point},
 
     {"spaces are sound, whole", spaces_are_sound<Whole>},
     {"spaces are sound, real", spaces_are_sound<Real>},

@@ -268,7 +268,7 @@ inline void raw_columns_grow_the_same_tree_in_every_way() {
         if (random() % 8 == 0) value = std::numeric_limits<double>::quiet_NaN();
     problem.limits.min_samples_leaf = round == 4 ? 5 : 1;
     const OwnedTable owned(problem.columns, Layout::row_major);
-    Settings settings{problem.prior, problem.limits, 0.1, {}};
+    Settings settings{problem.prior, problem.limits, 0.1};
     settings.prior.by_distance = round == 3;
     settings.prior.subsets = round != 2;
     if (round > 2) settings.monotonic = {1, 0, 0, 0, 0, -1, 0};

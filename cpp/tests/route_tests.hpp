@@ -45,7 +45,7 @@ struct FlatTree {
   WalkingTree walking() const {
     const std::vector<std::uint8_t> none(feature.size());
     const std::vector<std::int64_t> start(feature.size() + 1);
-    return walking_tree({feature, threshold, lower, upper, none, none, start, {}, {}});
+    return walking_tree({feature, threshold, lower, upper, none, none, start, {}, {}, start, {}, {}, {}});
   }
 
   std::vector<std::int64_t> routed(const Table& table, std::size_t n_threads) const {

@@ -55,6 +55,11 @@ class Limits:
 
     def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
 
+class Oblique:
+    """Cuts along hyperplanes of several features."""
+
+    def __init__(self, share: float, charge: float) -> None: ...
+
 class Settings:
     """
     Everything but the data and the outcome's prior that decides on a tree.
@@ -66,6 +71,7 @@ class Settings:
         limits: Limits,
         smoothing: float,
         monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        oblique: Oblique,
     ) -> None: ...
 
 class Lookahead:
@@ -268,6 +274,12 @@ def route(
     level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_coefficient: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    oblique_gap_value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_threads: int,
 ) -> tuple:
     """The leaf of every row, and whether no value is infinite."""
@@ -283,6 +295,12 @@ def weigh_leaves(
     level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    oblique_coefficient: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    oblique_gap_value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     choice_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     leaf_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     choice_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -24,6 +24,10 @@ class CutArrays:
     level_start: IntArray
     level: IntArray
     level_goes_left: BoolArray
+    oblique_start: IntArray
+    oblique_feature: IntArray
+    oblique_coefficient: FloatArray
+    oblique_gap_value: FloatArray
     log_prior_split: FloatArray
     log_likelihood_split: FloatArray
 
@@ -54,6 +58,10 @@ class CutArrays:
             "level_start": self.level_start,
             "level": self.level,
             "level_lower": self.level_goes_left.view(np.uint8),
+            "oblique_start": self.oblique_start,
+            "oblique_feature": self.oblique_feature,
+            "oblique_coefficient": self.oblique_coefficient,
+            "oblique_gap_value": self.oblique_gap_value,
         }
 
     def levels_of(self, cut: int, *, left: bool) -> IntArray:
@@ -67,6 +75,15 @@ class CutArrays:
             return bool(self.has_missing[cut])
         own = self.level[self.level_start[cut] : self.level_start[cut + 1]]
         return len(own) == 0 or bool(np.any(own == cell))
+
+    @property
+    def is_oblique(self) -> BoolArray:
+        """Whether each cut is along a hyperplane of several features."""
+        return np.diff(self.oblique_start) > 0
+
+    def terms_of(self, cut: int) -> slice:
+        """The terms of a hyperplane in the arrays ``oblique_feature`` and the like."""
+        return slice(int(self.oblique_start[cut]), int(self.oblique_start[cut + 1]))
 
     @property
     def divides_levels(self) -> BoolArray:
@@ -93,10 +110,21 @@ class NodeArrays:
         return len(self.depth)
 
 
-def take_levels(cuts: CutArrays, chosen: IntArray) -> dict[str, Any]:
-    """The level arrays of some cuts in a new order; -1 stands for no cut, which has no levels."""
-    start, end = cuts.level_start[chosen], cuts.level_start[chosen + 1]
-    n_levels = np.where(chosen < 0, 0, end - start)
-    level_start = np.append(0, np.cumsum(n_levels))
-    place = np.repeat(start - level_start[:-1], n_levels) + np.arange(level_start[-1])
-    return {"level_start": level_start, "level": cuts.level[place], "level_goes_left": cuts.level_goes_left[place]}
+# Arrays that have several entries for a cut: where those of a cut begin, and what they are.
+RAGGED = {
+    "level_start": ("level", "level_goes_left"),
+    "oblique_start": ("oblique_feature", "oblique_coefficient", "oblique_gap_value"),
+}
+
+
+def take_ragged(cuts: CutArrays, chosen: IntArray) -> dict[str, Any]:
+    """The ragged arrays of some cuts in a new order; -1 stands for no cut, which has no entries."""
+    result: dict[str, Any] = {}
+    for name, others in RAGGED.items():
+        all_start = getattr(cuts, name)
+        first, end = all_start[chosen], all_start[chosen + 1]
+        n_entries = np.where(chosen < 0, 0, end - first)
+        start = np.append(0, np.cumsum(n_entries))
+        place = np.repeat(first - start[:-1], n_entries) + np.arange(start[-1])
+        result |= {name: start} | {other: getattr(cuts, other)[place] for other in others}
+    return result

@@ -108,10 +108,10 @@ def _step(wording: Wording, tree: Tree, node: int, child: int, row: FloatArray) 
     alone = len(shares) == 1
     return Step(
         feature=wording.feature(node),
-        value=wording.value(feature, float(row[feature])),
+        value=wording.value(node, row),
         condition=wording.condition(node, left=bool(child == tree.children_left[node])),
         threshold=float(tree.threshold[node]) if np.isfinite(tree.threshold[node]) else None,
-        seen=tree.has_seen(node, float(row[feature])),
+        seen=bool(tree.is_oblique[node]) or tree.has_seen(node, float(row[feature])),
         log_odds=float(tree.log_odds_split[node]),
         runner_up=None if alone else feature_name(second, wording.names),
         runner_up_share=0.0 if alone else float(shares[second]),

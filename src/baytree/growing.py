@@ -19,6 +19,9 @@ from .tree import LEAF, UNDEFINED, Tree
 # many bins. The tree does not depend on either.
 SUBTREE_ROWS = 32768
 N_BINS = 256
+# The share of the split that hyperplane cuts have, and how much of the log of their number each pays; docs/oblique.md
+# compares.
+OBLIQUE_SHARE, OBLIQUE_CHARGE = 0.5, 1.0
 # Look-ahead follows so many features of a node, by so many best partitions and a cut in the middle each.
 LOOKAHEAD_WIDTH, LOOKAHEAD_PER_FEATURE = 8, 1
 
@@ -26,7 +29,8 @@ LOOKAHEAD_WIDTH, LOOKAHEAD_PER_FEATURE = 8, 1
 def encode_table(X: Any, is_categorical: BoolArray, growth: Growth) -> _core.Columns:
     """Encode the columns of a matrix, dense or sparse; short ones need no bins."""
     n_bins = N_BINS if X.shape[0] > SUBTREE_ROWS else 0
-    how = (is_categorical.astype(np.uint8), n_bins, growth.partition_prior.location == "distance", growth.n_threads)
+    keep_values = growth.partition_prior.location == "distance" or growth.oblique
+    how = (is_categorical.astype(np.uint8), n_bins, keep_values, growth.n_threads)
     if not sparse.issparse(X):
         return _core.encode(X, *how)
     if not X.has_canonical_format:
@@ -49,12 +53,15 @@ class Growth:
     n_threads: int
     max_leaf_nodes: int | None = None
     lookahead: int = 0
+    oblique: bool = False
 
     def settings(self) -> _core.Settings:
         """The same in the compiled core's form."""
         limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
-        return _core.Settings(self.partition_prior.to_core(self.feature_weight), limits, self.smoothing, monotonic)
+        oblique = _core.Oblique(OBLIQUE_SHARE if self.oblique else 0.0, OBLIQUE_CHARGE)
+        prior = self.partition_prior.to_core(self.feature_weight)
+        return _core.Settings(prior, limits, self.smoothing, monotonic, oblique)
 
 
 def midpoint(lower: FloatArray, upper: FloatArray) -> FloatArray:
@@ -84,6 +91,8 @@ class Cuts:
         # The rows on the upper side may be those without a value.
         self.threshold = np.where(np.isnan(upper), np.inf, midpoint(cells_at(X, found["lower_row"], column), upper))
         self.threshold[self.divides_levels] = np.nan
+        is_oblique = np.diff(found["oblique_start"]) > 0
+        self.threshold[is_oblique] = found["oblique_threshold"][is_oblique]
         of_level = np.repeat(np.arange(n), np.diff(start))
         level = cells_at(X, found["level_row"], column[of_level]) if len(of_level) else np.zeros(0)
         goes_left = found["level_is_lower"].astype(bool)
@@ -188,6 +197,10 @@ def _read_cuts(X: Any, found: dict[str, Any], more_left: BoolArray) -> dict[str,
         "level_start": cuts.level_start,
         "level": cuts.level,
         "level_goes_left": cuts.level_goes_left,
+        **{
+            name: found[name]
+            for name in ("oblique_start", "oblique_feature", "oblique_coefficient", "oblique_gap_value")
+        },
         "log_prior_split": found["log_prior_split"],
     }
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray
-from .cuts import CutArrays
+from .cuts import RAGGED, CutArrays
 from .outcomes import REGRESSION_OUTCOMES, CategoricalOutcome
 from .priors import PartitionPrior
 from .space import Space
@@ -20,7 +20,7 @@ from .table import Categories
 from .tree import LEAF, Tree
 
 FORMAT = "baytree model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _OUTCOMES: dict[str, Any] = {CategoricalOutcome.name: CategoricalOutcome, **REGRESSION_OUTCOMES}
 
 
@@ -73,6 +73,8 @@ def model_from_dict(document: Any, estimators: dict[str, Any]) -> Any:
         if document["version"] == 1:
             arrays |= _without_levels(arrays["children_left"])
             fitted["categories"] = [None] * estimator.n_features_in_
+        if document["version"] < 4:
+            arrays |= _without_hyperplanes(len(arrays["feature"]))
         estimator.categories_ = _check_categories(fitted["categories"], estimator.n_features_in_)
         read = _read_space if part == "space" else _read_tree
         grown = read(arrays, estimator.categories_, len(estimator.outcome_.prior))
@@ -117,6 +119,17 @@ def _without_levels(children_left: AnyArray) -> dict[str, AnyArray]:
     }
 
 
+def _without_hyperplanes(n: int) -> dict[str, AnyArray]:
+    """The arrays that versions 1 to 3 of the format did not have."""
+    none = np.zeros(0)
+    return {
+        "oblique_start": np.zeros(n + 1, dtype=np.int64),
+        "oblique_feature": none.astype(np.int64),
+        "oblique_coefficient": none,
+        "oblique_gap_value": none.copy(),
+    }
+
+
 def _check_categories(encoded: Any, n_features: int) -> Categories:
     categories = tuple(_decode(levels) for levels in encoded)
     if len(categories) != n_features:
@@ -129,28 +142,53 @@ def _check_categories(encoded: Any, n_features: int) -> Categories:
     return categories
 
 
-def _check_levels(tree: CutArrays, categories: Categories) -> None:
-    """Refuse levels that do not exist, or that belong to no node."""
-    n = len(tree.feature)
-    for name, dtype in (("level_start", np.int64), ("level", np.int64), ("level_goes_left", np.bool_)):
-        array = getattr(tree, name)
-        if array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the array {name} of the tree has a wrong type or shape")
-    if len(tree.level_start) != n + 1 or tree.level_start[0] != 0 or np.any(np.diff(tree.level_start) < 0):
-        raise ValueError("the levels of the nodes do not follow each other")
-    if not len(tree.level) == len(tree.level_goes_left) == tree.level_start[-1]:
-        raise ValueError("the levels of the nodes are not all there")
-    divided = np.diff(tree.level_start) > 0
-    for node in np.flatnonzero(divided | tree.divides_levels):
-        levels = categories[tree.feature[node]] if tree.feature[node] >= 0 else None
-        own = tree.level[tree.level_start[node] : tree.level_start[node + 1]]
-        if levels is None or not tree.divides_levels[node] or np.any((own < 0) | (own >= len(levels))):
+def _check_cuts(cuts: CutArrays, categories: Categories) -> None:
+    """Refuse cuts whose parts do not fit together."""
+    _check_ragged(cuts)
+    _check_levels(cuts, categories)
+    _check_hyperplanes(cuts, categories)
+
+
+def _check_ragged(cuts: CutArrays) -> None:
+    """Refuse arrays with several entries for a cut that are not all there, or of a wrong type."""
+    kinds = {"level_goes_left": np.bool_, "oblique_coefficient": np.float64, "oblique_gap_value": np.float64}
+    for name, others in RAGGED.items():
+        for own in (name, *others):
+            array = getattr(cuts, own)
+            if array.dtype != kinds.get(own, np.int64) or array.ndim != 1:
+                raise ValueError(f"the array {own} has a wrong type or shape")
+        start = getattr(cuts, name)
+        if len(start) != len(cuts.feature) + 1 or start[0] != 0 or np.any(np.diff(start) < 0):
+            raise ValueError(f"the entries of {name} do not follow each other")
+        if any(len(getattr(cuts, other)) != start[-1] for other in others):
+            raise ValueError(f"the entries that {name} tells of are not all there")
+
+
+def _check_levels(cuts: CutArrays, categories: Categories) -> None:
+    """Refuse levels that do not exist, or that belong to no cut."""
+    divided = np.diff(cuts.level_start) > 0
+    for cut in np.flatnonzero(divided | cuts.divides_levels):
+        levels = categories[cuts.feature[cut]] if cuts.feature[cut] >= 0 else None
+        own = cuts.level[cuts.level_start[cut] : cuts.level_start[cut + 1]]
+        if levels is None or not cuts.divides_levels[cut] or np.any((own < 0) | (own >= len(levels))):
             raise ValueError("a node divides levels that its feature does not have")
+
+
+def _check_hyperplanes(cuts: CutArrays, categories: Categories) -> None:
+    """Refuse hyperplanes of features that are no numbers, or with coefficients that are none."""
+    feature = cuts.oblique_feature
+    if np.any((feature < 0) | (feature >= len(categories))) or any(categories[i] is not None for i in feature):
+        raise ValueError("a hyperplane has a feature that is no number")
+    if not np.all(np.isfinite(cuts.oblique_coefficient) & np.isfinite(cuts.oblique_gap_value)):
+        raise ValueError("a hyperplane has a coefficient that is not finite")
+    first = cuts.oblique_start[:-1][cuts.is_oblique]
+    if np.any(cuts.feature[cuts.is_oblique] != feature[first]) or np.any(~np.isfinite(cuts.threshold[cuts.is_oblique])):
+        raise ValueError("a hyperplane does not fit its node")
 
 
 _WHOLE = {"children_left", "children_right", "feature", "n_node_samples", "depth", "choice_start"}
 _TRUTH = {"missing_go_to_left", "has_missing", "unseen_go_to_left", "complete"}
-_RAGGED = {"level_start", "level", "level_goes_left"}
+_RAGGED = {name for group in RAGGED.items() for name in (group[0], *group[1])}
 
 
 def _check_arrays(grown: Tree | Space, n_features: int, n_parameters: int) -> None:
@@ -188,7 +226,7 @@ def _read_space(arrays: dict[str, Any], categories: Categories, n_parameters: in
         raise ValueError("a node has no parent")
     if np.any((space.feature < 0) | (space.feature >= len(categories))):
         raise ValueError("a node is cut along a feature that does not exist")
-    _check_levels(space, categories)
+    _check_cuts(space, categories)
     return space
 
 
@@ -209,7 +247,7 @@ def _read_tree(arrays: dict[str, Any], categories: Categories, n_parameters: int
         raise ValueError("the depth of a node is wrong")
     if np.any(tree.feature[sprouts] < 0) or np.any(tree.feature[sprouts] >= n_features):
         raise ValueError("a node is cut along a feature that does not exist")
-    _check_levels(tree, categories)
+    _check_cuts(tree, categories)
     return tree
 
 

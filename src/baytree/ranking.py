@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray, IntArray
-from .cuts import NodeArrays, take_levels
+from .cuts import NodeArrays, take_ragged
 from .space import Space
 from .tree import LEAF, UNDEFINED, Tree
 
@@ -40,7 +40,7 @@ class Selection:
             threshold=np.where(leaf, float(UNDEFINED), of_choice["threshold"]),
             **{name: of_choice[name] & ~leaf for name in _FLAGS},
             **{name: np.where(leaf, -np.inf, of_choice[name]) for name in _LOGS},
-            **take_levels(space, self.choice),
+            **take_ragged(space, self.choice),
             **{name: getattr(space, name)[self.node] for name in _OF_NODES},
             log_odds_split=self._log_odds(space),
             feature_posterior=space.feature_posterior(self.node, n_features),

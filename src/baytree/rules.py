@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import AnyArray
+from ._typing import AnyArray, FloatArray
 from .cuts import CutArrays
 
 
@@ -40,8 +40,17 @@ class Wording:
         self.number = number
 
     def feature(self, cut: int) -> str:
-        """The feature that is cut along."""
-        return feature_name(int(self.cuts.feature[cut]), self.names)
+        """The feature that is cut along; of a hyperplane the sum: ``glucose + 0.4 × bmi``."""
+        terms = self.cuts.terms_of(cut)
+        if terms.start == terms.stop:
+            return feature_name(int(self.cuts.feature[cut]), self.names)
+        pairs = zip(self.cuts.oblique_coefficient[terms], self.cuts.oblique_feature[terms], strict=True)
+        text = ""
+        for coefficient, feature in pairs:
+            sign = ("" if coefficient > 0 else "-") if not text else (" + " if coefficient > 0 else " - ")
+            size = "" if abs(coefficient) == 1 else f"{number_text(abs(coefficient))} × "
+            text += f"{sign}{size}{feature_name(int(feature), self.names)}"
+        return text
 
     def condition(self, cut: int, *, left: bool = True) -> str:
         """What must hold of a row for it to go to one side: ``<= 3``, ``in {red, blue}``, ``is missing``."""
@@ -71,8 +80,15 @@ class Wording:
         gaps_here = self.cuts.has_missing[cut] and self.cuts.missing_go_to_left[cut] == left
         return [*names, "missing"] if gaps_here else names
 
-    def value(self, feature: int, cell: float) -> float | str | None:
-        """What a cell of the matrix stands for: a number, a level, or None where it is missing."""
+    def value(self, cut: int, row: FloatArray) -> float | str | None:
+        """What a row of the matrix has where a cut looks: a number, a level, or None where it is missing."""
+        terms = self.cuts.terms_of(cut)
+        if terms.start < terms.stop:
+            cells = row[self.cuts.oblique_feature[terms]]
+            cells = np.where(np.isnan(cells), self.cuts.oblique_gap_value[terms], cells)
+            return float(self.cuts.oblique_coefficient[terms] @ cells)
+        feature = int(self.cuts.feature[cut])
+        cell = float(row[feature])
         levels: AnyArray | None = self.categories[feature]
         if np.isnan(cell):
             return None

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from . import _core
 from ._typing import BoolArray, FloatArray, IntArray
-from .cuts import CutArrays, NodeArrays, take_levels
+from .cuts import RAGGED, CutArrays, NodeArrays, take_ragged
 
 _DENSE_CELLS = 2**22  # of a sparse matrix, at a time
 LEAF = -1
@@ -41,6 +41,10 @@ class Tree(NodeArrays, CutArrays):
         The levels of a categorical feature that the node's training rows have, as positions in ``categories_``, and
         where they go: those of node i are ``level[level_start[i]:level_start[i + 1]]``. A missing level is not
         listed, see ``missing_go_to_left``.
+    oblique_start, oblique_feature, oblique_coefficient, oblique_gap_value
+        Cuts along hyperplanes: those of node i are entries ``oblique_start[i]`` to ``oblique_start[i + 1]``; rows whose
+        sum of coefficients times values is at most the threshold go left, and a gap has the value given. ``feature`` is
+        the first of the features.
     value
         Expected outcome, shape (n_nodes, 1, n_values): class probabilities.
     n_node_samples, weighted_n_node_samples
@@ -179,10 +183,10 @@ class Tree(NodeArrays, CutArrays):
         for node in range(1, self.node_count):  # parents come before their children
             stays[node] = sprouts[parents[node]]
         place = np.cumsum(stays) - 1
-        ragged = ("level_start", "level", "level_goes_left")
+        ragged = {name for group in RAGGED.items() for name in (group[0], *group[1])}
         arrays = {name: array[stays] for name, array in self.arrays().items() if name not in ragged}
         leaf = ~sprouts[stays]
-        arrays |= take_levels(self, np.where(leaf, -1, np.flatnonzero(stays)))
+        arrays |= take_ragged(self, np.where(leaf, -1, np.flatnonzero(stays)))
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
         arrays["feature"] = np.where(leaf, UNDEFINED, arrays["feature"])

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 TOLERANCE = 1e-9
 FEW_LEVELS = 8
+OBLIQUE_SIZES = (2, 3, 4, 6, 8, 12, 20)
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Settings:
     categorical: set[int] = field(default_factory=set)
     monotonic: list[int] | None = None
     lookahead: int = 0
+    oblique: float = 0.0  # share of the split for hyperplanes
 
 
 @dataclass
@@ -95,7 +97,23 @@ class Problem:
         everything = list(range(len(X)))
         counted = [r for r in range(d) if not settings.proper or self.cuts(everything, r)]
         total = sum(raw[r] for r in counted)
-        self.w = [raw[r] / total if total else 0.0 for r in range(d)]
+        self.share = settings.oblique if len(self.numeric(everything)) > 1 else 0.0
+        self.w = [(1 - self.share) * raw[r] / total if total else 0.0 for r in range(d)]
+
+    def numeric(self, rows) -> list[int]:
+        """Features of numbers that vary in a node and are under no constraint."""
+        features = [r for r in range(len(self.X[0])) if r not in self.settings.categorical]
+        if self.settings.monotonic is not None:
+            features = [r for r in features if self.settings.monotonic[r] == 0]
+        return [r for r in features if len({self.X[i][r] for i in rows if not math.isnan(self.X[i][r])}) > 1]
+
+    def hyperplane_prior(self, rows, depth, size) -> float:
+        """Log prior of one cut by a hyperplane of some features: a size, a choice of features, one of the ways."""
+        n_features, others = len(self.numeric(rows)), len(rows) - 1
+        s = self.settings.split ** (1 + depth if self.settings.by_depth else 1)
+        sizes = [k for k in OBLIQUE_SIZES if k <= n_features]
+        ways = sum(math.comb(others, i) for i in range(1, size + 1))
+        return math.log(s * self.share) - math.log(len(sizes) * math.comb(n_features, size) * ways)
 
     def sides(self, rows, r, cut):
         return [[i for i in rows if cut.left(self.X[i][r]) == left] for left in (True, False)]
@@ -220,6 +238,7 @@ class Problem:
             return alone
         s = settings.split ** (1 + depth if settings.by_depth else 1)
         cuttable = sum(self.w[r] * self.mass(rows, r, cuts[r]) for r in range(len(cuts)))
+        cuttable += self.share if len(self.numeric(rows)) > 1 else 0.0
         trivial = 1 - s * min(cuttable, 1.0) if settings.proper else 1 - s
         space = [Partition(None, None, math.log(trivial), whole)]
         for r, of_feature in enumerate(cuts):

@@ -23,6 +23,7 @@ from .._validation import (
     check_real,
     check_sample_weight,
     describe_column,
+    shown,
     unchanged_on_error,
 )
 from ..growing import Growth
@@ -54,6 +55,7 @@ class Estimator(BaseEstimator, ABC):
     partition_prior: Any
     feature_prior: Any
     smoothing: Any
+    partitions: Any
     categorical_features: Any
     monotonic_cst: Any
     max_depth: Any
@@ -150,6 +152,7 @@ class Estimator(BaseEstimator, ABC):
             min_weight_fraction_leaf=check_real(
                 "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
+            oblique=read_partitions(self.partitions),
             n_threads=self._n_threads(),
         )
 
@@ -180,6 +183,13 @@ class Estimator(BaseEstimator, ABC):
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
         check_is_fitted(self)
         write_model(self, path)
+
+
+def read_partitions(partitions: Any) -> bool:
+    """Read the `partitions` parameter: whether hyperplane cuts are among them."""
+    if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
+        raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
+    return partitions == "oblique"
 
 
 def read_feature_prior(feature_prior: Any, n_features: int, names: Any) -> FloatArray:

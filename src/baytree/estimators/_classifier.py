@@ -38,6 +38,8 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         Levels looked at beyond the next: 0 grows the greedy-modal tree; with k, a node takes the partition whose best
         subtree within k further levels is the most probable. Of each of a node's eight best features the best
         partition and the one that halves the rows are followed, so a level more costs up to 17 times as much.
+    partitions
+        ``"axis"``: cuts along one feature; ``"oblique"``: also along hyperplanes of few features (docs/oblique.md).
     categorical_features
         Columns that hold levels without an order: ``"from_dtype"`` for columns of text and of a categorical type, a
         mask, positions or names, or None.
@@ -88,6 +90,7 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         feature_prior: Any = None,
         smoothing: float = 0.0,
         lookahead: int = 0,
+        partitions: str = "axis",
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -102,6 +105,7 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.lookahead = lookahead
+        self.partitions = partitions
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth

@@ -26,7 +26,7 @@ class BayesianTreeRegressor(RealTarget, RegressorMixin, BayesianTree):
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
         ``"normal"``, ``(shape, rate)`` of a Gamma for the others. None: set from y. ``"evidence"``: the one with
         the highest `log_evidence_` of a grid.
-    partition_prior, feature_prior, smoothing, lookahead, categorical_features
+    partition_prior, feature_prior, smoothing, lookahead, partitions, categorical_features
         As in `BayesianTreeClassifier`.
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
@@ -62,6 +62,7 @@ class BayesianTreeRegressor(RealTarget, RegressorMixin, BayesianTree):
         feature_prior: Any = None,
         smoothing: float = 0.0,
         lookahead: int = 0,
+        partitions: str = "axis",
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -76,6 +77,7 @@ class BayesianTreeRegressor(RealTarget, RegressorMixin, BayesianTree):
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.lookahead = lookahead
+        self.partitions = partitions
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth

@@ -35,6 +35,7 @@ _SHARED = (
     "partition_prior",
     "feature_prior",
     "smoothing",
+    "partitions",
     "categorical_features",
     "monotonic_cst",
     "max_depth",

@@ -30,7 +30,7 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
     prior
         As in `BayesianTreeClassifier`, but None is for two pseudo-observations in all: an average needs no caution in
         its leaves (docs/tree_space.md). ``"evidence"`` chooses by the prunings of the greedy tree.
-    partition_prior, feature_prior, smoothing, categorical_features, monotonic_cst
+    partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeClassifier`.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, n_jobs
         As in `BayesianTreeClassifier`.
@@ -89,6 +89,7 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
+        partitions: str = "axis",
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -107,6 +108,7 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
+        self.partitions = partitions
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth

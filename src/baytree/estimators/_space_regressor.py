@@ -24,7 +24,7 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
     ----------
     outcome, prior
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
-    partition_prior, feature_prior, smoothing, categorical_features, monotonic_cst
+    partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, n_jobs
         As in `BayesianTreeRegressor`.
@@ -60,6 +60,7 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
+        partitions: str = "axis",
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -78,6 +79,7 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
+        self.partitions = partitions
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth

@@ -48,6 +48,7 @@ BEYOND: dict[str, Model] = {
     "GMT, evidence prior": lambda: BayesianTreeClassifier(prior="evidence"),
     "look-ahead 1": lambda: BayesianTreeClassifier(lookahead=1),
     "tree space": TreeSpaceClassifier,
+    "oblique": lambda: BayesianTreeClassifier(partitions="oblique"),
     "CART, pruned": lambda: Pruned(DecisionTreeClassifier(random_state=0)),
     "RF 100": lambda: RandomForestClassifier(100, random_state=0, n_jobs=-1),
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
@@ -55,6 +56,7 @@ BEYOND: dict[str, Model] = {
 REGRESSION: dict[str, Model] = {
     "GMT": BayesianTreeRegressor,
     "tree space": TreeSpaceRegressor,
+    "oblique": lambda: BayesianTreeRegressor(partitions="oblique"),
     "CART, pruned": lambda: Pruned(DecisionTreeRegressor(random_state=0)),
     "RF 100": lambda: RandomForestRegressor(100, random_state=0, n_jobs=-1),
 }

@@ -1,0 +1,265 @@
+// Hyperplanes that divide points: the best threshold along a direction, and directions that are turned until no change
+// of one coefficient pays.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "columns.hpp"
+#include "cuts.hpp"
+#include "directions.hpp"
+#include "feature.hpp"
+#include "monotonic.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "prior.hpp"
+
+namespace baytree {
+
+inline constexpr double kWorthARound = 0.1, kWorthATurn = 1e-6;  // nats
+
+// A cut along sum_j coefficients[j] * x[parts[j]]; parts number the features of Points.
+struct Hyperplane {
+  std::vector<std::size_t> parts;
+  std::vector<double> coefficients;
+  std::size_t order = 0;  // of the outcome's, that it was fitted to
+  double threshold = 0.0;
+  double log_prior = 0.0, log_likelihood = kMinusInfinity;
+
+  double score() const { return log_prior + log_likelihood; }
+  bool exists() const { return log_likelihood > kMinusInfinity; }
+};
+
+struct HyperplaneScratch {
+  std::vector<double> projection, turn, scores;
+  std::vector<std::uint32_t> behind;
+  std::vector<std::uint64_t> bits;
+  detail::EncodeScratch order;
+  CutList cuts;
+};
+
+namespace detail {
+
+// Halfway between two numbers, but not the upper one.
+inline double between(double below, double above) {
+  const double middle = below + (above - below) / 2;
+  return middle >= below && middle < above ? middle : below;
+}
+
+// The nearest number of so many digits.
+inline double rounded_to(double number, int digits) {
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.*e", digits - 1, number);
+  return std::strtod(text.data(), nullptr);
+}
+
+// The number of fewest digits near the middle of two, but not the upper one.
+inline double shortest_between(double below, double above) {
+  const double middle = between(below, above);
+  for (int digits = 1; digits < 17; ++digits) {
+    const double rounded = rounded_to(middle, digits);
+    if (rounded >= below && rounded < above) return rounded;
+  }
+  return middle;
+}
+
+}  // namespace detail
+
+// Whether each of some rows lies below a hyperplane.
+inline std::vector<std::uint8_t> lie_below(const Columns& columns, const Partition& partition,
+                                           std::span<const Row> rows) {
+  std::vector<double> sum(rows.size()), x(rows.size());
+  for (std::size_t j = 0; j < partition.features.size(); ++j) {
+    columns.columns[static_cast<std::size_t>(partition.features[j])].read(rows, x.data());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      sum[i] += partition.coefficients[j] * (x[i] == x[i] ? x[i] : partition.gap_values[j]);
+  }
+  std::vector<std::uint8_t> result(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) result[i] = sum[i] <= partition.threshold;
+  return result;
+}
+
+// Rounds the coefficients as far as no point changes sides, so that the rule can be read aloud.
+inline void round_off(const Points& points, Hyperplane& plane, std::vector<double>& projection) {
+  points.project(plane.parts, plane.coefficients, projection);
+  std::vector<std::uint8_t> is_lower(points.n);
+  for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::vector<double> rounded = plane.coefficients;
+    for (double& coefficient : rounded) coefficient = detail::rounded_to(coefficient, digits);
+    points.project(plane.parts, rounded, projection);
+    double below = kMinusInfinity, above = -kMinusInfinity;
+    for (std::size_t i = 0; i < points.n; ++i)
+      if (is_lower[i]) below = std::max(below, projection[i]);
+      else above = std::min(above, projection[i]);
+    if (!(below < above)) continue;
+    plane.coefficients = std::move(rounded);
+    plane.threshold = detail::shortest_between(below, above);
+    return;
+  }
+}
+
+// Cuts points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point counts
+// `times` as much as it does alone.
+template <Outcome T>
+class HyperplaneCuts {
+ public:
+  HyperplaneCuts(const Points& points, const ScoredNode<T>& scored, const Settings& settings,
+                 std::span<const double> log_prior, double times, HyperplaneScratch& scratch)
+      : points_(points), scored_(scored), settings_(settings), log_prior_(log_prior), times_(times), scratch_(scratch) {
+  }
+
+  Hyperplane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
+                        std::size_t order) {
+    auto& s = scratch_;
+    points_.project(parts, coefficients, s.projection);
+    if (!order_by(s.projection)) return {};
+    const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
+    find_allowed_cuts(scored_.outcome, feature, settings_.limits, s.cuts);
+    if (s.cuts.n_cuts == 0) return {};
+    score_cuts(scored_.outcome, scored_.scorer, feature, s.cuts);
+    if (settings_.constrained())
+      MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.cuts);
+    const auto top = std::max_element(s.cuts.log_likelihood.begin(), s.cuts.log_likelihood.end());
+    const std::uint32_t position = s.cuts.positions[static_cast<std::size_t>(top - s.cuts.log_likelihood.begin())];
+    const double threshold = detail::between(s.projection[row_in_node(feature.order[position])],
+                                             s.projection[row_in_node(feature.order[position + 1])]);
+    return {parts, coefficients, order, threshold, log_prior_[parts.size()], times_ * *top};
+  }
+
+  // Changes one coefficient at a time, and then the threshold, to what is best; gives up what is hopeless after a
+  // round.
+  Hyperplane climb(Hyperplane at, int n_rounds, double hopeless) {
+    for (int round = 0; round < n_rounds; ++round) {
+      const double before = at.score();
+      for (std::size_t j = 1; j < at.parts.size() && at.exists(); ++j) {
+        Hyperplane turned = turn(at, j);
+        if (turned.score() > at.score()) at = std::move(turned);
+      }
+      if (!(at.score() > before + kWorthARound && at.score() > hopeless)) break;
+    }
+    return at;
+  }
+
+  // Fits the direction anew to the rows near the hyperplane; `width` tells how near, in median distances.
+  Hyperplane refit(const Hyperplane& from, double width) {
+    const std::vector<double> weight = weights_near(from, width);
+    std::vector<Standard> standard;
+    for (const std::size_t part : from.parts)
+      standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
+    const Moments moments = find_moments(points_, from.parts, standard, weight, {responses(from.order)});
+    std::vector<std::size_t> every(from.parts.size());
+    std::iota(every.begin(), every.end(), std::size_t{0});
+    const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
+    return best_along(from.parts, led_by_one(w, standard), from.order);
+  }
+
+  // What the outcome orders each point by.
+  std::vector<double> responses(std::size_t order) const {
+    std::vector<double> result(points_.n);
+    std::vector<typename T::Number> of_row(scored_.outcome.width());
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
+      scored_.outcome.add(of_row.data(), i);
+      result[i] = scored_.outcome.order_key(of_row.data(), scored_.node.statistics.data(), order);
+    }
+    return result;
+  }
+
+ private:
+  // Orders numbers, one a row; false where one is not finite, or all are equal.
+  bool order_by(const std::vector<double>& numbers) {
+    scratch_.bits.resize(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      if (!std::isfinite(numbers[i])) return false;
+      scratch_.bits[i] = detail::ordered_bits(numbers[i]);
+    }
+    return detail::rank_rows(scratch_.bits, scratch_.order) > 1;
+  }
+
+  // The weights of the points, less with their distance.
+  std::vector<double> weights_near(const Hyperplane& plane, double width) {
+    points_.project(plane.parts, plane.coefficients, scratch_.projection);
+    std::vector<double> weight(points_.n), sorted(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      scratch_.projection[i] = std::abs(scratch_.projection[i] - plane.threshold);
+      sorted[i] = scratch_.projection[i];
+    }
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      const double distance = scratch_.projection[i] / (width * *middle), part = 1.0 / (1.0 + distance * distance);
+      weight[i] = static_cast<double>(scored_.outcome.weight_of(i)) * part * part;
+    }
+    return weight;
+  }
+
+  // The best cut after the best change of one coefficient, about the centre of its feature. A row changes sides where
+  // the hyperplane passes it: those are the only changes to look at, in their order.
+  Hyperplane turn(const Hyperplane& from, std::size_t j) {
+    auto& s = scratch_;
+    const std::size_t n = points_.n, part = from.parts[j], width = scored_.outcome.width();
+    const double* x = points_.values(part);
+    const double centre = points_.standard[part].centre;
+    points_.project(from.parts, from.coefficients, s.projection);
+    s.turn.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double distance = x[i] - centre;
+      s.turn[i] = std::clamp((from.threshold - s.projection[i]) / (distance == 0.0 ? 1e-300 : distance), -1e300, 1e300);
+    }
+    if (!order_by(s.turn)) return {};
+    using Number = typename T::Number;
+    std::vector<Number> lower(width), row(width);
+    std::size_t n_lower = 0, n_changes = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (x[i] > centre) scored_.outcome.add(lower.data(), i), ++n_lower;
+    // Every row writes, and its writing counts if a change lies behind it: no branch that could be mispredicted.
+    std::vector<Number> sets(n * width);
+    s.behind.resize(n);
+    const auto& order = s.order.order;
+    for (std::size_t p = 0; p + 1 < n; ++p) {
+      const std::size_t i = row_in_node(order[p]);
+      std::fill(row.begin(), row.end(), Number{0});
+      scored_.outcome.add(row.data(), i);
+      const bool leaves = x[i] > centre;
+      for (std::size_t k = 0; k < width; ++k) {
+        lower[k] += leaves ? Number{0} - row[k] : row[k];
+        sets[n_changes * width + k] = lower[k];
+      }
+      n_lower += leaves ? std::size_t{0} - 1 : 1;
+      s.behind[n_changes] = static_cast<std::uint32_t>(p);
+      n_changes += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
+    }
+    if (n_changes == 0) return {};
+    sets.resize(n_changes * width);
+    s.scores.resize(n_changes);
+    scored_.scorer.set_scores(scored_.outcome, sets, s.scores.data());
+    const auto top = static_cast<std::size_t>(std::max_element(s.scores.begin(), s.scores.end()) - s.scores.begin());
+    if (!(times_ * s.scores[top] > from.log_likelihood + kWorthATurn)) return {};
+    const std::uint32_t p = s.behind[top];
+    const double change = detail::between(s.turn[row_in_node(order[p])], s.turn[row_in_node(order[p + 1])]);
+    std::vector<double> coefficients = from.coefficients;
+    coefficients[j] += change;
+    // Without the feature there would be fewer to pay for; far beyond the others these would be lost in rounding.
+    const double size = std::abs(coefficients[j]) * points_.standard[part].scale;
+    if (size == 0.0 || size > 1e6 * points_.standard[from.parts[0]].scale) return {};
+    return best_along(from.parts, coefficients, from.order);
+  }
+
+  const Points& points_;
+  ScoredNode<T> scored_;
+  const Settings& settings_;
+  std::span<const double> log_prior_;
+  double times_;
+  HyperplaneScratch& scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,271 @@
+// The search for the best hyperplane cut of a node: a x glucose + b x bmi <= t.
+//
+// Directions come from least squares: what the outcome orders rows by (the indicator of a class, the value, the rate)
+// on the features, standardised in the node, with a small ridge. For two classes this is the direction of Fisher's
+// discriminant. The moments of the node hold all that it takes, so to go from all features down to a few is to solve
+// small systems: the features with the smallest coefficients leave, and the rest is fitted anew. Every direction is cut
+// at its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
+// what was found is turned once more on many, and cut on all of them. Gaps take the mean of the node;
+// categorical features, and those that predictions must rise or fall with, take no part.
+//
+// The prior draws the number of features k, then one of the choices of k out of the D that can take part, then one of
+// the ways in which a hyperplane divides m points in k dimensions, of which there are C(m - 1, 1) + ... + C(m - 1, k)
+// (Cover 1965). With k = 1 that is m - 1, the number of cuts of one feature: axis cuts pay by the same rule.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "directions.hpp"
+#include "feature.hpp"
+#include "hyperplane.hpp"
+#include "levels.hpp"
+#include "node.hpp"
+#include "outcome.hpp"
+#include "prior.hpp"
+
+namespace baytree {
+
+inline constexpr std::array<std::size_t, 7> kObliqueSizes{2, 3, 4, 6, 8, 12, 20};
+inline constexpr std::size_t kMostResponses = 8;
+inline constexpr std::size_t kFewRows = 4096, kManyRows = 16384;
+inline constexpr int kMostRounds = 12;
+inline constexpr double kWithinReach = 10.0;  // nats
+inline constexpr int kShakes = 24;
+
+struct ObliqueScratch {
+  Points points, sample;
+  std::vector<double> weight;  // by row
+  Moments moments;  // with each of the outcome's orders
+  std::vector<double> log_prior;  // by the number of features
+  HyperplaneScratch cuts;
+};
+
+namespace detail {
+
+// log of C(n, 1) + ... + C(n, k).
+inline double log_hyperplane_cuts(std::size_t n_points, std::size_t k) {
+  const std::size_t n = n_points - 1;
+  double sum = 0.0, top = 0.0;
+  for (std::size_t i = 1; i <= std::min(n, k); ++i) top = std::max(top, log_choose(n, i));
+  for (std::size_t i = 1; i <= std::min(n, k); ++i) sum += std::exp(log_choose(n, i) - top);
+  return top + std::log(sum);
+}
+
+}  // namespace detail
+
+// Finds the best hyperplane cut of a node.
+template <Outcome T>
+class ObliqueSearch {
+ public:
+  ObliqueSearch(const Columns& columns, const ScoredNode<T>& scored, std::span<const Row> rows,
+                const Settings& settings, ObliqueScratch& scratch)
+      : columns_(columns), scored_(scored), rows_(rows), settings_(settings), scratch_(scratch) {}
+
+  // `rival` is the score of the best other partition: what is far below it is not worth much effort.
+  ObliqueMode find(double rival) {
+    gather();
+    if (points().features.size() < 2) return {};
+    find_all_moments();
+    find_log_prior();
+    Hyperplane best = among(kFewRows, rival, [&](HyperplaneCuts<T>& cuts, double own) { return search(cuts, own); });
+    auto recut = [&](HyperplaneCuts<T>& cuts, double) {
+      return cuts.best_along(best.parts, best.coefficients, best.order);
+    };
+    auto turn_again = [&](HyperplaneCuts<T>& cuts, double own) {
+      Hyperplane again = recut(cuts, own);
+      return again.score() > own - kWithinReach ? cuts.climb(std::move(again), 1, kMinusInfinity) : again;
+    };
+    if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
+    if (n() > kManyRows && best.exists()) best = among(n(), rival, recut);
+    if (best.exists()) round_off(points(), best, scratch_.cuts.projection);
+    return {settings_.oblique.share, partition_of(best)};
+  }
+
+ private:
+  std::size_t n() const { return rows_.size(); }
+  const Points& points() const { return scratch_.points; }
+
+  // The values of the features that vary here.
+  void gather() {
+    Points& p = scratch_.points;
+    p.n = n();
+    p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
+    scratch_.weight.resize(n());
+    for (std::size_t i = 0; i < n(); ++i) scratch_.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
+    for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
+      const Column& column = columns_.columns[f];
+      if (column.is_categorical || column.n_codes < 2 || settings_.direction(f) != 0) continue;
+      const std::size_t start = p.x.size();
+      p.x.resize(start + n());
+      column.read(rows_, p.x.data() + start);
+      if (describe(p.x.data() + start)) p.features.push_back(f);
+      else p.x.resize(start);
+    }
+  }
+
+  // Fills the gaps of a feature and adds what Points knows of it; false where it cannot take part.
+  bool describe(double* x) {
+    const double* weight = scratch_.weight.data();
+    double total = 0.0, sum = 0.0;
+    for (std::size_t i = 0; i < n(); ++i) {
+      const bool present = x[i] == x[i];
+      total += present ? weight[i] : 0.0;
+      sum += present ? weight[i] * x[i] : 0.0;
+    }
+    const double mean = sum / total;
+    for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
+    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}));
+    // Values that vary by no more than rounding, or that are too large to be squared, take no part.
+    const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
+    if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;
+    scratch_.points.mean.push_back(mean);
+    scratch_.points.standard.push_back(standard);
+    return true;
+  }
+
+  void find_all_moments() {
+    const HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts);
+    std::vector<std::vector<double>> responses;
+    for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), kMostResponses); ++order)
+      responses.push_back(all.responses(order));
+    std::vector<std::size_t> parts(points().features.size());
+    std::iota(parts.begin(), parts.end(), std::size_t{0});
+    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.weight, responses);
+  }
+
+  void find_log_prior() {
+    const std::size_t n_features = points().features.size();
+    const auto n_sizes = static_cast<double>(
+        std::count_if(kObliqueSizes.begin(), kObliqueSizes.end(), [=](std::size_t k) { return k <= n_features; }));
+    scratch_.log_prior.assign(kObliqueSizes.back() + 1, kMinusInfinity);
+    for (const std::size_t size : kObliqueSizes)
+      if (size <= n_features)
+        scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
+                                   std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
+                                   settings_.oblique.charge * detail::log_hyperplane_cuts(n(), size);
+  }
+
+  // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
+  template <class Work>
+  Hyperplane among(std::size_t most, double rival, Work work) {
+    if (n() <= most) {
+      HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts);
+      return work(all, rival);
+    }
+    const Points& p = points();
+    std::vector<Row> chosen(most);
+    for (std::size_t i = 0; i < most; ++i) chosen[i] = static_cast<Row>(i * n() / most);
+    Points& sample = scratch_.sample;
+    sample.n = most;
+    sample.standard = p.standard;
+    sample.x.clear();
+    for (std::size_t part = 0; part < p.features.size(); ++part)
+      for (const Row i : chosen) sample.x.push_back(p.values(part)[i]);
+    const T outcome = scored_.outcome.narrowed_to(chosen);
+    Node<typename T::Number> node;
+    node.statistics.resize(outcome.width());
+    for (std::size_t i = 0; i < most; ++i) outcome.add(node.statistics.data(), i);
+    const typename T::Node scorer = outcome.node(scored_.node.prior, node.statistics.data());
+    const Settings free{settings_.prior, {}};  // limits are for all rows
+    const double times = static_cast<double>(n()) / static_cast<double>(most);
+    const double trivial = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
+    HyperplaneCuts<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.cuts);
+    return work(some, rival - scored_.node.log_likelihood + trivial);
+  }
+
+  // The best fitted direction, turned and shaken if it is within reach of the rival.
+  Hyperplane search(HyperplaneCuts<T>& cuts, double rival) {
+    Hyperplane best;
+    for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
+      const std::vector<double>& moment = scratch_.moments.with[order];
+      std::vector<std::size_t> chosen(points().features.size());
+      std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+      for (std::size_t i = kObliqueSizes.size(); i-- > 0;) {
+        if (kObliqueSizes[i] > chosen.size()) continue;
+        keep_largest(kObliqueSizes[i], moment, chosen);
+        const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
+        Hyperplane found = cuts.best_along(chosen, led_by_one(w, standards(chosen)), order);
+        if (found.score() > rival - kWithinReach) keep_better(cuts.refit(found, 0.5), found);
+        keep_better(std::move(found), best);
+      }
+    }
+    if (!best.exists() || best.score() < rival - kWithinReach) return best;
+    for (const double width : {1.0, 0.5, 0.25}) keep_better(cuts.refit(best, width), best);
+    keep_better(cuts.climb(best, kMostRounds, kMinusInfinity), best);
+    for (const double width : {0.5, 0.25, 0.125}) keep_better(cuts.refit(best, width), best);
+    keep_better(cuts.climb(best, kMostRounds, kMinusInfinity), best);
+    shake(cuts, best);
+    return best;
+  }
+
+  static void keep_better(Hyperplane found, Hyperplane& best) {
+    if (found.score() > best.score()) best = std::move(found);
+  }
+
+  // Keeps the features with the largest coefficients, the largest first.
+  void keep_largest(std::size_t size, const std::vector<double>& moment, std::vector<std::size_t>& chosen) const {
+    const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
+    std::vector<std::size_t> order(chosen.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(w[a]) > std::abs(w[b]); });
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < size; ++i) kept.push_back(chosen[order[i]]);
+    chosen = std::move(kept);
+  }
+
+  std::vector<Standard> standards(const std::vector<std::size_t>& parts) const {
+    std::vector<Standard> result;
+    for (const std::size_t part : parts) result.push_back(points().standard[part]);
+    return result;
+  }
+
+  // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best.
+  void shake(HyperplaneCuts<T>& cuts, Hyperplane& best) {
+    std::minstd_rand random(1);
+    auto uniform = [&] { return 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0; };
+    constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
+    const int n_shakes = kShakes / static_cast<int>(best.parts.size() - 1);
+    for (int i = 0; i < n_shakes; ++i) {
+      const std::vector<std::size_t> parts = best.parts;
+      std::vector<double> direction(parts.size());
+      double length = 0.0;
+      for (std::size_t j = 0; j < parts.size(); ++j) {
+        direction[j] = best.coefficients[j] * points().standard[parts[j]].scale;
+        length = std::hypot(length, direction[j]);
+      }
+      for (double& part : direction) part += widths[static_cast<std::size_t>(i) % widths.size()] * length * uniform();
+      Hyperplane start = cuts.best_along(parts, led_by_one(direction, standards(parts)), best.order);
+      keep_better(cuts.climb(std::move(start), kMostRounds, best.score() - kWithinReach), best);
+    }
+  }
+
+  Partition partition_of(const Hyperplane& plane) const {
+    if (!plane.exists()) return {};
+    const Points& p = points();
+    Partition partition{static_cast<std::int32_t>(p.features[plane.parts[0]]), plane.log_prior, plane.log_likelihood};
+    for (const std::size_t part : plane.parts) {
+      partition.features.push_back(static_cast<std::int32_t>(p.features[part]));
+      partition.gap_values.push_back(p.mean[part]);
+    }
+    partition.coefficients = plane.coefficients;
+    partition.threshold = plane.threshold;
+    return partition;
+  }
+
+  const Columns& columns_;
+  const ScoredNode<T>& scored_;
+  std::span<const Row> rows_;
+  const Settings& settings_;
+  ObliqueScratch& scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,88 @@
+// oblique.hpp and what it stands on (hyperplane, directions).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "grow_tests.hpp"
+#include "lookahead.hpp"
+#include "oblique.hpp"
+#include "problems.hpp"
+
+namespace baytree::tests {
+
+// Classes on two sides of a diagonal of the first two columns, some cells missing, some far out.
+template <class Count>
+Problem<Count> diagonal_problem(std::size_t n) {
+  auto problem = make_problem<Count>("diagonal", n, 2, false, 1.0);
+  std::mt19937_64 random(n);
+  std::normal_distribution<double> normal;
+  for (std::size_t row = 0; row < n; ++row) {
+    problem.columns[0][row] = normal(random);
+    problem.columns[1][row] = normal(random);
+    problem.outcome.y[row] = problem.columns[0][row] + 0.5 * problem.columns[1][row] + 0.1 * normal(random) > 0.0;
+    if (random() % 16 == 0) problem.columns[0][row] = std::numeric_limits<double>::quiet_NaN();
+    if (random() % 64 == 0) problem.columns[4][row] = 1e9 * normal(random);
+  }
+  return problem;
+}
+
+// Whatever the way of growing: the same tree with hyperplanes in it, whose rows lie where it says.
+inline void hyperplanes_do_not_depend_on_the_way() {
+  for (const std::size_t n : {60, 700, 6000, 20000}) {
+    const During during(n, " rows");
+    const auto problem = diagonal_problem<std::uint32_t>(n);
+    const OwnedTable owned(problem.columns, Layout::row_major);
+    const Settings settings{problem.prior, problem.limits, 0.0, {0.5, 1.0}};
+    std::vector<std::int64_t> expected;
+    for (const std::size_t subtree_rows : {std::size_t{40}, std::size_t{4096}})
+      for (const std::size_t n_threads : {1, 3}) {
+        Interrupt interrupt = never_asked();
+        const Columns columns = encode(owned.table, {std::vector<std::uint8_t>(7), 16, true}, n_threads, interrupt);
+        const Tree<std::uint32_t> tree = grow_tree(columns, problem.outcome, settings, problem.root_prior, {},
+                                                   subtree_rows, n_threads, interrupt);
+        if (expected.empty()) expected = structure(tree);
+        check_equal(structure(tree), expected);
+        const Partition& root = tree.at(0).partition;
+        check(root.is_oblique(), "the root is cut by a hyperplane");
+        std::size_t n_lower = 0;
+        for (const std::uint8_t is_lower : lie_below(columns, root, all_rows(columns))) n_lower += is_lower;
+        check_equal(n_lower, tree.at(static_cast<std::size_t>(tree.at(0).lower)).n_rows);
+      }
+  }
+}
+
+// With few points every way to divide them can be counted by hand.
+inline void hyperplane_cuts_are_counted() {
+  check_near(baytree::detail::log_hyperplane_cuts(2, 2), 0.0, 1e-12);              // one way
+  check_near(baytree::detail::log_hyperplane_cuts(3, 2), std::log(3.0), 1e-12);    // any of three points alone
+  check_near(baytree::detail::log_hyperplane_cuts(4, 2), std::log(6.0), 1e-12);    // of seven all but a diagonal
+  check_near(baytree::detail::log_hyperplane_cuts(9, 1), std::log(8.0), 1e-12);
+}
+
+// A rounded hyperplane divides the points as before and cannot be rounded further.
+inline void rounding_moves_no_point() {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (int round = 0; round < 200; ++round) {
+    Points points;
+    points.n = 5 + random() % 40;
+    for (std::size_t i = 0; i < 2 * points.n; ++i) points.x.push_back(normal(random));
+    Hyperplane plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
+    std::vector<double> before, after;
+    points.project(plane.parts, plane.coefficients, before);
+    const double threshold = plane.threshold;
+    if (std::all_of(before.begin(), before.end(), [=](double p) { return p > threshold; })) continue;
+    if (std::all_of(before.begin(), before.end(), [=](double p) { return p <= threshold; })) continue;
+    std::vector<double> scratch;
+    round_off(points, plane, scratch);
+    points.project(plane.parts, plane.coefficients, after);
+    for (std::size_t i = 0; i < points.n; ++i)
+      check((before[i] <= threshold) == (after[i] <= plane.threshold), "a point stays on its side");
+  }
+}
+
+}  // namespace baytree::tests

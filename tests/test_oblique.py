@@ -1,0 +1,286 @@
+"""Cuts along hyperplanes: what they pay, that they are what they say, and that everything knows them."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.optimize import linprog
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
+from baytree.export import to_text
+from tests import strategies
+from tests.reference import outcomes
+from tests.reference.tree import Problem
+from tests.test_oracle import class_prior, oracle_settings, real_problems
+
+SHARE = 0.5
+
+
+def diagonal(n=300, d=2, seed=0, noise=0.05):
+    """Classes on two sides of a diagonal: many axis cuts, or one hyperplane."""
+    random = np.random.default_rng(seed)
+    X = random.random((n, d))
+    y = (X[:, 0] + 0.5 * X[:, 1] + noise * random.normal(size=n) > 0.75).astype(int)
+    return X, y
+
+
+def rows_of_nodes(model, X):
+    return model.decision_path(X).toarray().astype(bool).T
+
+
+def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1e-7):
+    """Recompute prior and likelihood of every node, with its hyperplane among the partitions, from its rows alone."""
+    tree = model.tree_
+    own = oracle_settings(prior, parameters)
+    own.oblique = SHARE
+    problem = Problem(X.astype(float).tolist(), outcome, own)
+    for node, inside in enumerate(rows_of_nodes(model, X)):
+        rows = np.flatnonzero(inside).tolist()
+        assert len(rows) == tree.n_node_samples[node]
+        depth, node_prior = int(tree.depth[node]), tree.prior[node].tolist()
+        if parameters.get("monotonic_cst") is not None:
+            continue
+        trivial, *cuts = problem.partition_space(rows, depth, node_prior)
+        if not cuts:
+            assert tree.children_left[node] < 0
+            continue
+        assert_allclose(tree.log_prior_leaf[node], trivial.log_prior, rtol=tolerance, atol=tolerance)
+        best = max(cut.score for cut in cuts)
+        if tree.children_left[node] < 0:
+            assert trivial.score >= best - tolerance * (1 + abs(best))
+            continue
+        score = tree.log_prior_split[node] + tree.log_likelihood_split[node]
+        assert score > trivial.score - tolerance
+        assert score >= best - tolerance * (1 + abs(best))
+        if not tree.is_oblique[node]:
+            continue
+        terms = tree.terms_of(node)
+        features = tree.oblique_feature[terms]
+        assert tree.feature[node] == features[0]
+        assert set(features) <= set(problem.numeric(rows))
+        expected = problem.hyperplane_prior(rows, depth, len(features))
+        assert_allclose(tree.log_prior_split[node], expected, rtol=1e-9)
+        cells = np.where(np.isnan(X[:, features]), tree.oblique_gap_value[terms], X[:, features])
+        left = cells @ tree.oblique_coefficient[terms] <= tree.threshold[node]
+        children = rows_of_nodes(model, X)[[tree.children_left[node], tree.children_right[node]]]
+        assert_array_equal(children[0], inside & left)
+        likelihood = sum(outcome.log_likelihood(np.flatnonzero(side).tolist(), node_prior) for side in children)
+        assert_allclose(tree.log_likelihood_split[node], likelihood, rtol=tolerance, atol=tolerance)
+
+
+def gentle(X):
+    """Whether all values can be squared and told apart from rounding."""
+    sizes = np.abs(X[~np.isnan(X) & (X != 0)])
+    return np.all((sizes < 1e100) & (sizes > 1e-100)) and not np.any((np.abs(X - 1) < 1e-9) & (X != 1))
+
+
+@settings(max_examples=300)
+@given(strategies.raw_problems())
+def test_every_node_is_what_it_says_of_classes(problem):
+    X, y, weight, parameters = problem
+    parameters = {name: value for name, value in parameters.items() if name != "max_leaf_nodes"}
+    if not gentle(X):
+        return
+    model = BayesianTreeClassifier(partitions="oblique", **parameters).fit(X, y, sample_weight=weight)
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y) if weight is None else list(weight), len(model.classes_))
+    assert_nodes_say_the_truth(model, X, outcome, class_prior(len(model.classes_), parameters), parameters)
+
+
+@settings(max_examples=200)
+@given(st.one_of(real_problems(), real_problems(raw=True)))
+def test_every_node_is_what_it_says_of_numbers(problem):
+    X, name, y, weight, extras, outcome, parameters = problem
+    parameters = {name: value for name, value in parameters.items() if name != "max_leaf_nodes"}
+    if not gentle(X):
+        return
+    model = BayesianTreeRegressor(outcome=name, partitions="oblique", **parameters)
+    model.fit(X, y, sample_weight=weight, **extras)
+    assert_nodes_say_the_truth(model, X, outcome, model.prior_, parameters, tolerance=1e-6)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_larger_tables_say_the_truth(n_jobs, monkeypatch):
+    X, y = diagonal(200, 3)
+    monkeypatch.setattr("baytree.growing.SUBTREE_ROWS", 60)
+    model = BayesianTreeClassifier(partitions="oblique", prior=1.0, n_jobs=n_jobs).fit(X, y)
+    assert model.tree_.is_oblique.any()
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y), 2)
+    assert_nodes_say_the_truth(model, X, outcome, [1.0, 1.0], {})
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_number_of_hyperplane_cuts_is_covers(size):
+    """Every division of points in general position that a hyperplane makes, found by linear programming."""
+    for n in range(2, 8):
+        points = np.random.default_rng(n).normal(size=(n, size))
+        count = 0
+        for k in range(1, n):
+            for side in combinations(range(1, n), k):  # the first point is on the other side
+                sign = np.ones(n)
+                sign[list(side)] = -1
+                constraint = np.column_stack([points * sign[:, None], sign])
+                count += linprog(np.zeros(size + 1), -constraint, -np.ones(n), bounds=(None, None)).success
+        assert count == sum(math.comb(n - 1, i) for i in range(1, size + 1))
+
+
+def test_one_hyperplane_for_many_cuts():
+    X, y = diagonal()
+    axis, oblique = (BayesianTreeClassifier(partitions=p).fit(X, y) for p in ("axis", "oblique"))
+    assert oblique.get_n_leaves() < axis.get_n_leaves()
+    assert oblique.score(X, y) > axis.score(X, y)
+    assert oblique.log_posterior_ > axis.log_posterior_
+
+
+def test_an_axis_cut_wins_where_it_is_as_good():
+    random = np.random.default_rng(0)
+    X = random.random((300, 3))
+    model = BayesianTreeClassifier(partitions="oblique").fit(X, X[:, 1] > 0.4)
+    assert model.get_n_leaves() == 2
+    assert not model.tree_.is_oblique.any()
+
+
+def test_noise_has_no_hyperplanes():
+    """On noise a root is cut by a hyperplane no more often than its prior allows: Markov's inequality on the odds."""
+    chosen = 0
+    for seed in range(1000):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(60, 4)), random.integers(0, 2, 60)
+        chosen += BayesianTreeClassifier(partitions="oblique", max_depth=1).fit(X, y).tree_.is_oblique[0]
+    assert chosen <= stats.binom(1000, 0.01).ppf(0.999)
+
+
+def test_coefficients_can_be_read_aloud():
+    X, y = diagonal(60)
+    model = BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(pd.DataFrame(X, columns=["glucose", "bmi"]), y)
+    text = to_text(model)
+    assert model.tree_.is_oblique[0]
+    coefficients = model.tree_.oblique_coefficient
+    assert coefficients[0] == 1
+    assert all(len(f"{abs(c):.15g}".lstrip("0.").replace(".", "")) <= 3 for c in coefficients)
+    assert "glucose + 0." in text or "bmi + " in text
+    step = model.explain(pd.DataFrame(X[:1], columns=["glucose", "bmi"]))[0].steps[0]
+    assert step.feature in text
+    assert_allclose(step.value, X[0][model.tree_.oblique_feature[:2]] @ coefficients[:2])
+
+
+def test_smoothing_counts_in_hyperplane_trees():
+    """D10: the reference code ignores delta there."""
+    X, y = diagonal()
+    plain, smooth = (BayesianTreeClassifier(partitions="oblique", smoothing=s).fit(X, y) for s in (0.0, 0.9))
+    assert plain.tree_.is_oblique.any()
+    assert smooth.tree_.is_oblique.any()
+    children = smooth.tree_.children_left[0], smooth.tree_.children_right[0]
+    for child in children:
+        counts = smooth.tree_.posterior[child] - smooth.tree_.prior[child]
+        assert_allclose(smooth.tree_.prior[child], smooth.tree_.prior[0] + 0.9 * counts)
+
+
+def test_candidates_lie_between_sorted_projections():
+    """D11: where all rows but one project to the same number there is one cut, not a hundred."""
+    X = np.zeros((108, 2))
+    X[0] = 1.0
+    y = np.arange(108) % 2
+    model = BayesianTreeClassifier(partitions="oblique", prior=0.01).fit(X, y)
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * 108, 2)
+    assert_nodes_say_the_truth(model, X, outcome, [0.01, 0.01], {})
+
+
+def test_models_keep_no_rows_and_one_feature_is_fine():
+    """D12: hyperplane nodes of the reference code keep X and y; one feature raises."""
+    small, large = (BayesianTreeClassifier(partitions="oblique", max_depth=1).fit(*diagonal(n)) for n in (300, 30_000))
+    assert abs(len(pickle.dumps(small)) - len(pickle.dumps(large))) < 500
+    X, y = diagonal()
+    one = BayesianTreeClassifier(partitions="oblique").fit(X[:, :1], y)
+    axis = BayesianTreeClassifier().fit(X[:, :1], y)
+    for name, array in axis.tree_.arrays().items():
+        assert_array_equal(getattr(one.tree_, name), array)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_nothing(n_jobs):
+    X, y = load_breast_cancer(return_X_y=True)
+    one, more = (BayesianTreeClassifier(partitions="oblique", prior=1.0, n_jobs=n).fit(X, y) for n in (1, n_jobs))
+    for name, array in one.tree_.arrays().items():
+        assert_array_equal(getattr(more.tree_, name), array)
+
+
+def test_gaps_take_the_mean_and_levels_take_no_part(tmp_path):
+    X, y = diagonal(400, 3)
+    X[::5, 0] = np.nan
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(city=np.where(X[:, 2] > 0.5, "x", "y"))
+    model = BayesianTreeClassifier(partitions="oblique").fit(frame, y)
+    tree = model.tree_
+    assert tree.is_oblique.any()
+    assert 3 not in tree.oblique_feature
+    node = int(np.flatnonzero(tree.is_oblique)[0])
+    terms = tree.terms_of(node)
+    place = list(tree.oblique_feature[terms]).index(0)
+    inside = rows_of_nodes(model, frame)[node]
+    assert_allclose(tree.oblique_gap_value[terms][place], np.nanmean(X[inside, 0]))
+    model.save(tmp_path / "tree.json")
+    assert_array_equal(load(tmp_path / "tree.json").predict_proba(frame), model.predict_proba(frame))
+    step = model.explain(frame[:1])[0].steps[0]
+    assert step.seen
+    assert np.isfinite(step.value)
+
+
+def test_many_classes_and_counts_have_hyperplanes():
+    X, y = load_iris(return_X_y=True)
+    model = BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(X, y)
+    assert model.score(X, y) > 0.95
+    random = np.random.default_rng(0)
+    X = random.random((400, 3))
+    counts = random.poisson(np.where(X[:, 0] + X[:, 1] > 1, 6, 2))
+    assert BayesianTreeRegressor(outcome="poisson", partitions="oblique").fit(X, counts).tree_.is_oblique[0]
+    time = random.exponential(np.where(X[:, 0] + X[:, 1] > 1, 6, 1))
+    assert BayesianTreeRegressor(outcome="exponential", partitions="oblique").fit(X, time).tree_.is_oblique.any()
+    X, y = load_diabetes(return_X_y=True)
+    assert BayesianTreeRegressor(partitions="oblique").fit(X, y).tree_.is_oblique.any()
+
+
+def test_constraints_hold_beside_hyperplanes():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BayesianTreeClassifier(partitions="oblique", prior=1.0, monotonic_cst={20: -1}).fit(X, y)
+    assert 20 not in model.tree_.oblique_feature
+    row = np.repeat(X[::50], 40, axis=0)
+    row[:, 20] = np.tile(np.linspace(X[:, 20].min(), X[:, 20].max(), 40), len(X[::50]))
+    proba = model.predict_proba(row)[:, 1].reshape(-1, 40)
+    assert np.all(np.diff(proba, axis=1) <= 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"), [(TreeSpaceClassifier, load_breast_cancer), (TreeSpaceRegressor, load_diabetes)]
+)
+def test_the_tree_space_has_hyperplanes(kind, data, tmp_path):
+    X, y = data(return_X_y=True)
+    model = kind(partitions="oblique", max_nodes=100).fit(X, y)
+    assert model.space_.is_oblique.any()
+    assert any(" + " in a.rule or " - " in a.rule for a in model.alternatives())
+    model.save(tmp_path / "space.json")
+    assert_array_equal(load(tmp_path / "space.json").predict(X), model.predict(X))
+    assert model.modal_tree_.tree_.is_oblique.any()
+    for own in np.split(np.arange(model.space_.node_count), [1]):
+        assert np.all(model.space_.n_node_samples[own] > 0)
+
+
+def test_look_ahead_knows_hyperplanes():
+    X, y = diagonal()
+    model = BayesianTreeClassifier(partitions="oblique", lookahead=1).fit(X, y)
+    assert model.tree_.is_oblique.any()
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("partitions", ["slanted", None, 1])
+def test_other_partitions_are_refused(partitions):
+    with pytest.raises(ValueError, match="partitions must be 'axis' or 'oblique'"):
+        BayesianTreeClassifier(partitions=partitions).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])

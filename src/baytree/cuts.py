@@ -85,6 +85,12 @@ class CutArrays:
         """The terms of a hyperplane in the arrays ``oblique_feature`` and the like."""
         return slice(int(self.oblique_start[cut]), int(self.oblique_start[cut + 1]))
 
+    def features_of(self, cut: int) -> list[int]:
+        """The features that a cut asks about."""
+        terms = self.terms_of(cut)
+        own: list[int] = self.oblique_feature[terms].tolist()
+        return own or [int(self.feature[cut])]
+
     @property
     def divides_levels(self) -> BoolArray:
         """Whether each cut divides the levels of a categorical feature."""

@@ -1,20 +1,24 @@
-"""Why a row got its answer: the path through the tree, in words and numbers."""
+"""Why a row got its answer: the path through the tree, in words and numbers, and what would have changed it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ._html import STYLE, escaped, faint
 from ._typing import FloatArray, IntArray
-from .rules import Wording, feature_name, number_text
+from .counterfactual import Counterfactual, Counterfactuals
+from .rules import Wording, feature_name, format_odds, number_text, summary_text
 from .tree import Tree
 
-# What a leaf predicts: name -> estimate, lower and upper end of a 90 % interval.
-LeafSummary = dict[str, tuple[float, float, float]]
+# What a node predicts: name -> estimate, lower and upper end of a 90 % interval.
+Summary = dict[str, tuple[float, float, float]]
+
+_SHOWN_UNUSED = 5
 
 
 @dataclass(frozen=True)
@@ -50,54 +54,105 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The path of one row, and what its leaf knows."""
+    """The path of one row, what its leaf knows, and what would have changed the decision.
+
+    The decision is the predicted class; of a number, whether the estimate is above that of the whole table. What the
+    smallest change is, and how it is found: `baytree.counterfactual`.
+    """
 
     steps: tuple[Step, ...]
     leaf: int
     n_rows: int  # training rows in the leaf
+    decision: str
     estimate: dict[str, float]  # class -> probability, or outcome -> its mean
     interval: dict[str, tuple[float, float]]  # 90 % credible interval of each
+    family: str  # of the posterior: "Beta"
+    posterior: dict[str, float]  # its parameters
+    unused: tuple[str, ...]  # features that were not asked on the path
+    change_of_one: Counterfactual | None  # smallest change of one feature that changes the decision
+    change_of_two: Counterfactual | None  # of at most two; that of one where two are not nearer
 
     def __str__(self) -> str:
         lines = [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
-        lines.append(f"leaf {self.leaf}, {self.n_rows} training rows:")
-        for name, estimate in self.estimate.items():
-            low, high = self.interval[name]
-            lines.append(f"    {name}: {estimate:.4g}  (90 % between {low:.4g} and {high:.4g})")
+        lines.append(f"{self._leaf()}:")
+        lines += [f"    {line}" for line in self._estimates()]
+        lines += self._changes()
+        if self.unused:
+            lines.append(f"not asked: {self._not_asked()}")
         return "\n".join(lines)
 
+    def _leaf(self) -> str:
+        numbers = ", ".join(f"{parameter:.6g}" for parameter in self.posterior.values())
+        return f"leaf {self.leaf}, {self.n_rows} training rows, {self.family}({numbers})"
+
+    def _estimates(self) -> list[str]:
+        return [summary_text(name, estimate, *self.interval[name]) for name, estimate in self.estimate.items()]
+
+    def _changes(self) -> list[str]:
+        """The changes worth telling: that of two features where it is not that of one."""
+        lines = [] if self.change_of_one is None else [f"to change it: {self.change_of_one}"]
+        if self.change_of_two is not None and self.change_of_two != self.change_of_one:
+            lines.append(f"{'or nearer' if lines else 'to change it'}: {self.change_of_two}")
+        return lines
+
+    def _not_asked(self) -> str:
+        text, more = ", ".join(self.unused[:_SHOWN_UNUSED]), len(self.unused) - _SHOWN_UNUSED
+        return f"{text} and {more} more" if more > 0 else text
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain dictionaries and numbers."""
-        return asdict(self)
+        """Return the explanation as strings, numbers, lists and dictionaries, fit for JSON; None for no number."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    def _repr_html_(self) -> str:
+        steps = "".join(f"<li>{escaped(step)}</li>" for step in self.steps)
+        lines = [f"<b>{escaped(self.decision)}</b>", f'<ol style="margin:0">{steps}</ol>', f"{escaped(self._leaf())}"]
+        lines += [f"<br>{escaped(line)}" for line in self._estimates()]
+        lines += [f"<br>{escaped(change)}" for change in self._changes()]
+        if self.unused:
+            lines.append(f"<br>{faint('not asked: ' + self._not_asked())}")
+        return f'<div style="{STYLE}">{"".join(lines)}</div>'
 
 
-def format_odds(log_odds: float) -> str:
-    """Odds as people say them: 3:1, 1:20, over a million to one as a power of ten."""
-    size = abs(log_odds)
-    if size < np.log(1e6):
-        number = f"{np.exp(size):.3g}" if size < np.log(100) else f"{np.exp(size):,.0f}"
-    else:
-        number = f"10^{size / np.log(10):.0f}"
-    return f"{number}:1" if log_odds >= 0 else f"1:{number}"
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def explain_rows(
-    model: Any, X: FloatArray, leaves: IntArray, summary: Callable[[int], LeafSummary]
-) -> list[Explanation]:
-    """Explain each row of a matrix, which falls into the leaf given; `summary` says what a leaf predicts."""
-    wording, tree = Wording(model, model.tree_), model.tree_
-    return [_explain(wording, tree, row, int(leaf), summary(int(leaf))) for row, leaf in zip(X, leaves, strict=True)]
+def explain_rows(model: Any, X: FloatArray, leaves: IntArray) -> list[Explanation]:
+    """Explain each row of a matrix, which falls into the leaf given, by a single-tree estimator."""
+    tree, decisions = model.tree_, model._decisions()
+    wording, counterfactuals = Wording(model, tree), Counterfactuals(model, decisions)
+    found = np.unique(leaves)
+    leaf_part = {
+        leaf: _leaf_part(model, leaf, summary, decisions.name(leaf))
+        for leaf, summary in zip(found.tolist(), model._summaries(found), strict=True)
+    }
+    explanations = []
+    for row, leaf in zip(X, leaves.tolist(), strict=True):
+        one, two = counterfactuals.of(row, leaf)
+        steps = tuple(_step(wording, tree, node, child, row) for node, child in pairwise(tree.path(leaf)))
+        explanations.append(Explanation(steps=steps, change_of_one=one, change_of_two=two, **leaf_part[leaf]))
+    return explanations
 
 
-def _explain(wording: Wording, tree: Tree, row: FloatArray, leaf: int, summary: LeafSummary) -> Explanation:
-    path = tree.path(leaf)
-    return Explanation(
-        steps=tuple(_step(wording, tree, node, child, row) for node, child in pairwise(path)),
-        leaf=leaf,
-        n_rows=int(tree.n_node_samples[leaf]),
-        estimate={name: estimate for name, (estimate, _, _) in summary.items()},
-        interval={name: (low, high) for name, (_, low, high) in summary.items()},
-    )
+def _leaf_part(model: Any, leaf: int, summary: Summary, decision: str) -> dict[str, Any]:
+    """What all rows of a leaf have in common."""
+    tree: Tree = model.tree_
+    asked = set().union(*(tree.features_of(node) for node in tree.path(leaf)[:-1]))
+    return {
+        "leaf": leaf,
+        "n_rows": int(tree.n_node_samples[leaf]),
+        "decision": decision,
+        "estimate": {name: estimate for name, (estimate, _, _) in summary.items()},
+        "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
+        "family": model.outcome_.family,
+        "posterior": dict(zip(model._posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "unused": tuple(feature_name(i, model._names) for i in range(tree.n_features) if i not in asked),
+    }
 
 
 def _step(wording: Wording, tree: Tree, node: int, child: int, row: FloatArray) -> Step:

@@ -30,6 +30,22 @@ def level_name(level: Any) -> str:
     return level if plain and level else json.dumps(level, ensure_ascii=not level.isprintable())
 
 
+def format_odds(log_odds: float) -> str:
+    """Odds as people say them: 3:1, 1:20, over a million to one as a power of ten."""
+    size = abs(log_odds)
+    if size < np.log(1e6):
+        number = f"{np.exp(size):.3g}" if size < np.log(100) else f"{np.exp(size):,.0f}"
+    else:
+        number = f"10^{size / np.log(10):.0f}"
+    return f"{number}:1" if log_odds >= 0 else f"1:{number}"
+
+
+def summary_text(name: str, estimate: float, low: float, high: float) -> str:
+    """An estimate with its 90 % interval, where there is one."""
+    interval = "" if np.isnan(low) else f"  (90 % between {low:.4g} and {high:.4g})"
+    return f"{name}: {estimate:.4g}{interval}"
+
+
 class Wording:
     """Words for the cuts of a fitted model."""
 

@@ -79,6 +79,23 @@ class Estimator(BaseEstimator, ABC):
     def _grow(self, X: Any, target: Target, growth: Growth) -> None:
         """Grow what the estimator consists of."""
 
+    @abstractmethod
+    def _tree_html(self) -> str:
+        """The fitted tree, for a notebook."""
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's box, and below it the tree; scikit-learn asks for it where its `display` is a diagram."""
+        return super()._repr_html_inner() + self._tree_below()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._tree_below()
+        return bundle
+
+    def _tree_below(self) -> str:
+        return self._tree_html() if hasattr(self, f"{self._consists_of}_") else ""
+
     def __sklearn_tags__(self) -> Tags:
         """Tables come with gaps, categories and text, dense or sparse."""
         tags = super().__sklearn_tags__()

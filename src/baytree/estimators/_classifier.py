@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_quantiles, unchanged_on_error
-from ..explanation import LeafSummary
+from ..counterfactual import Decisions
+from ..explanation import Summary
 from ._probabilities import ClassProbabilities
 from ._targets import ClassTarget
 from ._tree import BayesianTree
@@ -154,11 +155,18 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
             raise ValueError(f"classes must be those of the first fit, {list(self.classes_)}; got {list(classes)}.")
         return self._partial_fit(X, y, sample_weight)
 
-    def _leaf_summary(self, leaf: int) -> LeafSummary:
-        estimate = self.tree_.value[leaf, 0].tolist()
-        interval = self.outcome_.quantiles(self.tree_.posterior[[leaf]], np.array([0.05, 0.95]))[0].tolist()
-        names = [str(label) for label in self.classes_]
-        return {name: (p, low, high) for name, p, (low, high) in zip(names, estimate, interval, strict=True)}
+    def _summaries(self, nodes: IntArray) -> list[Summary]:
+        intervals = self.outcome_.quantiles(self.tree_.posterior[nodes], np.array([0.05, 0.95]))
+        numbers = np.concatenate([self.tree_.value[nodes, 0, :, None], intervals], axis=2)
+        return [dict(zip(self._posterior_names, map(tuple, own), strict=True)) for own in numbers.tolist()]
+
+    @property
+    def _posterior_names(self) -> tuple[str, ...]:
+        return tuple(str(label) for label in self.classes_)
+
+    def _decisions(self) -> Decisions:
+        code = np.argmax(self.tree_.posterior, axis=1)
+        return Decisions(code, self._posterior_names, self.tree_.value[np.arange(len(code)), 0, code])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class, shape (n_rows, n_classes)."""

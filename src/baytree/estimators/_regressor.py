@@ -7,9 +7,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_quantiles, check_real
-from ..explanation import LeafSummary
+from ..counterfactual import Decisions
+from ..explanation import Summary
+from ..rules import number_text
 from ._targets import RealTarget
 from ._tree import BayesianTree
 
@@ -115,16 +117,34 @@ class BayesianTreeRegressor(RealTarget, RegressorMixin, BayesianTree):
         add = self._partial_fit if hasattr(self, "tree_") else self._fit
         return add(X, y, sample_weight, exposure=exposure, event=event)
 
-    def _leaf_summary(self, leaf: int) -> LeafSummary:
-        posterior = self.tree_.posterior[[leaf]]
-        result = {}
-        for name, distribution in (
-            ("mean", self.outcome_.mean_distribution(posterior)),
-            ("outcome", self.outcome_.distribution(posterior)),
-        ):
-            low, high = (float(distribution.ppf(q)[0]) for q in (0.05, 0.95))
-            result[name] = (float(self.tree_.value[leaf, 0, 0]), low, high)
-        return result
+    def _summaries(self, nodes: IntArray) -> list[Summary]:
+        posterior, estimates = self.tree_.posterior[nodes], self.tree_.value[nodes, 0, 0]
+        intervals = {
+            "mean": self._interval(posterior, "mean_distribution"),
+            "outcome": self._interval(posterior, "distribution"),
+        }
+        return [
+            {name: (estimate, *ends[i]) for name, ends in intervals.items()}
+            for i, estimate in enumerate(estimates.tolist())
+        ]
+
+    def _interval(self, posterior: FloatArray, distribution: str) -> list[tuple[float, float]]:
+        """The central 90 % of a distribution of each node; NaN where an outcome of one's own does not have it."""
+        if not self.outcome_.has(distribution):
+            return [(np.nan, np.nan)] * len(posterior)
+        frozen = getattr(self.outcome_, distribution)(posterior)
+        return list(zip(frozen.ppf(0.05).tolist(), frozen.ppf(0.95).tolist(), strict=True))
+
+    @property
+    def _posterior_names(self) -> tuple[str, ...]:
+        return self.outcome_.parameter_names or tuple(f"p{i}" for i in range(len(self.outcome_.prior)))
+
+    def _decisions(self) -> Decisions:
+        """Whether the estimate of a node is above that of the root."""
+        estimate = self.tree_.value[:, 0, 0]
+        overall = number_text(float(estimate[0]))
+        above = (estimate > estimate[0]).astype(np.int64)
+        return Decisions(above, (f"at most the overall {overall}", f"above the overall {overall}"), estimate)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the expected outcome of each row (counts: per unit of exposure).

@@ -22,6 +22,7 @@ from ..alternatives import Alternatives, alternatives_of
 from ..explanation import Explanation
 from ..growing import Growth, encode_table, explore_space, grow_tree
 from ..monotonic import read_monotonic
+from ..notebook import tree_html
 from ..outcomes import Target
 from ..ranking import Selection, best_trees, draw_trees
 from ..space import Space
@@ -265,8 +266,11 @@ class TreeSpace(Estimator):
         return self.modal_tree_.decision_path(X)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Explain each row by the modal tree: its path there, how sure each step is, its leaf's posterior."""
+        """Explain each row by the modal tree: its path there, its leaf's posterior, what would change its decision."""
         return self.modal_tree_.explain(X)
+
+    def _tree_html(self) -> str:
+        return tree_html(self.modal_tree_)
 
     def get_depth(self) -> int:
         """Return the depth of the modal tree."""

@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_no_infinity, check_optional_integer, unchanged_on_error
-from ..explanation import Explanation, LeafSummary, explain_rows
+from ..counterfactual import Decisions
+from ..explanation import Explanation, Summary, explain_rows
 from ..growing import Growth, encode_table, grow_tree, update_tree
 from ..monotonic import in_order
+from ..notebook import tree_html
 from ..outcomes import Target
 from ..tree import Tree
 from ._base import Estimator
@@ -29,8 +31,17 @@ class BayesianTree(Estimator):
     max_leaf_nodes: Any
 
     @abstractmethod
-    def _leaf_summary(self, leaf: int) -> LeafSummary:
-        """What a leaf predicts, for an explanation."""
+    def _summaries(self, nodes: IntArray) -> list[Summary]:
+        """What nodes predict, for people to read."""
+
+    @property
+    @abstractmethod
+    def _posterior_names(self) -> tuple[str, ...]:
+        """Names of the posterior's parameters."""
+
+    @abstractmethod
+    def _decisions(self) -> Decisions:
+        """What each node decides."""
 
     def _growth(self) -> Growth:
         return replace(
@@ -140,12 +151,20 @@ class BayesianTree(Estimator):
         return self.tree_.log_evidence()
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Explain the prediction of each row: the path in words, how sure each step is, the posterior.
+        """Explain each row: the path in words, how sure each step is, the posterior, what would change the decision.
+
+        Parameters
+        ----------
+        X
+            Rows, one or many: a table like that of `fit`.
 
         Returns
         -------
         list of Explanation
-            One for each row; print it, or take its ``to_dict()``.
+            One for each row; print it, show it in a notebook, or take its ``to_dict()``.
         """
         X, leaves = self._route(X)
-        return explain_rows(self, X.toarray() if sparse.issparse(X) else X, leaves, self._leaf_summary)
+        return explain_rows(self, X.toarray() if sparse.issparse(X) else X, leaves)
+
+    def _tree_html(self) -> str:
+        return tree_html(self)

@@ -2,4 +2,8 @@
 
 from ._dict import from_dict as from_dict
 from ._dict import to_dict as to_dict
+from ._frame import to_frame as to_frame
+from ._rules import Rule as Rule
+from ._rules import Rules as Rules
+from ._rules import to_rules as to_rules
 from ._text import to_text as to_text

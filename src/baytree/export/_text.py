@@ -7,8 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._space import TreeSpace
-from ..explanation import format_odds
-from ..rules import Wording
+from ..rules import Wording, format_odds
 from ..tree import LEAF, Tree
 
 
@@ -66,11 +65,9 @@ def _leaf(model: Any, node: int, decimals: int) -> str:
     tree: Tree = model.tree_
     numbers = ", ".join(f"{value:.{decimals + 3}g}" for value in tree.posterior[node])
     if hasattr(model, "classes_"):
-        family = "Beta" if len(tree.posterior[node]) == 2 else "Dirichlet"
         probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
         label = model.classes_[tree.posterior[node].argmax()]
         predicted = f"{label}  p={probabilities}"
     else:
-        family = {"normal": "NormalGamma", "custom": "posterior"}.get(model.outcome_.name, "Gamma")
         predicted = " ".join(f"{value:.{decimals + 1}g}" for value in tree.value[node, 0])
-    return f"{predicted}   {family}({numbers})  n={tree.n_node_samples[node]}"
+    return f"{predicted}   {model.outcome_.family}({numbers})  n={tree.n_node_samples[node]}"

@@ -46,6 +46,11 @@ class Outcome(ABC):
     parameter_names: ClassVar[tuple[str, ...]] = ()
     prior: FloatArray
 
+    @property
+    def family(self) -> str:
+        """The name of the posterior's distribution."""
+        return "posterior"
+
     @classmethod
     @abstractmethod
     def of(cls, target: Target, prior: Any) -> Self:
@@ -119,6 +124,10 @@ class RealOutcome(Outcome):
     @abstractmethod
     def mean_distribution(self, posterior: FloatArray) -> Any:
         """Posterior distribution of the outcome's mean."""
+
+    def has(self, distribution: str) -> bool:  # noqa: ARG002
+        """Whether the outcome knows one of the two."""
+        return True
 
     def std(self, posterior: FloatArray) -> FloatArray:
         """Standard deviation of the predictive distribution."""

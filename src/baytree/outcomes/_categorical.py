@@ -33,6 +33,11 @@ class CategoricalOutcome(Outcome):
 
     name = "categorical"
 
+    @property
+    def family(self) -> str:
+        """Beta of two classes, Dirichlet of others."""
+        return "Beta" if len(self.prior) == 2 else "Dirichlet"
+
     @classmethod
     def of(
         cls,

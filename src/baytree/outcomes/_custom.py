@@ -108,6 +108,10 @@ class CustomOutcome(RealOutcome):
         """The object's own."""
         return self._optional("mean_distribution")(posterior)
 
+    def has(self, distribution: str) -> bool:
+        """Whether the object does."""
+        return hasattr(self.definition, distribution)
+
     def _optional(self, name: str) -> Any:
         if not hasattr(self.definition, name):
             raise TypeError(

@@ -40,6 +40,11 @@ class GammaRateOutcome(RealOutcome):
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Events, exposure and the log of the factor that the rate is not in, for each row."""
 
+    @property
+    def family(self) -> str:
+        """Gamma."""
+        return "Gamma"
+
     @classmethod
     def of(cls, target: Target, prior: Any) -> Self:
         """Set the prior from the overall rate where it is None."""

@@ -49,6 +49,11 @@ class NormalOutcome(RealOutcome):
     name = "normal"
     parameter_names = ("mu", "kappa", "alpha", "beta")
 
+    @property
+    def family(self) -> str:
+        """Normal-Gamma."""
+        return "NormalGamma"
+
     @classmethod
     def of(cls, target: Target, prior: Any) -> Self:
         """Set the prior from the mean and variance of y where it is None."""

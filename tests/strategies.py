@@ -154,3 +154,21 @@ def raw_settings(draw, n_features, categorical):
         "categorical_features": categorical,
         "monotonic_cst": monotonic if monotonic is None or any(monotonic) else None,
     }
+
+
+@st.composite
+def fitted_trees(draw):
+    """A classifier or a regressor on numbers, levels and gaps, most with cuts, and its table."""
+    from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+
+    X, categorical = draw(raw_tables(min_rows=8, max_rows=16))
+    filled = np.nan_to_num(X, nan=-7.0)
+    above = filled > np.sort(filled, axis=0)[len(X) // 2 - 1]
+    noise = np.array(draw(st.lists(st.integers(0, 9), min_size=len(X), max_size=len(X))))
+    if draw(st.booleans()):
+        y = noise % 3 if draw(st.booleans()) else above.sum(axis=1) % draw(st.sampled_from([2, 3]))
+        model = BayesianTreeClassifier(prior=draw(st.sampled_from([0.05, 0.3])), categorical_features=categorical)
+    else:
+        y = 10.0 * above @ np.arange(1, X.shape[1] + 1) + noise
+        model = BayesianTreeRegressor(prior=[0.0, 0.01, 0.5, 0.05], categorical_features=categorical)
+    return model.fit(X, y), X

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..estimators._space import TreeSpace
 from ..rules import Wording
 from ..tree import Tree
+from ._single import single_tree
 
 
 def to_frame(model: Any) -> Any:
@@ -23,8 +22,8 @@ def to_frame(model: Any) -> Any:
     Returns
     -------
     pandas.DataFrame
-        Columns ``node``, ``parent`` (-1 of the root), ``depth``, ``is_leaf``, ``rule`` (that leads here from the parent),
-        ``feature`` and ``threshold`` (of the node's own cut; a hyperplane has the sum as its feature), ``n``,
+        Columns ``node``, ``parent`` (-1 of the root), ``depth``, ``is_leaf``, ``rule`` (that leads here from the
+        parent), ``feature`` and ``threshold`` (of the node's own cut; a hyperplane has the sum as its feature), ``n``,
         ``log_odds_split`` (of the best cut against none); then, for each class, or for the mean and the outcome,
         ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the posterior's parameters.
     """
@@ -32,9 +31,7 @@ def to_frame(model: Any) -> Any:
         import pandas as pd  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_frame needs pandas: pip install pandas, or use to_dict or to_rules.") from None
-    check_is_fitted(model)
-    if isinstance(model, TreeSpace):
-        model = model.modal_tree_
+    model = single_tree(model)
     tree: Tree = model.tree_
     wording, is_leaf = Wording(model, tree), tree.is_leaf
     threshold = np.where(is_leaf | ~np.isfinite(tree.threshold), np.nan, tree.threshold)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..boxes import Box, Demand, Levels, boxes_of
-from ..estimators._space import TreeSpace
 from ..rules import Wording, feature_name, level_name, number_text, summary_text
+from ._single import single_tree
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,8 @@ class Rule:
 
     def __str__(self) -> str:
         says = "; ".join(summary_text(name, value, *self.interval[name]) for name, value in self.estimate.items())
-        condition = f"if {' and '.join(self.conditions)}" if self.conditions else "always"
+        parts = [f"({part})" if part.endswith(" or missing") else part for part in self.conditions]
+        condition = f"if {' and '.join(parts)}" if parts else "always"
         return f"{condition}\n    {says}  n={self.n}"
 
 
@@ -60,11 +60,9 @@ def to_rules(model: Any) -> Rules:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> rules = to_rules(BayesianTreeRegressor(max_leaf_nodes=3).fit(X, y))
     >>> rules[1].conditions, rules[1].n
-    (('0.8 < petal width (cm) <= 1.65',), 52)
+    (('0.8 < petal width (cm) <= 1.75',), 54)
     """
-    check_is_fitted(model)
-    if isinstance(model, TreeSpace):
-        model = model.modal_tree_
+    model = single_tree(model)
     wording, boxes = Wording(model, model.tree_), boxes_of(model.tree_, model.categories_)
     summaries = model._summaries(np.array([box.leaf for box in boxes]))
     return Rules(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from ..estimators._space import TreeSpace
 from ..rules import Wording, format_odds
 from ..tree import LEAF, Tree
+from ._single import single_tree
 
 
 def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> str:
@@ -36,9 +34,7 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
-    check_is_fitted(model)
-    if isinstance(model, TreeSpace):
-        model = model.modal_tree_
+    model = single_tree(model)
     wording = Wording(model, model.tree_, lambda value: f"{value:.{decimals}f}")
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)

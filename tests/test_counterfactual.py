@@ -1,0 +1,313 @@
+"""The smallest change is one that changes the decision, and none is smaller."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
+from baytree.planes import last_float
+from tests import strategies
+
+
+def decision_of_nodes(model):
+    """Class, or side of the root's estimate."""
+    if hasattr(model, "classes_"):
+        return np.argmax(model.tree_.posterior, axis=1)
+    return model.tree_.value[:, 0, 0] > model.tree_.value[0, 0, 0]
+
+
+def scale_of(tree, feature):
+    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
+    span = float(min(max(own) / 2 - min(own) / 2, np.finfo(float).max / 2)) * 2 if len(own) else 1.0
+    return span or abs(own[0]) or 1.0
+
+
+def grid(model, feature):
+    """Every cell of a feature that a tree may tell from others."""
+    levels = model.categories_[feature]
+    if levels is not None:
+        return [math.nan, *map(float, range(len(levels)))]
+    tree = model.tree_
+    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
+    return [math.nan, 0.0, *own, *np.nextafter(own, np.inf)]
+
+
+def distance(model, feature, old, new):
+    if math.isnan(old) or math.isnan(new) or model.categories_[feature] is not None:
+        return 1.0
+    scale = np.longdouble(scale_of(model.tree_, feature))
+    return float(min(abs(np.longdouble(new) - np.longdouble(old)) / scale, np.longdouble(1e300)))
+
+
+def known(tree, leaf, feature, cell):
+    """Whether every cut of the feature on the way has seen such a cell."""
+    return all(tree.has_seen(node, cell) for node in tree.path(leaf)[:-1] if tree.feature[node] == feature)
+
+
+def same(one, other):
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def brute_force(model, row, n_features):
+    """The distance of the nearest other decision, by trying everything."""
+    tree, decisions = model.tree_, decision_of_nodes(model)
+    own = decisions[tree.apply(row[None, :])[0][0]]
+    best = math.inf
+    for features in combinations(range(len(row)), n_features):
+        for cells in product(*(grid(model, feature) for feature in features)):
+            changed = row.copy()
+            changed[list(features)] = cells
+            pairs = [(f, cell) for f, cell in zip(features, cells, strict=True) if not same(cell, row[f])]
+            leaf = int(tree.apply(changed[None, :])[0][0])
+            if decisions[leaf] != own and all(known(tree, leaf, feature, cell) for feature, cell in pairs):
+                best = min(best, sum(distance(model, feature, row[feature], cell) for feature, cell in pairs))
+    return best
+
+
+def apply_changes(X, i, counterfactual):
+    row = X[i : i + 1].copy()
+    for change in counterfactual.changes:
+        row[0, change.column] = math.nan if change.new is None else change.new
+    return row
+
+
+def assert_changes_the_decision(model, X, i, counterfactual):
+    row = apply_changes(X, i, counterfactual)
+    decisions = decision_of_nodes(model)
+    leaf = model.apply(row)[0]
+    assert leaf == counterfactual.leaf
+    assert decisions[leaf] != decisions[model.apply(X[i : i + 1])[0]]
+    if hasattr(model, "classes_"):
+        assert str(model.predict(row)[0]) == counterfactual.decision
+        assert counterfactual.estimate == model.predict_proba(row).max()
+    else:
+        assert counterfactual.estimate == model.predict(row)[0]
+
+
+def assert_smallest(model, X, i, counterfactual, n_features):
+    matrix = model._read_table(X, reset=False)
+    nearest = min(brute_force(model, matrix[i], size) for size in range(1, n_features + 1))
+    if counterfactual is None:
+        assert nearest == math.inf
+        return
+    assert len(counterfactual.changes) <= n_features
+    assert_changes_the_decision(model, X, i, counterfactual)
+    assert counterfactual.distance == pytest.approx(nearest, rel=1e-9, abs=1e-300)
+
+
+@settings(max_examples=200)
+@given(strategies.fitted_trees(), st.data())
+def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
+    model, X = fitted
+    assume(model.get_n_leaves() > 1)
+    explanations = model.explain(X)
+    for i in data.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=4)):
+        assert_smallest(model, X, i, explanations[i].change_of_one, 1)
+
+
+@settings(max_examples=60)
+@given(strategies.fitted_trees(), st.data())
+def test_no_smaller_change_of_two_features_changes_the_decision(fitted, data):
+    model, X = fitted
+    assume(1 < model.get_n_leaves() <= 6)
+    i = data.draw(st.integers(0, len(X) - 1))
+    explanation = model.explain(X[i : i + 1])[0]
+    assert_smallest(model, X, i, explanation.change_of_two, 2)
+    one, two = explanation.change_of_one, explanation.change_of_two
+    assert one is None or (two is not None and two.distance <= one.distance)
+    assert one is None or two.distance < one.distance or one == two
+
+
+def test_two_features_may_be_nearer_than_one():
+    """An exclusive or with a border far away: one feature must go far, two go a little each."""
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(2000, 2))
+    y = ((X[:, 0] > 0.5) & (X[:, 1] > 0.5)) | (X[:, 0] < 0.05)
+    model = BayesianTreeClassifier(prior=0.1).fit(X, y)
+    explanation = model.explain([[0.45, 0.45]])[0]
+    one, two = explanation.change_of_one, explanation.change_of_two
+    assert [change.column for change in one.changes] == [0]
+    assert [change.column for change in two.changes] == [0, 1]
+    assert two.distance < one.distance
+    assert str(explanation).count(" -> True") == 2
+    assert f"or nearer: {two}" in str(explanation)
+
+
+def wide_problem():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(3000, 6)).round(2)
+    X[random.random(X.shape) < 0.05] = np.nan
+    y = np.nan_to_num(np.sin(2 * X)).sum(axis=1) + random.normal(size=3000) * 0.2
+    return X, y
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_larger_trees_agree_with_trying_everything(kind):
+    X, y = wide_problem()
+    model = BayesianTreeClassifier(prior=0.1).fit(X, y > 0) if kind == "classes" else BayesianTreeRegressor().fit(X, y)
+    assert model.get_n_leaves() > 20
+    for i, explanation in enumerate(model.explain(X[:8])):
+        assert_smallest(model, X, i, explanation.change_of_one, 1)
+
+
+def oblique_distances(model, row, samples):
+    """Distances of single changes to other decisions: cells on both sides of every border, and many in between."""
+    tree, decisions = model.tree_, decision_of_nodes(model)
+    own = decisions[tree.apply(row[None, :])[0][0]]
+    found = []
+    for feature in range(len(row)):
+        borders = list(tree.threshold[(tree.feature == feature) & ~tree.is_oblique & ~tree.is_leaf])
+        crossings = []
+        for node in np.flatnonzero(tree.is_oblique):
+            terms = tree.terms_of(node)
+            features, coefficients = tree.oblique_feature[terms], tree.oblique_coefficient[terms]
+            if feature in features:
+                at = coefficients[features == feature][0]
+                others = coefficients[features != feature] @ row[features[features != feature]]
+                borders.append((tree.threshold[node] - others) / at)
+                crossings.append(tree.threshold[node] / at)
+        thresholds = borders[: len(borders) - len(crossings)] + crossings
+        scale = (max(thresholds) - min(thresholds) or abs(thresholds[0]) or 1.0) if thresholds else 1.0
+        near = np.array([border + step * 1e-12 for border in borders for step in (-1, 0, 1)])
+        changed = np.repeat(row[None, :], len(near) + samples, axis=0)
+        changed[:, feature] = np.append(near, np.random.default_rng(feature).normal(row[feature], 1, samples))
+        others = decisions[tree.apply(changed)[0]] != own
+        found.extend(np.abs(changed[others, feature] - row[feature]) / scale)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_feature_is_searched_exactly_behind_hyperplanes_too(kind, seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(600, 3))
+    y = X[:, 0] + 0.5 * X[:, 1] + (X[:, 2] > 1) * np.sign(X[:, 0]) + 0.1 * random.normal(size=600)
+    estimator = BayesianTreeClassifier if kind == "classes" else BayesianTreeRegressor
+    model = estimator(partitions="oblique").fit(X, y > 0.3 if kind == "classes" else y)
+    assert model.tree_.is_oblique.any()
+    for i, explanation in enumerate(model.explain(X[:40])):
+        nearest = min(oblique_distances(model, X[i], 300), default=math.inf)
+        one, two = explanation.change_of_one, explanation.change_of_two
+        assert one is not None or nearest == math.inf
+        for counterfactual in (one, two):
+            if counterfactual is not None:
+                assert_changes_the_decision(model, X, i, counterfactual)
+                assert counterfactual.distance <= nearest + 1e-9
+
+
+def test_gaps_behind_hyperplanes_are_filled():
+    random = np.random.default_rng(0)
+    X = random.random((500, 2))
+    y = X[:, 0] + 0.5 * X[:, 1] > 0.75
+    model = BayesianTreeClassifier(partitions="oblique").fit(X, y)
+    row = np.array([[np.nan, 0.1]])
+    counterfactual = model.explain(row)[0].change_of_one
+    assert_changes_the_decision(model, row, 0, counterfactual)
+    # With one gap filled, or the other number moved past the range of the table.
+    assert counterfactual.changes[0].old is None or counterfactual.changes[0].column == 1
+
+
+@given(st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False))
+def test_the_last_float_is_found_from_any_guess(edge, guess):
+    assert last_float(lambda x: x <= edge, guess) == edge
+
+
+def test_the_last_float_of_all_and_of_none():
+    assert last_float(lambda _: True, 0.0) == math.inf
+    assert last_float(lambda _: False, 0.0) == -math.inf
+
+
+def loans(n=4000):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "purpose": random.choice(["business", "car", "education", "furniture", "other", "repairs", "travel"], n),
+            "income": np.where(random.random(n) < 0.15, np.nan, random.lognormal(10.3, 0.5, n).round(-2)),
+        }
+    )
+    risk = 0.1 + 0.3 * frame["purpose"].isin(["business", "other", "travel"])
+    risk = risk + np.select([frame["income"].isna(), frame["income"] < 25000], [0.5, 0.25], 0.0)
+    return frame, random.random(n) < risk
+
+
+def test_changes_are_told_in_words():
+    frame, default = loans()
+    model = BayesianTreeClassifier().fit(frame, default)
+    cases = pd.DataFrame(
+        {"purpose": ["car", "repairs", "yacht", "other", "car"], "income": [None, 2e4, None, 26e3, 9e5]}
+    )
+    assert [str(explanation.change_of_one) for explanation in model.explain(cases)] == [
+        "income from missing to at most 24950 but more than 6950 -> False (0.676)",
+        "income from 20000 to at most 6950 -> True (0.589)",
+        "income from missing to at most 24950 but more than 6950 -> False (0.676)",
+        "income from 26000 to at most 24950 but more than 24150 -> True (0.861)",
+        "income from 900000 to missing -> True (0.589)",
+    ]
+
+
+def test_changes_of_levels_are_told_in_words():
+    frame = pd.DataFrame({"colour": ["blue", "red, dark", None, "green"] * 30})
+    model = BayesianTreeClassifier(prior=0.1).fit(frame, frame["colour"].isin(["blue", "green"]))
+    cases = pd.DataFrame({"colour": ["green", "red, dark", None, "mauve"]})
+    assert [str(explanation.change_of_one) for explanation in model.explain(cases)] == [
+        'colour from green to "red, dark" -> False (0.998)',
+        'colour from "red, dark" to blue -> True (0.998)',
+        "colour from missing to blue -> True (0.998)",
+        "colour from another level to blue -> True (0.998)",
+    ]
+
+
+def test_only_cells_that_the_training_rows_had_are_proposed():
+    """No gap where there was none, however near it would be; and no level that a cut did not see."""
+    data = load_breast_cancer()
+    model = BayesianTreeClassifier().fit(data.data, data.target)
+    for explanation in model.explain(data.data):
+        for change in explanation.change_of_two.changes:
+            assert isinstance(change.new, float)
+            assert math.isfinite(change.new)
+
+
+def test_numbers_that_look_alike_are_told_in_full():
+    model = BayesianTreeClassifier(prior=0.1).fit([[0.1]] * 20 + [[0.2]] * 20, [0] * 20 + [1] * 20)
+    border = model.tree_.threshold[0]
+    row = [[float(np.nextafter(border, 1))]]
+    assert str(model.explain(row)[0].change_of_one).startswith(f"x0 from {row[0][0]!r} to at most {float(border)!r}")
+
+
+def test_equal_distances_go_to_the_first_feature():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 30, axis=0)
+    model = BayesianTreeClassifier(prior=0.1).fit(X, X.sum(axis=1) == 2)
+    counterfactual = model.explain([[1.0, 1.0]])[0].change_of_one
+    assert [change.column for change in counterfactual.changes] == [0]
+
+
+def test_where_nothing_else_is_decided_there_is_no_change():
+    one_leaf = BayesianTreeClassifier().fit([[0.0], [1.0]], ["a", "a"])
+    explanation = one_leaf.explain([[0.0]])[0]
+    assert explanation.change_of_one is None
+    assert explanation.change_of_two is None
+    assert "to change it" not in str(explanation)
+
+
+def test_a_number_is_decided_against_the_estimate_of_the_root():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = BayesianTreeRegressor().fit(X, y)
+    overall = model.tree_.value[0, 0, 0]
+    for explanation in model.explain(X[:50]):
+        above = explanation.estimate["mean"] > overall
+        assert explanation.decision == f"{'above' if above else 'at most'} the overall {overall:.6g}"
+        assert (explanation.change_of_one.estimate > overall) != above
+
+
+def test_a_tree_space_asks_its_modal_tree():
+    X, y = load_breast_cancer(return_X_y=True)
+    space = TreeSpaceClassifier(max_nodes=100).fit(X, y)
+    assert space.explain(X[:5]) == space.modal_tree_.explain(X[:5])

@@ -1,0 +1,153 @@
+"""Rules and frames say what the tree says."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
+from baytree.boxes import boxes_of
+from baytree.export import Rule, Rules, to_frame, to_rules, to_text
+from tests import strategies
+
+
+@settings(max_examples=100)
+@given(strategies.fitted_trees(), st.data())
+def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted, data):
+    model, X = fitted
+    matrix = model._read_table(X, reset=False)
+    cells = [
+        st.sampled_from([*column.tolist(), math.nan] + ([] if levels is None else [-1.0]))
+        for column, levels in zip(matrix.T, model.categories_, strict=True)
+    ]
+    new = [data.draw(st.tuples(*cells)) for _ in range(5)]
+    rows = np.vstack([matrix, new])
+    boxes = boxes_of(model.tree_, model.categories_)
+    assert [box.leaf for box in boxes] == np.flatnonzero(model.tree_.is_leaf).tolist()
+    for row, leaf in zip(rows, model.tree_.apply(np.ascontiguousarray(rows))[0], strict=True):
+        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.demands.items())]
+        assert inside == [leaf]
+
+
+def meets(condition, row):
+    """Read a condition of a rule and say whether a row meets it."""
+    text = condition.removesuffix(" or missing")
+    name = next(name for name in row if name in text)
+    cell = "missing" if row[name] is None or row[name] != row[name] else row[name]
+    if cell == "missing" and text != condition:
+        return True
+    if text.endswith((" is missing", " is present")):
+        return text == f"{name} is {'missing' if cell == 'missing' else 'present'}"
+    if text.endswith("}"):
+        members = text.split("{")[1].removesuffix("}").split(", ")
+        return (cell in members) == text.startswith(f"{name} in ")
+    return cell != "missing" and eval(text, {name: cell})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_training_rows_meet_exactly_one_rule_as_it_is_printed(seed):
+    random = np.random.default_rng(seed)
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "size": np.where(random.random(n) < 0.2, np.nan, random.integers(0, 50, n) / 4),
+            "age": random.integers(0, 60, n).astype(float),
+            "kind": random.choice(["l0", "l1", "l2", "l3", None], n),
+        }
+    )
+    score = np.nan_to_num(frame["size"], nan=20.0) + (frame["age"] - 30).abs() + 9 * frame["kind"].isin(["l1", "l3"])
+    model = BayesianTreeClassifier(prior=0.2).fit(frame, score > score.median())
+    rules, leaves = to_rules(model), model.apply(frame)
+    assert any(" or missing" in condition for rule in rules for condition in rule.conditions)
+    for row, leaf in zip(frame.to_dict("records"), leaves, strict=True):
+        fitting = [rule.leaf for rule in rules if all(meets(text, row) for text in rule.conditions)]
+        assert fitting == [leaf]
+
+
+@settings(max_examples=50)
+@given(strategies.fitted_trees())
+def test_rules_have_one_condition_a_feature_and_the_numbers_of_the_leaf(fitted):
+    model, X = fitted
+    rules, explanations = to_rules(model), {e.leaf: e for e in model.explain(X)}
+    assert sum(rule.n for rule in rules) == len(X)
+    for rule in rules:
+        explanation, path = explanations[rule.leaf], model.tree_.path(rule.leaf)[:-1]
+        assert len(rule.conditions) == len({model.tree_.feature[node] for node in path})
+        assert (rule.n, rule.estimate) == (explanation.n_rows, explanation.estimate)
+        assert rule.interval == explanation.interval
+
+
+def cancer():
+    data = load_breast_cancer(as_frame=True)
+    return BayesianTreeClassifier().fit(data.data, data.target_names[data.target])
+
+
+def test_rules_print_as_text():
+    rules = to_rules(cancer())
+    assert isinstance(rules, Rules)
+    assert isinstance(rules[0], Rule)
+    condition, says = str(rules).splitlines()[4:6]
+    assert condition == "if 105.95 < worst perimeter <= 117.45 and worst smoothness <= 0.1361"
+    assert says.startswith("    benign: 0.6667  (90 % between 0.5586 and 0.7677); malignant: 0.3333  (90 % between ")
+    assert says.endswith(")  n=34")
+    assert repr(rules) == str(rules)
+
+
+def test_one_leaf_is_always_right():
+    rules = to_rules(BayesianTreeClassifier().fit([[1.0]] * 4, ["a", "b"] * 2))
+    assert str(rules).startswith("always\n    a: 0.5  (90 %")
+
+
+def test_hyperplanes_are_conditions_of_their_own():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = BayesianTreeRegressor(partitions="oblique").fit(X, y)
+    assert "s5 + 0.66 × bmi <= 0.0045" in to_rules(model)[0].conditions
+    assert "s5 + 0.66 × bmi > 0.0045" in to_rules(model)[-1].conditions
+
+
+@settings(max_examples=50)
+@given(strategies.fitted_trees())
+def test_a_frame_has_the_arrays_of_the_tree(fitted):
+    model, _ = fitted
+    tree, frame = model.tree_, to_frame(model)
+    assert len(frame) == tree.node_count
+    assert_array_equal(frame["node"], np.arange(tree.node_count))
+    assert_array_equal(frame["parent"], tree.parents)
+    assert_array_equal(frame["depth"], tree.depth)
+    assert_array_equal(frame["is_leaf"], tree.is_leaf)
+    assert_array_equal(frame["n"], tree.n_node_samples)
+    assert_array_equal(frame["log_odds_split"], tree.log_odds_split)
+    assert_array_equal(frame["feature"].isna(), tree.is_leaf)
+    cut = np.isfinite(tree.threshold) & ~tree.is_leaf
+    assert_array_equal(frame["threshold"], np.where(cut, tree.threshold, np.nan))
+    assert_array_equal(frame.filter(regex="^posterior_"), tree.posterior)
+    names = [name for name in frame if name.startswith("estimate_")]
+    values = tree.value[:, 0] if hasattr(model, "classes_") else tree.value[:, 0].repeat(2, axis=1)
+    assert_allclose(frame[names], values)
+    steps = {step.condition for explanation in model.explain(fitted[1]) for step in explanation.steps}
+    assert steps == {rule.split(" ", 1)[1] for rule in frame["rule"] if rule}
+
+
+def test_a_frame_without_pandas_says_what_to_do(monkeypatch):
+    model = cancer()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+        to_frame(model)
+
+
+@pytest.mark.parametrize("export", [to_text, to_rules, to_frame])
+def test_tree_spaces_give_their_modal_tree_and_unfitted_models_are_refused(export):
+    X, y = load_breast_cancer(return_X_y=True)
+    space = TreeSpaceClassifier(max_nodes=50).fit(X, y)
+    assert str(export(space)) == str(export(space.modal_tree_))
+    with pytest.raises(NotFittedError):
+        export(BayesianTreeClassifier())

@@ -7,12 +7,27 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["your_outcome.md", "your_table.md", "tree_space.md", "oblique.md"])
-def test_the_example_of_a_page_prints_what_it_says(page, capsys):
-    text = (DOCS / page).read_text(encoding="utf-8")
-    code, output = re.findall(r"```(?:python)?\n(.*?)```", text, re.DOTALL)[:2]
-    exec(compile(code, page, "exec"), {})
-    assert capsys.readouterr().out == output
+def examples(page):
+    """Code with the output that follows it, in order."""
+    return re.findall(r"```python\n([^`]*)```\n\n```\n([^`]*)```", page.read_text(encoding="utf-8"))
+
+
+def assert_prints(pairs, capsys):
+    names = {}
+    for code, output in pairs:
+        exec(compile(code, "page", "exec"), names)
+        assert capsys.readouterr().out == output
+
+
+@pytest.mark.parametrize("page", ["your_outcome.md", "your_table.md", "tree_space.md", "oblique.md", "explain.md"])
+def test_the_examples_of_a_page_print_what_it_says(page, capsys):
+    found = examples(ROOT / "docs" / page)
+    assert found
+    assert_prints(found, capsys)
+
+
+def test_the_first_examples_of_the_readme_print_what_it_says(capsys):
+    assert_prints(examples(ROOT / "README.md")[:2], capsys)

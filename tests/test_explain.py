@@ -108,7 +108,9 @@ def test_no_name_can_break_out(kind):
     else:
         model = BayesianTreeRegressor().fit(frame, y == HOSTILE[0])
     assert model.get_n_leaves() > 3
-    cases = pd.concat([frame[:20], frame[:1].assign(**{"levels <i>": ["<u>new</u>"]}), frame[:1] * np.nan])
+    cases = pd.concat(
+        [frame[:20], frame[:1].assign(**{"levels <i>": ["<u>new</u>"]}), pd.DataFrame({name: [None] for name in frame})]
+    )
     for explanation in model.explain(cases):
         assert_safe(explanation._repr_html_())
         assert str(explanation)

@@ -77,7 +77,7 @@ class Counterfactual:
     leaf: int
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.changes))} -> {self.decision} ({self.estimate:.3g})"
+        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({self.estimate:.3g})"
 
 
 class _Move(NamedTuple):

@@ -100,6 +100,9 @@ def assert_smallest(model, X, i, counterfactual, n_features):
         return
     assert len(counterfactual.changes) <= n_features
     assert_changes_the_decision(model, X, i, counterfactual)
+    changed = model._read_table(apply_changes(X, i, counterfactual), reset=False)[0]
+    for change in counterfactual.changes:
+        assert known(model.tree_, counterfactual.leaf, change.column, changed[change.column])
     assert counterfactual.distance == pytest.approx(nearest, rel=1e-9, abs=1e-300)
 
 
@@ -201,6 +204,9 @@ def test_one_feature_is_searched_exactly_behind_hyperplanes_too(kind, seed):
             if counterfactual is not None:
                 assert_changes_the_decision(model, X, i, counterfactual)
                 assert counterfactual.distance <= nearest + 1e-9
+                columns = {change.column for change in counterfactual.changes}
+                planes = [model.tree_.terms_of(node) for node in model.tree_.path(counterfactual.leaf)[:-1]]
+                assert all(len(columns & set(model.tree_.oblique_feature[terms])) < 2 for terms in planes)
 
 
 def test_gaps_behind_hyperplanes_are_filled():
@@ -273,6 +279,17 @@ def test_only_cells_that_the_training_rows_had_are_proposed():
         for change in explanation.change_of_two.changes:
             assert isinstance(change.new, float)
             assert math.isfinite(change.new)
+
+
+def test_a_level_that_a_cut_did_not_see_is_not_proposed():
+    """On the left there is no "a": it goes with "b", the larger part, but only "b" is known to."""
+    colours = ["b"] * 60 + ["c"] * 30 + ["a", "b", "c", "d"] * 50
+    frame = pd.DataFrame({"x": [-2.0] * 90 + [1.0] * 200, "colour": colours})
+    y = np.where(frame["x"] > 0, "right", np.where(frame["colour"] == "b", "left b", "left c"))
+    model = BayesianTreeClassifier(prior=0.1).fit(frame, y)
+    cases = pd.DataFrame({"x": [-2.0, -2.0], "colour": ["a", "c"]})
+    assert model.predict(cases).tolist() == ["left b", "left c"]
+    assert str(model.explain(cases)[1].change_of_one).startswith("colour from c to b -> left b")
 
 
 def test_numbers_that_look_alike_are_told_in_full():

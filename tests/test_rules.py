@@ -53,21 +53,29 @@ def meets(condition, row):
     return cell != "missing" and eval(text, {name: cell})
 
 
+LEVEL_EFFECT = {"l0": 9, "l1": 4, "l2": 1, "l3": 0, "l4": 0, "l5": 2, "l6": 0, "l7": 1}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_training_rows_meet_exactly_one_rule_as_it_is_printed(seed):
     random = np.random.default_rng(seed)
-    n = 600
+    n = 1500
     frame = pd.DataFrame(
         {
             "size": np.where(random.random(n) < 0.2, np.nan, random.integers(0, 50, n) / 4),
             "age": random.integers(0, 60, n).astype(float),
-            "kind": random.choice(["l0", "l1", "l2", "l3", None], n),
+            "kind": random.choice([None, "l0", "l1", "l2", "l3", "l4", "l5", "l6", "l7"], n),
         }
     )
-    score = np.nan_to_num(frame["size"], nan=20.0) + (frame["age"] - 30).abs() + 9 * frame["kind"].isin(["l1", "l3"])
+    score = (
+        np.nan_to_num(frame["size"], nan=20.0)
+        + (frame["age"] - 30).abs()
+        + 3 * frame["kind"].map(LEVEL_EFFECT).fillna(9)
+    )
     model = BayesianTreeClassifier(prior=0.2).fit(frame, score > score.median())
     rules, leaves = to_rules(model), model.apply(frame)
     assert any(" or missing" in condition for rule in rules for condition in rule.conditions)
+    assert any("not in" in condition and "missing" in condition for rule in rules for condition in rule.conditions)
     for row, leaf in zip(frame.to_dict("records"), leaves, strict=True):
         fitting = [rule.leaf for rule in rules if all(meets(text, row) for text in rule.conditions)]
         assert fitting == [leaf]
@@ -84,6 +92,19 @@ def test_rules_have_one_condition_a_feature_and_the_numbers_of_the_leaf(fitted):
         assert len(rule.conditions) == len({model.tree_.feature[node] for node in path})
         assert (rule.n, rule.estimate) == (explanation.n_rows, explanation.estimate)
         assert rule.interval == explanation.interval
+
+
+def test_gaps_that_an_upper_cut_sent_away_stay_away():
+    kinds = {None: 95, "a": 95, "b": 30, "c": 5, "d": 5, "e": 5, "f": 5}
+    frame = pd.DataFrame({"kind": np.repeat(np.array(list(kinds), dtype=object), 100)})
+    y = np.concatenate([np.arange(100) < percent for percent in kinds.values()])
+    model = BayesianTreeClassifier(prior=1.0).fit(frame, y)
+    assert to_frame(model)["rule"][1:3].tolist() == ["kind not in {a, missing}", "kind in {b}"]
+    assert [rule.conditions for rule in to_rules(model)] == [
+        ("kind in {b}",),
+        ("kind not in {a, b, missing}",),
+        ("kind in {a, missing}",),
+    ]
 
 
 def cancer():

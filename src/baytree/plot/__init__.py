@@ -1,0 +1,10 @@
+"""Pictures of trees and of what they know. Needs matplotlib: ``pip install 'baytree[plot]'``."""
+
+from ._calibration import calibration as calibration
+from ._features import feature_posterior as feature_posterior
+from ._leaves import leaves as leaves
+from ._partitions import partition_posterior as partition_posterior
+from ._regression import regression as regression
+from ._surface import surface as surface
+from ._tree import tree as tree
+from ._trees import trees as trees

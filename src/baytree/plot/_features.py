@@ -1,0 +1,71 @@
+"""Which feature a node should be cut along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from .._validation import check_integer
+from ..rules import feature_name
+from ._canvas import BLUE, GREY, axes_of, open_frame
+from ._posteriors import single_tree
+from ._words import wrapped
+
+_SIZE = 9.0
+_LEAST = 0.0005  # share of a feature that has a bar of its own
+
+
+def feature_posterior(model: Any, *, node: int = 0, max_features: int = 15, ax: Any = None) -> Axes:
+    """Draw how probably a node is cut along each feature, and how probably it is not cut.
+
+    Parameters
+    ----------
+    model
+        A fitted tree; of a tree space, a node of its modal tree is drawn.
+    node
+        Number of the node; 0 is the root.
+    max_features
+        Bars for so many features at most, the most probable; one more bar is for all others together. A feature
+        with less than one in two thousand is one of the others.
+    ax
+        Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    model = single_tree(model)
+    node, max_features = check_integer("node", node, low=0), check_integer("max_features", max_features, low=1)
+    if node >= model.tree_.node_count:
+        raise ValueError(f"node must be one of the tree's {model.tree_.node_count} nodes; got {node}.")
+    bars = _bars(model, node, max_features)
+    ax = axes_of(ax, size=(6.0, 0.9 + 0.26 * len(bars)))
+    places = np.arange(len(bars))
+    drawn = ax.barh(places, [share for _, share, _ in bars], color=[colour for *_, colour in bars])
+    ax.bar_label(drawn, [_percent(share) for _, share, _ in bars], padding=3, fontsize=_SIZE)
+    ax.set_yticks(places, [name for name, *_ in bars], fontsize=_SIZE)
+    ax.set_ylim(len(bars) - 0.4, -0.6)  # the first above
+    ax.set(xlim=(0, 1.12 * max(share for _, share, _ in bars)), xlabel="posterior probability")
+    ax.set_title(f"Which feature should cut {'the root' if node == 0 else f'node {node}'}?", fontsize=10)
+    open_frame(ax, left=False)
+    return ax
+
+
+def _bars(model: Any, node: int, max_features: int) -> list[tuple[str, float, str]]:
+    """Name, share and colour of each bar, from above."""
+    *shares, no_cut = model.tree_.feature_posterior[node].tolist()
+    names = getattr(model, "feature_names_in_", None)
+    order = sorted(range(len(shares)), key=lambda feature: -shares[feature])
+    own = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
+    bars = [(wrapped(feature_name(feature, names), 2.6, _SIZE, 2), shares[feature], BLUE) for feature in own]
+    others = order[len(own) :]
+    if others:
+        name = f"{len(others)} {'other ' if own else ''}feature{'s' if len(others) > 1 else ''}"
+        bars.append((name, sum(shares[feature] for feature in others), GREY))
+    return [*bars, ("no cut", no_cut, GREY)]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}" if share >= _LEAST else "< 0.1%"

@@ -1,0 +1,64 @@
+"""Where the nodes of a drawn tree go: ends side by side, parents centred above their children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import IntArray
+from ..tree import Tree
+
+
+@dataclass(frozen=True)
+class Box:
+    """Room of a node, in inches; y points up, and the top of the tree is at 0."""
+
+    x: float  # of the middle
+    top: float
+    width: float
+    height: float
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.top - self.height
+
+
+def drawn_nodes(tree: Tree, max_depth: int | None) -> IntArray:
+    """The nodes that are drawn, in depth-first order."""
+    return np.flatnonzero(tree.depth <= (tree.max_depth if max_depth is None else max_depth))
+
+
+def is_end(tree: Tree, node: int, max_depth: int | None) -> bool:
+    """Whether nothing is drawn below a node."""
+    return bool(tree.is_leaf[node] or tree.depth[node] == max_depth)
+
+
+def place(
+    tree: Tree, sizes: dict[int, tuple[float, float]], max_depth: int | None, *, slot: float, gap: float
+) -> dict[int, Box]:
+    """Place boxes of given sizes.
+
+    Every end has a slot of its own. A parent is half a slot or more from either child, and so a slot or more from the
+    edges of its subtree's room: boxes up to two slots wide never meet.
+    """
+    ends = [node for node in sizes if is_end(tree, node, max_depth)]
+    middle = {node: (i + 0.5) * slot for i, node in enumerate(ends)}
+    for node in reversed(sizes):  # children come after their parents
+        if node not in middle:
+            left, right = int(tree.children_left[node]), int(tree.children_right[node])
+            middle[node] = (middle[left] + middle[right]) / 2
+    tops = _tops(tree, {node: size for node, size in sizes.items() if not is_end(tree, node, max_depth)}, gap)
+    return {node: Box(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
+
+
+def _tops(tree: Tree, cuts: dict[int, tuple[float, float]], gap: float) -> list[float]:
+    """Upper edges of the levels, each as high as its highest cut: below an end there is nothing in the way."""
+    heights = [0.0] * (max((int(tree.depth[node]) for node in cuts), default=-1) + 1)
+    for node, (_, height) in cuts.items():
+        heights[int(tree.depth[node])] = max(heights[int(tree.depth[node])], height)
+    tops = [0.0]
+    for height in heights:
+        tops.append(tops[-1] - height - gap)
+    return tops

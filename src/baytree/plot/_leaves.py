@@ -1,0 +1,88 @@
+"""The leaves of a tree, one below the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from .._typing import IntArray
+from ._canvas import BLACK, axes_of, open_frame
+from ._posteriors import NodePosterior, Posteriors, posteriors_of, single_tree
+from ._words import wrapped
+
+_ROW = 0.36  # height of a leaf, in inches
+
+
+def leaves(model: Any, *, ax: Any = None) -> Axes:
+    """Draw what every leaf knows, in the order of their estimates, with 90 % intervals and numbers of rows.
+
+    Parameters
+    ----------
+    model
+        A fitted tree; of a tree space its modal tree is drawn.
+    ax
+        Axes to draw on; None: a new figure, as high as the leaves need.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    model = single_tree(model)
+    posteriors = posteriors_of(model, np.flatnonzero(model.tree_.is_leaf))
+    order = _ordered(posteriors)
+    row = max(_ROW, 0.09 * len(posteriors.classes))
+    ax = axes_of(ax, size=(6.0, min(1.2 + row * len(order), 100.0)))
+    for place, node in enumerate(order):
+        _draw_leaf(ax, place, posteriors.nodes[node])
+    if posteriors.classes:
+        _write_legend(ax, posteriors)
+    _write_labels(ax, model, order)
+    ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
+    ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
+    ax.set_title("What does each leaf know?", fontsize=10)
+    open_frame(ax, left=False)
+    return ax
+
+
+def _ordered(posteriors: Posteriors) -> list[int]:
+    """Leaves by their estimate, the lowest first; with several classes, class by class."""
+
+    def key(node: int) -> tuple[int, float]:
+        posterior = posteriors.nodes[node]
+        return posterior.main, posterior.estimates[posterior.main].value
+
+    return sorted(posteriors.nodes, key=key)
+
+
+def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
+    """A density on a line of its own, with the interval below it; or a point for each class."""
+    main = posterior.estimates[posterior.main]
+    if posterior.curve is not None:
+        values, density = posterior.curve
+        heights = place + 0.8 * density / density.max()
+        ax.fill_between(values, heights, place, color=main.colour, alpha=0.3, lw=0)
+        ax.plot(values, heights, color=main.colour, lw=1)
+    spread = np.zeros(1) if len(posterior.estimates) == 1 else np.linspace(0.3, -0.3, len(posterior.estimates))
+    for estimate, shift in zip(posterior.estimates, spread, strict=True):
+        y = place + float(shift)
+        if np.isfinite(estimate.low):
+            ax.plot([estimate.low, estimate.high], [y, y], color=estimate.colour, lw=2, solid_capstyle="butt")
+        if np.isfinite(estimate.value):
+            edge = BLACK if posterior.curve is not None else estimate.colour
+            ax.plot(
+                estimate.value, y, "o", color=estimate.colour, markersize=4, markeredgecolor=edge, markeredgewidth=0.5
+            )
+
+
+def _write_labels(ax: Axes, model: Any, order: list[int]) -> None:
+    n_rows: IntArray = model.tree_.n_node_samples
+    ax.set_yticks(np.arange(len(order)), [f"leaf {node}, n = {n_rows[node]}" for node in order], fontsize=9)
+
+
+def _write_legend(ax: Axes, posteriors: Posteriors) -> None:
+    """Names beside the plot, where they hide nothing."""
+    handles = [ax.plot([], [], "o-", color=colour, markersize=4)[0] for _, colour in posteriors.classes]
+    names = [wrapped(name, 1.8, 9, 2) for name, _ in posteriors.classes]
+    ax.legend(handles, names, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -1,0 +1,178 @@
+"""One tree as boxes, lines and small posteriors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from ..explanation import format_odds
+from ..rules import Wording
+from ..tree import Tree
+from ._canvas import BLACK, GREY
+from ._layout import Box, drawn_nodes, is_end, place
+from ._posteriors import NodePosterior, Posteriors, posteriors_of
+from ._words import plain, text_width, wrapped
+
+_LINE = 1.25  # height of a line of text, in font sizes
+_PADDING = 0.07
+
+
+@dataclass(frozen=True)
+class Style:
+    """Sizes in inches, the font's in points; and how much is told."""
+
+    slot: float  # width of an end with the room beside it
+    picture: float  # height of a small posterior
+    gap: float  # between levels
+    size: float
+    details: bool
+
+    @property
+    def end_width(self) -> float:
+        """Width of the box of an end."""
+        return self.slot - 0.1
+
+    @property
+    def cut_width(self) -> float:
+        """Width that the box of a cut has at most."""
+        return 2 * self.slot - 0.1
+
+    def height(self, text: str) -> float:
+        """Height of a text."""
+        return (text.count("\n") + 1) * self.size * _LINE / 72
+
+
+LARGE = Style(slot=1.15, picture=0.5, gap=0.34, size=8, details=True)
+SMALL = Style(slot=0.72, picture=0.32, gap=0.22, size=7, details=False)
+
+
+class TreePicture:
+    """The texts of a tree's nodes and the places of their boxes."""
+
+    def __init__(self, model: Any, max_depth: int | None, style: Style) -> None:
+        self.tree: Tree = model.tree_
+        self.style = style
+        self.max_depth = max_depth
+        nodes = drawn_nodes(self.tree, max_depth)
+        self.posteriors: Posteriors = posteriors_of(model, nodes[self.tree.is_leaf[nodes]])
+        wording = Wording(model, self.tree)
+        self.texts = {int(node): self._text(int(node), wording) for node in nodes}
+        sizes = {node: self._size(node, text) for node, text in self.texts.items()}
+        self.boxes = place(self.tree, sizes, max_depth, slot=style.slot, gap=style.gap)
+        self.width = max(box.x for box in self.boxes.values()) + style.slot / 2
+        self.height = -min(box.bottom for box in self.boxes.values())
+
+    def _text(self, node: int, wording: Wording) -> str:
+        rows = f"n = {self.tree.n_node_samples[node]}"
+        if self.tree.is_leaf[node]:
+            return "\n".join([*self._leaf_lines(self.posteriors.nodes[node]), rows])
+        if is_end(self.tree, node, self.max_depth):
+            return f"…\n{rows}"
+        width = self.style.cut_width - 2 * _PADDING
+        cut = self._cut(wording.feature(node), wording.condition(node), width)
+        if not self.style.details:
+            return cut
+        odds = format_odds(float(self.tree.log_odds_split[node]))
+        return f"{cut}\n{wrapped(f'odds {odds}, {rows}', width, self.style.size, 2)}"
+
+    def _cut(self, feature: str, condition: str, width: float) -> str:
+        """The rule of a cut, on one line where it fits."""
+        size = self.style.size
+        together = plain(f"{feature} {condition}")
+        if text_width(together, size) <= width:
+            return together
+        return f"{wrapped(feature, width, size, 3)}\n{wrapped(condition, width, size, 3)}"
+
+    def _leaf_lines(self, posterior: NodePosterior) -> list[str]:
+        told = posterior.says if self.style.details else posterior.says[:1]
+        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in told]
+
+    def _size(self, node: int, text: str) -> tuple[float, float]:
+        height = self.style.height(text) + _PADDING
+        if self.tree.is_leaf[node]:
+            return self.style.end_width, height + self.style.picture + _PADDING
+        width = text_width(text, self.style.size) + 2 * _PADDING
+        return min(width, self.style.cut_width), height
+
+    def draw(self, ax: Axes, left: float, top: float, scale: float) -> None:
+        """Draw with the upper left corner at a place; `scale` is the size of an inch of the picture on paper."""
+        boxes = {node: Box(box.x + left, box.top + top, box.width, box.height) for node, box in self.boxes.items()}
+        for node in boxes:
+            if not is_end(self.tree, node, self.max_depth):
+                self._draw_branches(ax, node, boxes, scale)
+        for node, box in boxes.items():
+            self._draw_node(ax, node, box, scale)
+
+    def _draw_branches(self, ax: Axes, node: int, boxes: dict[int, Box], scale: float) -> None:
+        """Lines to the children, with what sends a row there."""
+        parent = boxes[node]
+        for child, word, side in (
+            (boxes[int(self.tree.children_left[node])], "yes", "right"),
+            (boxes[int(self.tree.children_right[node])], "no", "left"),
+        ):
+            fork = child.top + 0.6 * self.style.gap
+            way = [parent.x, parent.x, child.x, child.x], [parent.bottom, fork, fork, child.top]
+            ax.plot(*way, color=GREY, lw=0.8 * scale, zorder=1)
+            space = 0.04 if side == "left" else -0.04
+            size = 0.85 * self.style.size * scale
+            ax.text(child.x + space, fork - 0.03, word, ha=side, va="top", size=size, color="#555555")
+
+    def _draw_node(self, ax: Axes, node: int, box: Box, scale: float) -> None:
+        leaf = bool(self.tree.is_leaf[node])
+        cut_short = not leaf and is_end(self.tree, node, self.max_depth)
+        corner = (box.x - box.width / 2, box.bottom)
+        ax.add_patch(
+            Rectangle(
+                corner,
+                box.width,
+                box.height,
+                facecolor="white" if leaf else "#f2f2f2",
+                edgecolor=GREY,
+                linewidth=0.6 * scale,
+                linestyle="--" if cut_short else "-",
+                zorder=2,
+            )
+        )
+        text_top = box.top - _PADDING / 2
+        if leaf:
+            room = Box(box.x, box.top - _PADDING, box.width - 2 * _PADDING, self.style.picture)
+            draw_posterior(ax, self.posteriors, self.posteriors.nodes[node], room, scale)
+            text_top = room.bottom - _PADDING / 2
+        middle = (text_top + box.bottom + _PADDING / 4) / 2
+        size = self.style.size * scale
+        ax.text(box.x, middle, self.texts[node], ha="center", va="center", size=size, linespacing=1.15, zorder=3)
+
+
+def draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, room: Box, scale: float) -> None:
+    """A density, as high as there is room for; bars where there is a class for each; else a dot."""
+    left = room.x - room.width / 2
+    ax.plot([left, left + room.width], [room.bottom] * 2, color=GREY, lw=0.6 * scale, zorder=3)
+
+    def across(value: Any) -> Any:
+        return left + (np.clip(value, posteriors.low, posteriors.high) - posteriors.low) / span * room.width
+
+    span = posteriors.high - posteriors.low
+    main = posterior.estimates[posterior.main]
+    if len(posterior.estimates) > 1 or posteriors.classes:
+        _draw_bars(ax, posterior, room, scale)
+    elif posterior.curve is not None:
+        values, density = posterior.curve
+        heights = room.bottom + density / density.max() * room.height
+        ax.fill_between(across(values), heights, room.bottom, color=main.colour, alpha=0.3, lw=0, zorder=3)
+        ax.plot(across(values), heights, color=main.colour, lw=scale, zorder=3)
+    elif np.isfinite(main.value):
+        ax.plot(across(main.value), room.bottom, "o", color=main.colour, markersize=4 * scale, zorder=3)
+
+
+def _draw_bars(ax: Axes, posterior: NodePosterior, room: Box, scale: float) -> None:
+    step = room.width / len(posterior.estimates)
+    for i, bar in enumerate(posterior.estimates):
+        x = room.x - room.width / 2 + (i + 0.5) * step
+        corner = (x - 0.4 * step, room.bottom)
+        ax.add_patch(Rectangle(corner, 0.8 * step, bar.value * room.height, color=bar.colour, lw=0, zorder=3))
+        ends = [room.bottom + end * room.height for end in (bar.low, bar.high)]
+        ax.plot([x, x], ends, color=BLACK, lw=0.8 * scale, zorder=4)

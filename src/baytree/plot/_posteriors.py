@@ -1,0 +1,164 @@
+"""What the nodes of a tree know, as numbers to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import FloatArray, IntArray
+from .._validation import shown
+from ..estimators._space import TreeSpace
+from ..estimators._tree import BayesianTree
+from ._canvas import BLUE, VERMILLION, class_colour
+
+_TAIL = 0.001  # on either side, beyond which a density is not drawn
+_POINTS = 121
+Curve = tuple[FloatArray, FloatArray]  # values and their densities
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that a node tells, with its 90 % interval (NaN where nobody knows)."""
+
+    value: float
+    low: float
+    high: float
+    colour: str
+
+
+@dataclass(frozen=True)
+class NodePosterior:
+    """What one node knows: the probability of each class, or one number."""
+
+    says: tuple[str, ...]  # the most probable class, or the expected number; then what more there is to tell
+    estimates: tuple[Estimate, ...]
+    main: int  # the estimate that counts
+    curve: Curve | None  # density of that, where it is one number with a density
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """What some nodes know, on one scale."""
+
+    quantity: str  # what the estimates are: "probability of malignant"
+    low: float
+    high: float
+    classes: tuple[tuple[str, str], ...]  # names and colours, where a node has an estimate for each
+    nodes: dict[int, NodePosterior]
+
+    @property
+    def caption(self) -> str:
+        """What the small pictures show."""
+        if self.classes:
+            return "Bars: expected probability of each class, with 90 % intervals"
+        if all(node.curve is None for node in self.nodes.values()):
+            return f"Dots: {self.quantity}, from {self.low:.4g} to {self.high:.4g}"
+        return f"Curves: posterior density of the {self.quantity}, from {self.low:.4g} to {self.high:.4g}"
+
+
+def single_tree(model: Any) -> Any:
+    """The fitted tree given, or the modal tree of a tree space."""
+    if not isinstance(model, (BayesianTree, TreeSpace)):
+        raise TypeError(f"model must be a tree or a tree space of baytree; got {shown(model)}.")
+    check_is_fitted(model)
+    return model.modal_tree_ if isinstance(model, TreeSpace) else model
+
+
+def posteriors_of(model: Any, nodes: IntArray) -> Posteriors:
+    """What some nodes of a fitted tree know."""
+    if not hasattr(model, "classes_"):
+        return _of_numbers(model, nodes)
+    names = tuple(str(label) for label in model.classes_)
+    found = {int(node): _class_posterior(model, int(node), names) for node in nodes}
+    if len(names) == 2:
+        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found)
+    legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
+    return Posteriors("probability", 0.0, 1.0, legend, found)
+
+
+def _class_posterior(model: Any, node: int, names: tuple[str, ...]) -> NodePosterior:
+    posterior = model.tree_.posterior[node]
+    best = int(np.argmax(posterior))
+    values = model.tree_.value[node, 0]
+    intervals = model.outcome_.quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
+    if len(names) == 2:
+        estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILLION)[best])
+        curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
+        return NodePosterior(_class_lines(names[best], estimate), (estimate,), 0, curve)
+    estimates = tuple(
+        Estimate(float(value), float(low), float(high), class_colour(i))
+        for i, (value, (low, high)) in enumerate(zip(values, intervals, strict=True))
+    )
+    return NodePosterior(_class_lines(names[best], estimates[best]), estimates, best, None)
+
+
+def _class_lines(name: str, estimate: Estimate) -> tuple[str, ...]:
+    return name, f"{estimate.value:.3f}", f"{estimate.low:.3f} – {estimate.high:.3f}"
+
+
+def _of_numbers(model: Any, nodes: IntArray) -> Posteriors:
+    distributions = [_mean_distribution(model, int(node)) for node in nodes]
+    estimates = [
+        _estimate(model.tree_.value[node, 0], distribution)
+        for node, distribution in zip(nodes, distributions, strict=True)
+    ]
+    low, high = _common_range(estimates)
+    found = {}
+    for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
+        says = " ".join(f"{value:.4g}" for value in model.tree_.value[node, 0])
+        if distribution is None:
+            found[int(node)] = NodePosterior((says,), (estimate,), 0, None)
+        else:
+            curve = _curve(distribution, low, high)
+            interval = f"{estimate.low:.4g} – {estimate.high:.4g}"
+            found[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
+    return Posteriors("mean outcome", low, high, (), found)
+
+
+def _mean_distribution(model: Any, node: int) -> Any:
+    """Distribution of the mean outcome in a node; None where an outcome of the user's own has none."""
+    outcome = model.outcome_
+    if outcome.name == "custom" and not hasattr(outcome.definition, "mean_distribution"):
+        return None
+    return outcome.mean_distribution(model.tree_.posterior[[node]])
+
+
+def _estimate(values: FloatArray, distribution: Any) -> Estimate:
+    """Of an outcome whose mean is several numbers, the first."""
+    low, high = (np.nan, np.nan) if distribution is None else (_quantile(distribution, q) for q in (0.05, 0.95))
+    return Estimate(float(values[0]), low, high, BLUE)
+
+
+def _quantile(distribution: Any, q: float) -> float:
+    return float(np.ravel(distribution.ppf(q))[0])
+
+
+def _common_range(estimates: list[Estimate]) -> tuple[float, float]:
+    """A range that shows all estimates, and their intervals but for those of leaves that know next to nothing."""
+    values = np.array([[e.value, e.low, e.high] for e in estimates])
+    values = np.where(np.isfinite(values), values, np.nan)
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
+        return 0.0, 1.0
+    middle = np.where(np.isnan(values[:, 0]), np.nanmean(present), values[:, 0])
+    widths = (values[:, 2] - values[:, 1])[~np.isnan(values[:, 2] - values[:, 1])]
+    room = max(float(np.ptp(middle)), 1.5 * float(np.median(widths)) if len(widths) else 0.0)
+    low, high = float(present.min()), float(present.max())
+    room = room or abs(low) / 10 or 1.0
+    low, high = low - 0.4 * room, high + 0.4 * room
+    return max(low, float(middle.min()) - room), min(high, float(middle.max()) + room)
+
+
+def _curve(distribution: Any, low: float, high: float) -> Curve | None:
+    """Density between its far quantiles, so that a sharp peak has as many points as a flat one."""
+    begin, end = max(_quantile(distribution, _TAIL), low), min(_quantile(distribution, 1 - _TAIL), high)
+    if not begin < end or not hasattr(distribution, "pdf"):
+        return None
+    values = np.linspace(begin, end, _POINTS)
+    density = np.asarray(distribution.pdf(values), dtype=np.float64)
+    usable = np.isfinite(density)
+    return (values[usable], density[usable]) if density[usable].any() else None

@@ -1,0 +1,176 @@
+"""Predictions over two features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from .._typing import AnyArray, FloatArray
+from .._validation import shown
+from ..estimators._space import TreeSpace
+from ._canvas import BLUE_TO_VERMILLION, check_axes, class_colour
+from ._posteriors import single_tree
+from ._table import Feature, Table, note_on_others
+from ._words import wrapped
+
+_SIDE = 300  # cells along an axis
+_SIDE_OF_SPACE = 50  # the same of a tree space, whose intervals take long
+_SIZE = 9.0
+
+
+@dataclass(frozen=True)
+class _Surface:
+    """What is drawn, one entry per row of the grid."""
+
+    what: str  # "probability of malignant"
+    value: FloatArray
+    width: FloatArray | None  # of the 90 % interval; None where nobody knows
+    limits: tuple[float, float]
+    best: AnyArray | None  # the most probable of more than two classes
+
+
+def surface(
+    model: Any, X: Any, y: Any = None, *, features: tuple[Any, Any] = (0, 1), ax: Any = None
+) -> tuple[Axes, Axes]:
+    """Draw predictions over two features, and beside them how wide their 90 % intervals are.
+
+    Every other feature is held at its median or its most common level. With more than two classes, the colour is that
+    of the most probable class, and the paler the less probable it is.
+
+    Parameters
+    ----------
+    model
+        A fitted tree or tree space.
+    X
+        Rows: they set the range of the axes, and are drawn as points.
+    y
+        Outcomes of the rows, which colour the points; None: no points.
+    features
+        Names or positions of the two features.
+    ax
+        Two Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    tuple of two matplotlib Axes
+        Prediction and width.
+    """
+    single_tree(model)
+    if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
+        raise ValueError(f"features must be two features, by name or position; got {shown(features)}.")
+    table = Table(model, X)
+    across, up = (table.feature("features", feature) for feature in features)
+    if across.position == up.position:
+        raise ValueError(f"features must be two different features; got {across.name!r} twice.")
+    left, right = _two_axes(ax)
+    side = _SIDE_OF_SPACE if isinstance(model, TreeSpace) else _SIDE
+    edges = across.edges(side), up.edges(side)
+    found = _predicted(table, across, up, edges)
+    _draw_values(left, found, edges, model)
+    _draw_widths(right, found, edges)
+    if y is not None:
+        _draw_rows(left, across, up, np.asarray(y), found, model)
+    for one in (left, right):
+        across.label(one.xaxis)
+        up.label(one.yaxis)
+    note_on_others(left, table, 2, "Prediction")
+    right.set_title("How unsure is it?", fontsize=10)
+    return left, right
+
+
+def _two_axes(ax: Any) -> tuple[Axes, Axes]:
+    if ax is None:
+        left, right = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")[1]
+        return left, right
+    if isinstance(ax, Axes) or not hasattr(ax, "__len__") or len(ax) != 2:
+        raise TypeError(f"surface draws two panels: ax must be None or two Axes; got {shown(ax)}.")
+    return check_axes(ax[0]), check_axes(ax[1])
+
+
+def _predicted(table: Table, across: Feature, up: Feature, edges: tuple[FloatArray, FloatArray]) -> _Surface:
+    """Ask the model in the middle of every cell of the grid."""
+    middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
+    x, y = (side.ravel() for side in np.meshgrid(*middles))
+    rows = table.typical_rows({across.position: x, up.position: y})
+    model = table.model
+    return _of_classes(model, rows) if hasattr(model, "classes_") else _of_numbers(model, rows)
+
+
+def _of_classes(model: Any, rows: FloatArray) -> _Surface:
+    probability, interval = model.predict_proba(rows), model.predict_interval(rows, level=0.9)
+    two = probability.shape[1] == 2
+    best = np.full(len(rows), 1) if two else np.argmax(probability, axis=1)
+    every = np.arange(len(rows))
+    width = interval[every, best, 1] - interval[every, best, 0]
+    what = f"probability of {model.classes_[1]}" if two else "probability of the most probable class"
+    return _Surface(what, probability[every, best], width, (0.0, 1.0), None if two else best)
+
+
+def _of_numbers(model: Any, rows: FloatArray) -> _Surface:
+    value = model.predict(rows)
+    if value.ndim > 1:
+        raise ValueError("surface needs an outcome whose mean is one number; that of this model is several.")
+    finite = value[np.isfinite(value)] if np.isfinite(value).any() else np.array([0.0, 1.0])
+    low, high = float(finite.min()), float(finite.max())
+    margin = 0.0 if high > low else abs(low) / 10 or 1.0
+    outcome, width = model.outcome_, None
+    if outcome.name != "custom" or hasattr(outcome.definition, "mean_distribution"):
+        width = np.diff(model.predict_interval(rows, level=0.9, kind="mean"), axis=1)[:, 0]
+    return _Surface("mean outcome", value, width, (low - margin, high + margin), None)
+
+
+def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], model: Any) -> None:
+    shape = len(edges[1]) - 1, len(edges[0]) - 1
+    low, high = found.limits
+    if found.best is not None:
+        ax.pcolormesh(*edges, _class_colours(found, model).reshape(*shape, 3), rasterized=True)
+        _write_classes(ax, model)
+        return
+    colours = BLUE_TO_VERMILLION if hasattr(model, "classes_") else "cividis"
+    mesh = ax.pcolormesh(*edges, found.value.reshape(shape), cmap=colours, vmin=low, vmax=high, rasterized=True)
+    ax.figure.colorbar(mesh, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
+
+
+def _class_colours(found: _Surface, model: Any) -> FloatArray:
+    """The class's colour where it is certain, white where it is no more probable than any other."""
+    n_classes = len(model.classes_)
+    colours = np.array([to_rgb(class_colour(i)) for i in range(n_classes)])
+    chance = 1 / n_classes if n_classes > 1 else 0.0
+    strength = np.clip((found.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
+    return np.asarray(1 - strength * (1 - colours[found.best]))
+
+
+def _write_classes(ax: Axes, model: Any) -> None:
+    handles = [ax.plot([], [], "s", color=class_colour(i), markersize=6)[0] for i in range(len(model.classes_))]
+    names = [wrapped(label, 1.5, _SIZE, 2) for label in model.classes_]
+    ax.legend(handles, names, fontsize=_SIZE, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _draw_widths(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]) -> None:
+    if found.width is None:
+        ax.text(0.5, 0.5, "This outcome has no mean_distribution.", ha="center", transform=ax.transAxes)
+        return
+    width = np.where(np.isfinite(found.width), found.width, np.nan)
+    shape = len(edges[1]) - 1, len(edges[0]) - 1
+    mesh = ax.pcolormesh(*edges, width.reshape(shape), cmap="Greys", vmin=0, rasterized=True)
+    ax.figure.colorbar(mesh, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
+
+
+def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surface, model: Any) -> None:
+    if y.shape != across.cells.shape:
+        raise ValueError(f"y must hold one outcome per row of X ({len(across.cells)}); got shape {y.shape}.")
+    random = np.random.default_rng(0)
+    x_place, y_place = across.scattered(random), up.scattered(random)
+    edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
+    if hasattr(model, "classes_"):
+        for i, label in enumerate(model.classes_):
+            own = y == label
+            ax.scatter(x_place[own], y_place[own], color=class_colour(i), **edge)
+    else:
+        low, high = found.limits
+        ax.scatter(x_place, y_place, c=y, cmap="cividis", vmin=low, vmax=high, **edge)

@@ -1,0 +1,37 @@
+"""A tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from .._validation import check_optional_integer
+from ._picture import LARGE, TreePicture
+from ._posteriors import single_tree
+from ._sheet import Sheet
+
+
+def tree(model: Any, *, max_depth: int | None = None, ax: Any = None) -> Axes:
+    """Draw a fitted tree: cuts with their odds against no cut, leaves with their posteriors.
+
+    Parameters
+    ----------
+    model
+        A fitted tree; of a tree space its modal tree is drawn.
+    max_depth
+        Deepest level to draw; None for all.
+    ax
+        Axes to draw on, in which everything is made to fit; None: a new figure, as large as the tree needs.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    model = single_tree(model)
+    picture = TreePicture(model, check_optional_integer("max_depth", max_depth, low=0), LARGE)
+    sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
+    left = (sheet.width - picture.width) / 2
+    picture.draw(sheet.ax, left, sheet.top, sheet.scale)
+    sheet.write_heading(left + picture.boxes[0].x)
+    return sheet.ax

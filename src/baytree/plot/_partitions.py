@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
 
 from .._typing import AnyArray
 from .._validation import shown
@@ -52,9 +53,9 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
         _draw_thresholds(ax, column, cuts, no_cut, scale)
     else:
         best = _best_sets(cuts, scale)
-        ax = axes_of(ax, size=(6.0, 1.2 + 0.3 * len(best)))
-        _draw_sets(ax, column, best, no_cut, scale)
-    ax.set_title("How probable is each first cut?", fontsize=10)
+        ax = axes_of(ax, size=(6.0, max(1.2 + 0.3 * len(best), 2.4)))
+        _draw_sets(ax, column, best, scale)
+    ax.set_title(f"How probable is each first cut?\n(no cut of any feature: {no_cut:.2g})", fontsize=10)
     return ax
 
 
@@ -67,7 +68,8 @@ def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
 
 def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, scale: str) -> None:
     has_gaps = bool(np.isnan(column.cells).any())
-    finite = np.isfinite(cuts["threshold"])
+    lowest = _set_limits(ax, np.append(np.exp(cuts["log_posterior"]), no_cut), scale)
+    finite = np.isfinite(cuts["threshold"]) & (np.exp(cuts["log_posterior"]) >= lowest)
     for left, colour in ((False, BLUE), (True, VERMILLION)):
         own = cuts[finite & (cuts["missing_go_to_left"] == left)] if has_gaps else cuts[finite]
         name = f"gaps go {'left' if left else 'right'}" if has_gaps else None
@@ -76,8 +78,7 @@ def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, s
     for apart in cuts[np.isinf(cuts["threshold"])]:
         share = float(np.exp(apart["log_posterior"]))
         ax.axhline(share, color=VERMILLION, lw=1, ls=":", label=f"gaps apart ({share:.2g})")
-    ax.axhline(no_cut, color=GREY, lw=1, ls="--", label=f"no cut of any feature ({no_cut:.2g})")
-    _set_limits(ax, np.append(np.exp(cuts["log_posterior"]), no_cut), scale)
+    ax.axhline(no_cut, color=GREY, lw=1, ls="--", label="no cut of any feature")
     _draw_distribution(ax, column)
     ax.set(xlim=tuple(column.edges(1)[[0, -1]]), ylabel="posterior probability")
     column.label(ax.xaxis)
@@ -85,13 +86,13 @@ def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, s
     open_frame(ax)
 
 
-def _set_limits(ax: Axes, shares: AnyArray, scale: str) -> None:
-    """Leave a strip free below; on a log scale, show so many decades below the best."""
+def _set_limits(ax: Axes, shares: AnyArray, scale: str) -> float:
+    """Leave a strip free below, and return what is drawn above it: on a log scale, so many decades below the best."""
     top = float(shares.max())
     if scale == "linear":
         ax.set_ylim(-_STRIP / (1 - _STRIP) * 1.05 * top, 1.05 * top)
         ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
-        return
+        return 0.0
     lowest = max(float(shares[shares > 0].min()), top * 10.0**-_DECADES)
     decades = max(np.log10(top / lowest), 1.0)
     ax.set_yscale("log")
@@ -99,6 +100,7 @@ def _set_limits(ax: Axes, shares: AnyArray, scale: str) -> None:
     exponents = np.arange(np.ceil(np.log10(lowest)), np.log10(top) + 0.1, np.ceil(decades / 8))
     ax.set_yticks(10.0**exponents)
     ax.minorticks_off()
+    return lowest
 
 
 def _draw_distribution(ax: Axes, column: Feature) -> None:
@@ -113,20 +115,22 @@ def _best_sets(cuts: AnyArray, scale: str) -> AnyArray:
     if len(cuts) == 0:
         return cuts
     ordered = cuts[np.argsort(-cuts["log_posterior"], kind="stable")[:_MOST_SETS]]
-    least = _DECADES * np.log(10) if scale == "log" else np.log(1000)
-    return ordered[ordered["log_posterior"] >= ordered["log_posterior"][0] - least]
+    least = np.log(np.finfo(float).tiny) if scale == "log" else ordered["log_posterior"][0] - np.log(1000)
+    return ordered[ordered["log_posterior"] >= least]
 
 
-def _draw_sets(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, scale: str) -> None:
+def _draw_sets(ax: Axes, column: Feature, cuts: AnyArray, scale: str) -> None:
     shares = np.exp(cuts["log_posterior"])
     places = np.arange(len(shares))
     ax.barh(places, shares, color=BLUE)
     ax.set_yticks(places, [_set_name(levels) for levels in cuts["levels"]], fontsize=_SIZE)
     ax.set_ylim(len(shares) - 0.4, -0.6)  # the first above
-    if scale == "log" and (shares > 0).any():
+    if scale == "log" and len(shares) > 0:
         ax.set_xscale("log")
-        ax.set_xlim(shares[shares > 0].min() / 10, shares.max() * 2)
-    ax.set_xlabel(f"posterior probability (no cut of any feature: {no_cut:.2g})")
+        ax.set_xlim(shares.min() / 10, shares.max() * 2)
+        ax.xaxis.set_major_locator(LogLocator(numticks=6))
+        ax.minorticks_off()
+    ax.set_xlabel("posterior probability")
     ax.set_ylabel(f"{wrapped(column.name, 2.5, 10, 2)}, set apart")
     open_frame(ax, left=False)
 

@@ -44,17 +44,16 @@ def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> A
     outcomes = check_numbers("y", y, len(column.cells))
     places, cells = _along(column)
     rows = table.typical_rows({column.position: cells})
+    prediction = table.model.predict(rows)
+    if prediction.ndim > 1:
+        raise ValueError("regression needs an outcome whose mean is one number; that of this model is several.")
     ax = axes_of(ax)
     for kind, method, strength in (("outcome", "distribution", 0.18), ("mean", "mean_distribution", 0.45)):
         if _knows(table.model, method):
             low, high = _apart(column, table.model.predict_interval(rows, level=0.9, kind=kind)).T
             ax.fill_between(places, low, high, color=BLUE, alpha=strength, lw=0, label=f"90 % interval of the {kind}")
-    ax.scatter(
-        column.scattered(np.random.default_rng(0)), outcomes, s=8, color="#444444", alpha=0.6, lw=0, label="data"
-    )
-    prediction = table.model.predict(rows)
-    if prediction.ndim > 1:
-        raise ValueError("regression needs an outcome whose mean is one number; that of this model is several.")
+    drawn_at = column.scattered(np.random.default_rng(0))
+    ax.scatter(drawn_at, outcomes, s=8, color="#444444", alpha=0.6, lw=0, label="data")
     ax.plot(places, _apart(column, prediction), color=VERMILLION, lw=1.5, label="prediction")
     ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
     ax.set_ylabel("outcome")

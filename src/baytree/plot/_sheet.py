@@ -15,6 +15,7 @@ _WIDEST, _HIGHEST = 200.0, 100.0  # figures, in inches: beyond this matplotlib c
 _NARROWEST = 4.6  # a sheet, so that the heading has room
 _MARGIN = 0.1
 _LINE = 0.17
+_BETWEEN = 0.15  # classes
 _SIZE = 9.0
 _MOST_CLASSES = 12  # named in the heading
 
@@ -36,12 +37,16 @@ class Sheet:
     def write_heading(self, x: float) -> None:
         """Write what the small pictures show, centred as near to a place as the sheet allows."""
         for i, pieces in enumerate(self.lines):
-            width = sum(text_width(text, _SIZE) for text, _ in pieces)
+            width = _width(pieces)
             begin = min(max(x - width / 2, 0.0), max(self.width - width, 0.0))
             for text, colour in pieces:
                 place = {"ha": "left", "va": "top", "size": _SIZE * self.scale, "color": colour}
                 self.ax.text(begin, -_LINE * i, text, **place)  # type: ignore[arg-type]
-                begin += text_width(text, _SIZE)
+                begin += text_width(text, _SIZE) + _BETWEEN
+
+
+def _width(pieces: list[tuple[str, str]]) -> float:
+    return sum(text_width(text, _SIZE) + _BETWEEN for text, _ in pieces) - _BETWEEN
 
 
 def _heading(posteriors: Posteriors, width: float) -> list[list[tuple[str, str]]]:
@@ -49,11 +54,11 @@ def _heading(posteriors: Posteriors, width: float) -> list[list[tuple[str, str]]
     lines = [[(line, "black")] for line in wrapped(posteriors.caption, width, _SIZE, 3).split("\n")]
     row: list[tuple[str, str]] = []
     for name, colour in posteriors.classes[:_MOST_CLASSES]:
-        piece = wrapped(f"■ {name}", min(width - 0.3, 3.0), _SIZE) + "   "
-        if row and sum(text_width(text, _SIZE) for text, _ in [*row, (piece, "")]) > width:
+        piece = wrapped(f"■ {name}", 3.0, _SIZE), colour
+        if row and _width([*row, piece]) > width:
             lines.append(row)
             row = []
-        row.append((piece, colour))
+        row.append(piece)
     more = len(posteriors.classes) - _MOST_CLASSES
     rest = [[(plain(f"and {more} more, in the order of classes_"), "black")]] if more > 0 else []
     return [*lines, *([row] if row else []), *rest]

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.image import AxesImage
 
 from .._typing import AnyArray, FloatArray
 from .._validation import shown
@@ -67,14 +68,17 @@ def surface(
     across, up = (table.feature("features", feature) for feature in features)
     if across.position == up.position:
         raise ValueError(f"features must be two different features; got {across.name!r} twice.")
-    left, right = _two_axes(ax)
+    outcomes = None if y is None else np.asarray(y)
+    if outcomes is not None and outcomes.shape != across.cells.shape:
+        raise ValueError(f"y must hold one outcome per row of X ({len(across.cells)}); got shape {outcomes.shape}.")
     side = _SIDE_OF_SPACE if isinstance(model, TreeSpace) else _SIDE
     edges = across.edges(side), up.edges(side)
     found = _predicted(table, across, up, edges)
+    left, right = _two_axes(ax)
     _draw_values(left, found, edges, model)
     _draw_widths(right, found, edges)
-    if y is not None:
-        _draw_rows(left, across, up, np.asarray(y), found, model)
+    if outcomes is not None:
+        _draw_rows(left, across, up, outcomes, found, model)
     for one in (left, right):
         across.label(one.xaxis)
         up.label(one.yaxis)
@@ -125,15 +129,23 @@ def _of_numbers(model: Any, rows: FloatArray) -> _Surface:
 
 
 def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], model: Any) -> None:
-    shape = len(edges[1]) - 1, len(edges[0]) - 1
-    low, high = found.limits
     if found.best is not None:
-        ax.pcolormesh(*edges, _class_colours(found, model).reshape(*shape, 3), rasterized=True)
+        _draw_image(ax, _class_colours(found, model), edges)
         _write_classes(ax, model)
         return
+    low, high = found.limits
     colours = BLUE_TO_VERMILLION if hasattr(model, "classes_") else "cividis"
-    mesh = ax.pcolormesh(*edges, found.value.reshape(shape), cmap=colours, vmin=low, vmax=high, rasterized=True)
-    ax.figure.colorbar(mesh, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
+    image = _draw_image(ax, found.value, edges, cmap=colours, vmin=low, vmax=high)
+    ax.figure.colorbar(image, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
+
+
+def _draw_image(ax: Axes, cells: FloatArray, edges: tuple[FloatArray, FloatArray], **colours: Any) -> AxesImage:
+    """One value or colour for each cell of the grid, whose cells are all of a size."""
+    shape = len(edges[1]) - 1, len(edges[0]) - 1, *cells.shape[1:]
+    extent = (edges[0][0], edges[0][-1], edges[1][0], edges[1][-1])
+    return ax.imshow(
+        cells.reshape(shape), extent=extent, origin="lower", aspect="auto", interpolation="nearest", **colours
+    )
 
 
 def _class_colours(found: _Surface, model: Any) -> FloatArray:
@@ -153,17 +165,15 @@ def _write_classes(ax: Axes, model: Any) -> None:
 
 def _draw_widths(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]) -> None:
     if found.width is None:
+        ax.set(xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
         ax.text(0.5, 0.5, "This outcome has no mean_distribution.", ha="center", transform=ax.transAxes)
         return
     width = np.where(np.isfinite(found.width), found.width, np.nan)
-    shape = len(edges[1]) - 1, len(edges[0]) - 1
-    mesh = ax.pcolormesh(*edges, width.reshape(shape), cmap="Greys", vmin=0, rasterized=True)
-    ax.figure.colorbar(mesh, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
+    image = _draw_image(ax, width, edges, cmap="Greys", vmin=0)
+    ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
 
 
 def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surface, model: Any) -> None:
-    if y.shape != across.cells.shape:
-        raise ValueError(f"y must hold one outcome per row of X ({len(across.cells)}); got shape {y.shape}.")
     random = np.random.default_rng(0)
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}

@@ -69,7 +69,7 @@ class Feature:
         name = wrapped(self.name, 4.0, _TICK_SIZE, 2)
         axis.set_label_text(f"{name} ({n_gaps} gaps not drawn)" if n_gaps else name)
         if self.levels is None:
-            axis.set_major_locator(MaxNLocator(6))
+            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
             return
         flat = isinstance(axis, XAxis)
         names = [wrapped(level_name(level), 1.2, _TICK_SIZE, 2) for level in self.levels]

@@ -8,6 +8,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 _ELLIPSIS = "…"
 _NO_GLYPH = "□"
+_HINTING = 1.04  # letters are widened to whole pixels on a screen
 
 
 def plain(text: object) -> str:
@@ -32,7 +33,7 @@ def text_width(text: str, size: float) -> float:
     """Width in inches of the widest line of a text that `plain` or `wrapped` returned."""
     fonts = _fonts()
     lines = text.replace(r"\$", "$").split("\n")
-    return max(sum(_advance(c, fonts) for c in line) for line in lines) * size / 72
+    return _HINTING * max(sum(_advance(c, fonts) for c in line) for line in lines) * size / 72
 
 
 def _first_line(text: str, width: float, size: float) -> str:

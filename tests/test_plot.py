@@ -270,8 +270,26 @@ def test_trees_of_a_space(name):
 def test_the_texts_of_a_small_tree():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = BayesianTreeClassifier(max_depth=2).fit(X, y == 2)
-    assert texts_of(plot.tree(model)) == {"x"}
-    assert texts_of(plot.tree(model, max_depth=1)) == {"x"}
+    assert texts_of(plot.tree(model)) == {
+        "Curves: posterior density of the probability of True, from 0 to 1",
+        "False\n0.085\n0.048 – 0.131\nn = 97",
+        "False\n0.500\n0.328 – 0.672\nn = 2",
+        "True\n0.560\n0.397 – 0.718\nn = 5",
+        "True\n0.833\n0.753 – 0.902\nn = 46",
+        "no",
+        "petal length (cm) <= 4.95\nodds 186:1, n = 102",
+        "petal width (cm) <= 1.65\nodds 10^21:1, n = 150",
+        "petal width (cm) <= 1.75\nodds 2.68:1, n = 48",
+        "yes",
+    }
+    assert texts_of(plot.tree(model, max_depth=1)) == {
+        "Curves: posterior density of the probability of True, from 0 to 1",
+        "False\n0.115\n0.071 – 0.165\nn = 102\n…",
+        "True\n0.824\n0.743 – 0.893\nn = 48\n…",
+        "no",
+        "petal width (cm) <= 1.65\nodds 10^21:1, n = 150",
+        "yes",
+    }
 
 
 def small_boxes(ax):

@@ -56,9 +56,9 @@ class TreePicture:
     def __init__(self, model: Any, max_depth: int | None, style: Style) -> None:
         self.tree: Tree = model.tree_
         self.style = style
-        self.max_depth = max_depth
         nodes = drawn_nodes(self.tree, max_depth)
-        self.posteriors: Posteriors = posteriors_of(model, nodes[self.tree.is_leaf[nodes]])
+        self.ends = {int(node) for node in nodes if is_end(self.tree, int(node), max_depth)}
+        self.posteriors: Posteriors = posteriors_of(model, np.array(sorted(self.ends)))
         wording = Wording(model, self.tree)
         self.texts = {int(node): self._text(int(node), wording) for node in nodes}
         sizes = {node: self._size(node, text) for node, text in self.texts.items()}
@@ -68,10 +68,9 @@ class TreePicture:
 
     def _text(self, node: int, wording: Wording) -> str:
         rows = f"n = {self.tree.n_node_samples[node]}"
-        if self.tree.is_leaf[node]:
-            return "\n".join([*self._leaf_lines(self.posteriors.nodes[node]), rows])
-        if is_end(self.tree, node, self.max_depth):
-            return f"…\n{rows}"
+        if node in self.ends:
+            more = [] if self.tree.is_leaf[node] else ["…"]
+            return "\n".join([*self._end_lines(self.posteriors.nodes[node]), rows, *more])
         width = self.style.cut_width - 2 * _PADDING
         cut = self._cut(wording.feature(node), wording.condition(node), width)
         if not self.style.details:
@@ -87,13 +86,13 @@ class TreePicture:
             return together
         return f"{wrapped(feature, width, size, 3)}\n{wrapped(condition, width, size, 3)}"
 
-    def _leaf_lines(self, posterior: NodePosterior) -> list[str]:
+    def _end_lines(self, posterior: NodePosterior) -> list[str]:
         told = posterior.says if self.style.details else posterior.says[:1]
         return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in told]
 
     def _size(self, node: int, text: str) -> tuple[float, float]:
         height = self.style.height(text) + _PADDING
-        if self.tree.is_leaf[node]:
+        if node in self.ends:
             return self.style.end_width, height + self.style.picture + _PADDING
         width = text_width(text, self.style.size) + 2 * _PADDING
         return min(width, self.style.cut_width), height
@@ -102,7 +101,7 @@ class TreePicture:
         """Draw with the upper left corner at a place; `scale` is the size of an inch of the picture on paper."""
         boxes = {node: Box(box.x + left, box.top + top, box.width, box.height) for node, box in self.boxes.items()}
         for node in boxes:
-            if not is_end(self.tree, node, self.max_depth):
+            if node not in self.ends:
                 self._draw_branches(ax, node, boxes, scale)
         for node, box in boxes.items():
             self._draw_node(ax, node, box, scale)
@@ -122,23 +121,22 @@ class TreePicture:
             ax.text(child.x + space, fork - 0.03, word, ha=side, va="top", size=size, color="#555555")
 
     def _draw_node(self, ax: Axes, node: int, box: Box, scale: float) -> None:
-        leaf = bool(self.tree.is_leaf[node])
-        cut_short = not leaf and is_end(self.tree, node, self.max_depth)
+        end, leaf = node in self.ends, bool(self.tree.is_leaf[node])
         corner = (box.x - box.width / 2, box.bottom)
         ax.add_patch(
             Rectangle(
                 corner,
                 box.width,
                 box.height,
-                facecolor="white" if leaf else "#f2f2f2",
+                facecolor="white" if end else "#f2f2f2",
                 edgecolor=GREY,
                 linewidth=0.6 * scale,
-                linestyle="--" if cut_short else "-",
+                linestyle="--" if end and not leaf else "-",
                 zorder=2,
             )
         )
         text_top = box.top - _PADDING / 2
-        if leaf:
+        if end:
             room = Box(box.x, box.top - _PADDING, box.width - 2 * _PADDING, self.style.picture)
             draw_posterior(ax, self.posteriors, self.posteriors.nodes[node], room, scale)
             text_top = room.bottom - _PADDING / 2

@@ -20,7 +20,7 @@ def tree(model: Any, *, max_depth: int | None = None, ax: Any = None) -> Axes:
     model
         A fitted tree; of a tree space its modal tree is drawn.
     max_depth
-        Deepest level to draw; None for all.
+        Deepest level to draw; None for all. Nodes at which the drawing ends have a dashed frame.
     ax
         Axes to draw on, in which everything is made to fit; None: a new figure, as large as the tree needs.
 

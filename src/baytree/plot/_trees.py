@@ -27,7 +27,7 @@ def trees(space: Any, *, n: int = 4, max_depth: int | None = None, ax: Any = Non
     n
         How many trees at most; the space's `n_trees` says how many it knows.
     max_depth
-        Deepest level to draw; None for all.
+        Deepest level to draw; None for all. Nodes at which the drawing ends have a dashed frame.
     ax
         Axes to draw on, in which everything is made to fit; None: a new figure, as large as the trees need.
 

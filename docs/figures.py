@@ -1,7 +1,8 @@
-"""Draw the README's figure: ``make figures``."""
+"""Draw the pictures of the README and of the pages: ``make figures``."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -43,6 +44,19 @@ def main() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
     draw_oblique(axes)
     figure.savefig(IMAGES / "oblique.png", dpi=110)
+
+    draw_gallery()
+
+
+def draw_gallery() -> None:
+    """The pictures of docs/plots.md, drawn by its own code, in order."""
+    page = (IMAGES.parent / "plots.md").read_text(encoding="utf-8")
+    names = re.findall(r"!\[.*?\]\(images/(.*?)\)", page)
+    plt.close("all")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    exec(compile(code, "plots.md", "exec"), {})  # noqa: S102 (the code of our own page)
+    for number, name in zip(plt.get_fignums(), names, strict=True):
+        plt.figure(number).savefig(IMAGES / name, dpi=90)
 
 
 def draw_cuts(axes, X, y) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -119,14 +121,13 @@ def texts_of(ax):
 def drawn_anew_and_on(function, n_panels=1):
     """Draw on a figure of its own and on Axes that are given; both ways return the Axes."""
     own = function(ax=None)
-    figure, given = plt.subplots(1, max(n_panels, 2))
+    given = plt.subplots(1, 2)[1]
     plt.figure()
     current, n_figures = plt.gcf(), len(plt.get_fignums())
     ax = given[0] if n_panels == 1 else tuple(given)
     assert function(ax=ax) is ax if n_panels == 1 else all(a is b for a, b in zip(function(ax=ax), ax, strict=True))
     assert plt.gcf() is current
     assert len(plt.get_fignums()) == n_figures
-    draw(figure)
     one = own if n_panels == 1 else own[0]
     assert isinstance(one, Axes)
     draw(one.figure)
@@ -135,9 +136,8 @@ def drawn_anew_and_on(function, n_panels=1):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_trees(name):
-    drawn_anew_and_on(lambda ax: plot.tree(MODELS[name], ax=ax))
-    ax = plot.tree(MODELS[name], max_depth=1)
-    draw(ax.figure)
+    assert_nothing_overlaps(drawn_anew_and_on(lambda ax: plot.tree(MODELS[name], ax=ax)))
+    assert_nothing_overlaps(plot.tree(MODELS[name], max_depth=1))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -341,11 +341,6 @@ def test_a_deep_tree_with_long_names_has_room(deep):
     assert len(small_boxes(ax)) == deep.tree_.node_count
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_tree_overlaps(name):
-    assert_nothing_overlaps(plot.tree(MODELS[name]))
-
-
 def test_long_words_and_many_classes_have_room():
     X = np.arange(30.0)[:, None].repeat(10, axis=0)
     X = pd.DataFrame({"x" * 200: X[:, 0], "W" * 60: -X[:, 0]})
@@ -436,9 +431,9 @@ ERRORS = {
         ValueError,
         lambda: plot.regression(MODELS["normal"], TABLE, SIGNAL[:3], 0),
     ),
-    "feature names the column 'levl', which X does not have.*level": (
+    "feature names the column 'levels', which X does not have.*level": (
         ValueError,
-        lambda: plot.regression(MODELS["normal"], TABLE, SIGNAL, "levl"),
+        lambda: plot.regression(MODELS["normal"], TABLE, SIGNAL, "levels"),
     ),
     "feature gives column 17": (ValueError, lambda: plot.partition_posterior(TABLE, Y["two"], 17)),
     "scale must be 'log' or 'linear'; got 'sqrt'": (
@@ -496,6 +491,14 @@ def test_an_outcome_of_several_means_has_a_tree_but_no_surface():
     with pytest.raises(ValueError, match="whose mean is one number"):
         plot.regression(model, TABLE, Y["poisson"], 0)
     assert not plt.get_fignums()
+
+
+def test_the_code_of_the_page_draws():
+    page = (Path(__file__).parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(code, "plots.md", "exec"), names)
+    assert len(plt.get_fignums()) == page.count("![")
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):

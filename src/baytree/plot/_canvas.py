@@ -14,9 +14,9 @@ except ImportError as error:
     raise ImportError("baytree.plot needs matplotlib: pip install 'baytree[plot]'") from error
 
 # Okabe and Ito's colours, which colour-blind readers tell apart.
-BLUE, VERMILLION, GREY, BLACK = "#0072b2", "#d55e00", "#999999", "#000000"
-CLASS_COLOURS = (BLUE, VERMILLION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", BLACK, "#f0e442")
-BLUE_TO_VERMILLION = LinearSegmentedColormap.from_list("baytree", [BLUE, "#f7f7f7", VERMILLION])
+BLUE, VERMILION, GREY, BLACK = "#0072b2", "#d55e00", "#999999", "#000000"
+CLASS_COLOURS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", BLACK, "#f0e442")
+BLUE_TO_VERMILION = LinearSegmentedColormap.from_list("baytree", [BLUE, "#f7f7f7", VERMILION])
 
 
 def class_colour(position: int) -> str:

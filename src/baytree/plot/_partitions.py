@@ -13,7 +13,7 @@ from .._validation import shown
 from ..estimators import BayesianTreeClassifier
 from ..partitions import partition_space
 from ..rules import level_name
-from ._canvas import BLUE, GREY, VERMILLION, axes_of, open_frame
+from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
 from ._table import Feature, Table
 from ._words import wrapped
 
@@ -70,14 +70,14 @@ def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, s
     has_gaps = bool(np.isnan(column.cells).any())
     lowest = _set_limits(ax, np.append(np.exp(cuts["log_posterior"]), no_cut), scale)
     finite = np.isfinite(cuts["threshold"]) & (np.exp(cuts["log_posterior"]) >= lowest)
-    for left, colour in ((False, BLUE), (True, VERMILLION)):
+    for left, colour in ((False, BLUE), (True, VERMILION)):
         own = cuts[finite & (cuts["missing_go_to_left"] == left)] if has_gaps else cuts[finite]
         name = f"gaps go {'left' if left else 'right'}" if has_gaps else None
         if has_gaps or not left:
             ax.plot(own["threshold"], np.exp(own["log_posterior"]), ".", color=colour, markersize=4, label=name)
     for apart in cuts[np.isinf(cuts["threshold"])]:
         share = float(np.exp(apart["log_posterior"]))
-        ax.axhline(share, color=VERMILLION, lw=1, ls=":", label=f"gaps apart ({share:.2g})")
+        ax.axhline(share, color=VERMILION, lw=1, ls=":", label=f"gaps apart ({share:.2g})")
     ax.axhline(no_cut, color=GREY, lw=1, ls="--", label="no cut of any feature")
     _draw_distribution(ax, column)
     ax.set(xlim=tuple(column.edges(1)[[0, -1]]), ylabel="posterior probability")

@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import shown
 from ..estimators._space import TreeSpace
 from ..estimators._tree import BayesianTree
-from ._canvas import BLUE, VERMILLION, class_colour
+from ._canvas import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
 _POINTS = 121
@@ -86,7 +86,7 @@ def _class_posterior(model: Any, node: int, names: tuple[str, ...]) -> NodePoste
     values = model.tree_.value[node, 0]
     intervals = model.outcome_.quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
-        estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILLION)[best])
+        estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
         curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
         return NodePosterior(_class_lines(names[best], estimate), (estimate,), 0, curve)
     estimates = tuple(

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._typing import FloatArray
 from ..outcomes._base import check_numbers
-from ._canvas import BLUE, VERMILLION, axes_of, open_frame
+from ._canvas import BLUE, VERMILION, axes_of, open_frame
 from ._posteriors import single_tree
 from ._table import Feature, Table, note_on_others
 
@@ -54,7 +54,7 @@ def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> A
             ax.fill_between(places, low, high, color=BLUE, alpha=strength, lw=0, label=f"90 % interval of the {kind}")
     drawn_at = column.scattered(np.random.default_rng(0))
     ax.scatter(drawn_at, outcomes, s=8, color="#444444", alpha=0.6, lw=0, label="data")
-    ax.plot(places, _apart(column, prediction), color=VERMILLION, lw=1.5, label="prediction")
+    ax.plot(places, _apart(column, prediction), color=VERMILION, lw=1.5, label="prediction")
     ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
     ax.set_ylabel("outcome")
     column.label(ax.xaxis)

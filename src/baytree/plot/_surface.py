@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from .._typing import AnyArray, FloatArray
 from .._validation import shown
 from ..estimators._space import TreeSpace
-from ._canvas import BLUE_TO_VERMILLION, check_axes, class_colour
+from ._canvas import BLUE_TO_VERMILION, check_axes, class_colour
 from ._posteriors import single_tree
 from ._table import Feature, Table, note_on_others
 from ._words import wrapped
@@ -134,7 +134,7 @@ def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]
         _write_classes(ax, model)
         return
     low, high = found.limits
-    colours = BLUE_TO_VERMILLION if hasattr(model, "classes_") else "cividis"
+    colours = BLUE_TO_VERMILION if hasattr(model, "classes_") else "cividis"
     image = _draw_image(ax, found.value, edges, cmap=colours, vmin=low, vmax=high)
     ax.figure.colorbar(image, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
 

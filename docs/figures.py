@@ -56,7 +56,7 @@ def draw_gallery() -> None:
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     exec(compile(code, "plots.md", "exec"), {})  # noqa: S102 (the code of our own page)
     for number, name in zip(plt.get_fignums(), names, strict=True):
-        plt.figure(number).savefig(IMAGES / name, dpi=90)
+        plt.figure(number).savefig(IMAGES / name, dpi=110)
 
 
 def draw_cuts(axes, X, y) -> None:

@@ -14,6 +14,7 @@ from .._validation import check_integer, shown
 from ._canvas import GREY, axes_of, class_colour, open_frame
 from ._words import wrapped
 
+_MOST_INSIDE = 3  # names in a legend that hides nothing
 _STRIP = 0.2  # below zero, for the histogram of the predictions
 
 
@@ -45,6 +46,9 @@ def calibration(model: Any, X: Any, y: Any, *, bins: int = 10, label: Any = None
     bins = check_integer("bins", bins, low=1)
     outcomes = np.asarray(y)
     check_consistent_length(X, outcomes)
+    unknown = outcomes[~np.isin(outcomes, model.classes_)]
+    if len(unknown) > 0:
+        raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
     chosen = _chosen(model.classes_.tolist(), label)
     probability = model.predict_proba(X)
     ax = axes_of(ax, size=(5.0, 5.0))
@@ -55,7 +59,8 @@ def calibration(model: Any, X: Any, y: Any, *, bins: int = 10, label: Any = None
         shift = (i - (len(chosen) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
         lines.append(_draw_class(ax, probability[:, position], happened, bins, class_colour(position), shift))
     names = [wrapped(f"probability of {model.classes_[position]}", 2.6, 9, 2) for position in chosen]
-    ax.legend(lines, names, frameon=False, fontsize=9, loc="upper left")
+    beside = {"bbox_to_anchor": (1.0, 1.0)} if len(names) > _MOST_INSIDE else {}
+    ax.legend(lines, names, frameon=False, fontsize=9, loc="upper left", **beside)
     ax.set(xlim=(-0.02, 1.02), ylim=(-_STRIP - 0.04, 1.02), xlabel="predicted probability")
     ax.set_ylabel("observed frequency, with 90 % intervals")
     ax.set_yticks(np.linspace(0, 1, 6))

@@ -13,9 +13,9 @@ try:
 except ImportError as error:
     raise ImportError("baytree.plot needs matplotlib: pip install 'baytree[plot]'") from error
 
-# Okabe and Ito's colours, which colour-blind readers tell apart.
+# Okabe and Ito's colours, which colour-blind readers tell apart; grey in place of yellow, which is no colour for text.
 BLUE, VERMILION, GREY, BLACK = "#0072b2", "#d55e00", "#999999", "#000000"
-CLASS_COLOURS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", BLACK, "#f0e442")
+CLASS_COLOURS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", BLACK, GREY)
 BLUE_TO_VERMILION = LinearSegmentedColormap.from_list("baytree", [BLUE, "#f7f7f7", VERMILION])
 
 

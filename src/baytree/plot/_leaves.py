@@ -71,9 +71,13 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot([estimate.low, estimate.high], [y, y], color=estimate.colour, lw=2, solid_capstyle="butt")
         if np.isfinite(estimate.value):
             edge = BLACK if posterior.curve is not None else estimate.colour
-            ax.plot(
-                estimate.value, y, "o", color=estimate.colour, markersize=4, markeredgecolor=edge, markeredgewidth=0.5
-            )
+            dot: dict[str, Any] = {
+                "color": estimate.colour,
+                "markeredgecolor": edge,
+                "markeredgewidth": 0.5,
+                "markersize": 4,
+            }
+            ax.plot(estimate.value, y, "o", clip_on=False, **dot)
 
 
 def _write_labels(ax: Axes, model: Any, order: list[int]) -> None:

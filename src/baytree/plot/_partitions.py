@@ -78,11 +78,13 @@ def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, s
     for apart in cuts[np.isinf(cuts["threshold"])]:
         share = float(np.exp(apart["log_posterior"]))
         ax.axhline(share, color=VERMILION, lw=1, ls=":", label=f"gaps apart ({share:.2g})")
-    ax.axhline(no_cut, color=GREY, lw=1, ls="--", label="no cut of any feature")
+    if no_cut >= lowest:
+        ax.axhline(no_cut, color=GREY, lw=1, ls="--", label="no cut of any feature")
     _draw_distribution(ax, column)
     ax.set(xlim=tuple(column.edges(1)[[0, -1]]), ylabel="posterior probability")
     column.label(ax.xaxis)
-    ax.legend(frameon=False, fontsize=_SIZE)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=_SIZE)
     open_frame(ax)
 
 

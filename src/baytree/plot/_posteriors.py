@@ -60,11 +60,16 @@ class Posteriors:
         return f"Curves: posterior density of the {self.quantity}, from {self.low:.4g} to {self.high:.4g}"
 
 
-def single_tree(model: Any) -> Any:
-    """The fitted tree given, or the modal tree of a tree space."""
+def check_model(model: Any) -> None:
+    """Refuse what is no fitted tree or tree space."""
     if not isinstance(model, (BayesianTree, TreeSpace)):
         raise TypeError(f"model must be a tree or a tree space of baytree; got {shown(model)}.")
     check_is_fitted(model)
+
+
+def single_tree(model: Any) -> Any:
+    """The fitted tree given, or the modal tree of a tree space."""
+    check_model(model)
     return model.modal_tree_ if isinstance(model, TreeSpace) else model
 
 
@@ -106,7 +111,7 @@ def _of_numbers(model: Any, nodes: IntArray) -> Posteriors:
         _estimate(model.tree_.value[node, 0], distribution)
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
-    low, high = _common_range(estimates)
+    low, high = _common_range(estimates, distributions)
     found = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
         says = " ".join(f"{value:.4g}" for value in model.tree_.value[node, 0])
@@ -137,20 +142,21 @@ def _quantile(distribution: Any, q: float) -> float:
     return float(np.ravel(distribution.ppf(q))[0])
 
 
-def _common_range(estimates: list[Estimate]) -> tuple[float, float]:
-    """A range that shows all estimates, and their intervals but for those of leaves that know next to nothing."""
-    values = np.array([[e.value, e.low, e.high] for e in estimates])
-    values = np.where(np.isfinite(values), values, np.nan)
-    present = values[~np.isnan(values)]
-    if len(present) == 0:
+def _common_range(estimates: list[Estimate], distributions: list[Any]) -> tuple[float, float]:
+    """A range that shows all estimates, and all densities but for those of leaves that know next to nothing."""
+    values = np.array([estimate.value for estimate in estimates])
+    far = [[_quantile(d, q) for q in (_TAIL, 0.05, 0.95, 1 - _TAIL)] for d in distributions if d is not None]
+    quantiles = np.array(far).reshape(-1, 4)
+    everything = np.append(values, quantiles)
+    everything = everything[np.isfinite(everything)]
+    if len(everything) == 0:
         return 0.0, 1.0
-    middle = np.where(np.isnan(values[:, 0]), np.nanmean(present), values[:, 0])
-    widths = (values[:, 2] - values[:, 1])[~np.isnan(values[:, 2] - values[:, 1])]
-    room = max(float(np.ptp(middle)), 1.5 * float(np.median(widths)) if len(widths) else 0.0)
-    low, high = float(present.min()), float(present.max())
-    room = room or abs(low) / 10 or 1.0
-    low, high = low - 0.4 * room, high + 0.4 * room
-    return max(low, float(middle.min()) - room), min(high, float(middle.max()) + room)
+    middle = values[np.isfinite(values)] if np.isfinite(values).any() else np.array([np.median(everything)])
+    room = max(float(np.ptp(middle)), 2 * float(np.median(quantiles[:, 2] - quantiles[:, 1])) if far else 0.0)
+    low = max(float(everything.min()), float(middle.min()) - room)
+    high = min(float(everything.max()), float(middle.max()) + room)
+    margin = 0.0 if low < high else abs(low) / 10 or 1.0
+    return low - margin, high + margin
 
 
 def _curve(distribution: Any, low: float, high: float) -> Curve | None:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from .._typing import FloatArray
 from ..outcomes._base import check_numbers
 from ._canvas import BLUE, VERMILION, axes_of, open_frame
-from ._posteriors import single_tree
+from ._posteriors import check_model
 from ._table import Feature, Table, note_on_others
 
 _POINTS = 400
@@ -36,7 +36,7 @@ def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> A
     -------
     matplotlib Axes
     """
-    single_tree(model)
+    check_model(model)
     if hasattr(model, "classes_"):
         raise TypeError(f"regression needs a regressor: {type(model).__name__} predicts classes.")
     table = Table(model, X)

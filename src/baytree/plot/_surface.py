@@ -15,7 +15,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import shown
 from ..estimators._space import TreeSpace
 from ._canvas import BLUE_TO_VERMILION, check_axes, class_colour
-from ._posteriors import single_tree
+from ._posteriors import check_model
 from ._table import Feature, Table, note_on_others
 from ._words import wrapped
 
@@ -61,7 +61,7 @@ def surface(
     tuple of two matplotlib Axes
         Prediction and width.
     """
-    single_tree(model)
+    check_model(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
         raise ValueError(f"features must be two features, by name or position; got {shown(features)}.")
     table = Table(model, X)

@@ -1,5 +1,6 @@
 """Pictures of trees and of what they know. Needs matplotlib: ``pip install 'baytree[plot]'``."""
 
+from . import _canvas as _canvas  # first: it says what is missing where matplotlib is
 from ._calibration import calibration as calibration
 from ._features import feature_posterior as feature_posterior
 from ._leaves import leaves as leaves

@@ -71,13 +71,7 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot([estimate.low, estimate.high], [y, y], color=estimate.colour, lw=2, solid_capstyle="butt")
         if np.isfinite(estimate.value):
             edge = BLACK if posterior.curve is not None else estimate.colour
-            dot: dict[str, Any] = {
-                "color": estimate.colour,
-                "markeredgecolor": edge,
-                "markeredgewidth": 0.5,
-                "markersize": 4,
-            }
-            ax.plot(estimate.value, y, "o", clip_on=False, **dot)
+            ax.plot(estimate.value, y, "o", color=estimate.colour, mec=edge, mew=0.5, ms=4, clip_on=False)
 
 
 def _write_labels(ax: Axes, model: Any, order: list[int]) -> None:

@@ -138,14 +138,14 @@ class TreePicture:
         text_top = box.top - _PADDING / 2
         if end:
             room = Box(box.x, box.top - _PADDING, box.width - 2 * _PADDING, self.style.picture)
-            draw_posterior(ax, self.posteriors, self.posteriors.nodes[node], room, scale)
+            _draw_posterior(ax, self.posteriors, self.posteriors.nodes[node], room, scale)
             text_top = room.bottom - _PADDING / 2
         middle = (text_top + box.bottom + _PADDING / 4) / 2
         size = self.style.size * scale
         ax.text(box.x, middle, self.texts[node], ha="center", va="center", size=size, linespacing=1.15, zorder=3)
 
 
-def draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, room: Box, scale: float) -> None:
+def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, room: Box, scale: float) -> None:
     """A density, as high as there is room for; bars where there is a class for each; else a dot."""
     left = room.x - room.width / 2
     ax.plot([left, left + room.width], [room.bottom] * 2, color=GREY, lw=0.6 * scale, zorder=3)
@@ -155,7 +155,7 @@ def draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, r
 
     span = posteriors.high - posteriors.low
     main = posterior.estimates[posterior.main]
-    if len(posterior.estimates) > 1 or posteriors.classes:
+    if posteriors.classes:
         _draw_bars(ax, posterior, room, scale)
     elif posterior.curve is not None:
         values, density = posterior.curve

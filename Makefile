@@ -36,7 +36,6 @@ stub: $(VENV)/installed-dev
 	$(BIN)/ruff format -q src/baytree/_core.pyi
 
 figures: $(VENV)/installed-dev
-	$(BIN)/python -m pip install -q matplotlib
 	$(BIN)/python docs/figures.py
 
 bench: $(VENV)/installed

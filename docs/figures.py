@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from playwright.sync_api import sync_playwright
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space, report
 from baytree.datasets import make_ripley
 
 IMAGES = Path(__file__).parent / "images"
@@ -46,6 +49,22 @@ def main() -> None:
     figure.savefig(IMAGES / "oblique.png", dpi=110)
 
     draw_gallery()
+    photograph_page(model, X, y)
+
+
+def photograph_page(model, X, y) -> None:
+    """The report in a browser, with a case filled in."""
+    page_file = report.write(model, X, y, Path(tempfile.mkdtemp()) / "report.html", title="Breast cancer")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1100, "height": 1150})
+        page.goto(page_file.as_uri())
+        for name, cell in (("worst perimeter", "110"), ("worst smoothness", "0.14")):
+            page.get_by_label(name).fill(cell)
+        page.get_by_role("button", name="What does the model say?").click()
+        page.locator("#tree").evaluate("element => element.scrollIntoView()")
+        page.screenshot(path=IMAGES / "report.png")
+        browser.close()
 
 
 def draw_gallery() -> None:

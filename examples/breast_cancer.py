@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -11,12 +12,12 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from baytree import BayesianTreeClassifier
+from baytree import BayesianTreeClassifier, report
 from baytree.export import to_text
 
 
 def main() -> None:
-    """Print the tree, one explained case and a cross-validated comparison."""
+    """Print the tree, one explained case and a cross-validated comparison; write the page."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
 
@@ -29,6 +30,10 @@ def main() -> None:
 
     print("\nWhy the 11th tumour got its answer\n")
     print(model.explain(X.iloc[[10]])[0])
+
+    page = Path("out") / "report.html"
+    page.parent.mkdir(exist_ok=True)
+    print(f"\nThe same as a page, to be opened in a browser: {report.write(model, X, y, page, title='Breast cancer')}")
 
     print("\n10-fold cross-validation\n")
     compare(X, y)

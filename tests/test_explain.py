@@ -55,6 +55,7 @@ def assert_safe(html):
 
 
 GOLDEN = """\
+malignant
 because worst perimeter = 98.87 <= 105.95  (odds 10^85:1; else worst radius, 18%)
     and worst concave points = 0.2575 > 0.13505  (odds 10^7:1; else worst concavity, 4%)
 leaf 3, 25 training rows, Beta(22, 23):
@@ -135,7 +136,7 @@ def test_one_leaf_asks_nothing():
     model = BayesianTreeClassifier().fit([[1.0, 2.0]] * 4, ["a", "b"] * 2)
     explanation = model.explain([[5.0, 6.0]])[0]
     assert explanation.unused == ("x0", "x1")
-    assert str(explanation).splitlines()[0] == "leaf 0, 4 training rows, Beta(12, 12):"
+    assert str(explanation).splitlines()[1] == "leaf 0, 4 training rows, Beta(12, 12):"
     assert str(explanation).splitlines()[-1] == "not asked: x0, x1"
     assert "<details" not in model._tree_html()
 

@@ -119,3 +119,17 @@ def test_rounding_does_not_break_a_constraint():
     assert model.get_n_leaves() > 1
     assert np.all(np.diff(model.predict([[0.0], [1.0]])) >= 0)
     model.partial_fit([[1.0]], [0.3])
+
+
+def test_an_infinite_mean_is_above_all_others():
+    """With one pseudo-event and no event the expected duration is infinite: it must not follow a finite one."""
+    X, time, event = [[0.0], [1.0]], [1.0, 1.0], [True, False]
+    falling, rising = (
+        BayesianTreeRegressor(outcome="exponential", prior=[1.0, 1.0], monotonic_cst=[direction]).fit(
+            X, time, event=event
+        )
+        for direction in (-1, 1)
+    )
+    assert falling.get_n_leaves() == 1
+    for model in (falling, rising):
+        assert model.predict([[0.0]])[0] <= model.predict([[1.0]])[0]

@@ -172,3 +172,19 @@ def test_tree_spaces_give_their_modal_tree_and_unfitted_models_are_refused(expor
     assert str(export(space)) == str(export(space.modal_tree_))
     with pytest.raises(NotFittedError):
         export(BayesianTreeClassifier())
+
+
+def test_thresholds_keep_digits_that_tell_something():
+    random = np.random.default_rng(0)
+    X = random.random((300, 1))
+    for scale in (1e-5, 1.0, 1e10):
+        text = to_text(BayesianTreeClassifier(max_depth=1).fit(scale * X, X[:, 0] > 0.64))
+        shown = float(text.split("<= ")[1].split()[0])
+        assert shown == pytest.approx(0.64 * scale, rel=0.01)
+
+
+def test_odds_of_a_space_are_numbers_however_large():
+    X = np.repeat(np.arange(4.0), 2000)[:, None]
+    space = TreeSpaceClassifier(max_nodes=5).fit(X, X[:, 0].astype(int))
+    assert np.all(np.isfinite(space.modal_tree_.tree_.log_odds_split[~space.modal_tree_.tree_.is_leaf]))
+    assert "inf" not in to_text(space)

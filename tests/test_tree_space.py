@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -262,7 +263,10 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
     assert list(tree.feature_names_in_) == list(X.columns)
     assert "odds" in to_text(tree)
     assert to_text(model) == to_text(tree)
-    assert str(tree.explain(X[:1])[0]) == str(model.explain(X[:1])[0])
+    of_space = model.explain(X[:1])[0]
+    assert str(tree.explain(X[:1])[0]) == str(replace(of_space, note=""))
+    assert "all trees together say" in of_space.note
+    assert of_space.note in str(of_space)
     assert_array_equal(model.apply(X), tree.apply(X))
     assert model.get_n_leaves() == tree.get_n_leaves()
     tree.save(tmp_path / "tree.json")

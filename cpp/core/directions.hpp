@@ -20,8 +20,6 @@ inline constexpr double kObliqueRidge = 1e-3;
 struct Standard {
   double lowest = kMinusInfinity, highest = -kMinusInfinity;
   double centre = 0.0, scale = 1.0;
-
-  double operator()(double x) const { return (std::clamp(x, lowest, highest) - centre) / scale; }
 };
 
 // The rows of a node in the features that can take part in hyperplanes, gaps filled with the mean.
@@ -63,37 +61,43 @@ inline std::pair<double, double> bounds_of(std::span<const double> x) {
   return {low - range, high + range};
 }
 
-inline double dot(const double* a, const double* b, std::size_t size) {
+// Sum of term(0), ..., term(n - 1).
+template <class Term>
+double sum_of(std::size_t n, Term term) {
   return call_wide([=]() BAYTREE_INLINE {
     constexpr std::size_t lanes = 8;  // that do not wait for each other
     std::array<double, lanes> sum{};
     std::size_t i = 0;
-    for (; i + lanes <= size; i += lanes)
-      for (std::size_t k = 0; k < lanes; ++k) sum[k] += a[i + k] * b[i + k];
-    for (; i < size; ++i) sum[0] += a[i] * b[i];
+    for (; i + lanes <= n; i += lanes)
+      for (std::size_t k = 0; k < lanes; ++k) sum[k] += term(i + k);
+    for (; i < n; ++i) sum[0] += term(i);
     double total = 0.0;
     for (const double part : sum) total += part;
     return total;
   });
 }
 
+inline double dot(const double* a, const double* b, std::size_t size) {
+  return sum_of(size, [=](std::size_t i) BAYTREE_INLINE { return a[i] * b[i]; });
+}
+
 }  // namespace detail
 
 // Centre and scale of values within bounds.
 inline Standard standardise(const double* x, std::span<const double> weight, std::pair<double, double> bounds) {
-  Standard result{bounds.first, bounds.second};
-  double total = 0.0, sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    total += weight[i];
-    sum += weight[i] * std::clamp(x[i], bounds.first, bounds.second);
-  }
-  result.centre = sum / total;
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    const double distance = result(x[i]);
-    squares += weight[i] * distance * distance;
-  }
-  result.scale = std::sqrt(squares / total);
-  return result;
+  const auto [lowest, highest] = bounds;
+  const double* w = weight.data();
+  const double low = lowest, high = highest,
+               total = detail::sum_of(weight.size(), [=](std::size_t i) BAYTREE_INLINE { return w[i]; });
+  const double centre = detail::sum_of(weight.size(),
+                                       [=](std::size_t i)
+                                           BAYTREE_INLINE { return w[i] * std::min(std::max(x[i], low), high); }) /
+                        total;
+  const double squares = detail::sum_of(weight.size(), [=](std::size_t i) BAYTREE_INLINE {
+    const double distance = std::min(std::max(x[i], low), high) - centre;
+    return w[i] * distance * distance;
+  });
+  return {low, high, centre, std::sqrt(squares / total)};
 }
 
 inline Moments find_moments(const Points& points, const std::vector<std::size_t>& parts,
@@ -112,7 +116,9 @@ inline Moments find_moments(const Points& points, const std::vector<std::size_t>
     for (std::size_t a = 0; a < k; ++a) {
       const double* x = points.values(parts[a]) + begin;
       const Standard own = standard[a];
-      for (std::size_t i = 0; i < size; ++i) z[a * block + i] = own(x[i]) * root[i];
+      const double per_scale = 1.0 / own.scale;
+      for (std::size_t i = 0; i < size; ++i)
+        z[a * block + i] = (std::min(std::max(x[i], own.lowest), own.highest) - own.centre) * per_scale * root[i];
       for (std::size_t b = 0; b <= a; ++b) result.gram[a * k + b] += detail::dot(&z[a * block], &z[b * block], size);
     }
     for (std::size_t r = 0; r < responses.size(); ++r) {

@@ -54,8 +54,9 @@ class MonotonicNode {
   bool allows(const Number* lower, int direction) {
     for (std::size_t k = 0; k < upper_.size(); ++k) upper_[k] = node_.statistics[k] - lower[k];
     const double below = prediction(lower), above = prediction(upper_.data());
-    // Predictions that only rounding tells apart are equal.
-    const double slack = 1e-9 * std::max(std::abs(below), std::abs(above)) + 1e-12 * T::kMeanUnit;
+    // Predictions that only rounding tells apart are equal; from infinity nothing finite is that near.
+    const double largest = std::max(std::abs(below), std::abs(above));
+    const double slack = std::isfinite(largest) ? 1e-9 * largest + 1e-12 * T::kMeanUnit : 0.0;
     auto at_most = [&](double low, double high) { return low <= high || low - high <= slack; };
     for (const double prediction : {below, above})
       if (!at_most(node_.bounds.low, prediction) || !at_most(prediction, node_.bounds.high)) return false;

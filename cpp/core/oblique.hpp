@@ -114,13 +114,9 @@ class ObliqueSearch {
   // Fills the gaps of a feature and adds what Points knows of it; false where it cannot take part.
   bool describe(double* x) {
     const double* weight = scratch_.weight.data();
-    double total = 0.0, sum = 0.0;
-    for (std::size_t i = 0; i < n(); ++i) {
-      const bool present = x[i] == x[i];
-      total += present ? weight[i] : 0.0;
-      sum += present ? weight[i] * x[i] : 0.0;
-    }
-    const double mean = sum / total;
+    auto present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] : 0.0; };
+    auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
+    const double total = detail::sum_of(n(), present), mean = detail::sum_of(n(), of_present) / total;
     for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
     const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}));
     // Values that vary by no more than rounding, or that are too large to be squared, take no part.

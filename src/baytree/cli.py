@@ -1,34 +1,117 @@
-"""The command line: ``baytree reproduce``."""
+"""The command line: ``baytree report`` and ``baytree reproduce``."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from . import report
+from ._load import load
 from .datasets import NAMES
+from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
 from .reproduce import PARTS, reproduce
+from .table import nearest
+
+_FEW_VALUES = 20  # whole numbers with so many values are taken for classes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; bad input ends in one sentence and the code 2, Ctrl-C in the code 130."""
     options = _parser().parse_args(arguments)
     try:
-        page = reproduce(options.data, options.out, parts=options.only, repeats=options.repeats, sets=options.sets)
+        print(options.run(options))
     except (ValueError, TypeError, OSError, ImportError) as error:
         sys.stderr.write(f"\nbaytree: {error}\n")
         return 2
     except KeyboardInterrupt:
-        sys.stderr.write("\nStopped. Called again with the same --out, the command goes on from here.\n")
+        sys.stderr.write(f"\nStopped. {options.when_stopped}\n")
         return 130
-    print(page)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="baytree", description="Bayesian decision trees.")
     commands = parser.add_subparsers(required=True, metavar="command")
+    _add_report(commands)
+    _add_reproduce(commands)
+    return parser
+
+
+def _add_report(commands: Any) -> None:
+    command = commands.add_parser(
+        "report",
+        help="a model as one HTML page",
+        description="Fit a tree to a CSV file, or take a saved model, and write what it says as one HTML page.",
+    )
+    command.add_argument("--data", required=True, help="CSV file with the rows the model is, or was, fitted to")
+    command.add_argument("--target", required=True, help="the column to predict")
+    command.add_argument("--out", required=True, help="HTML file to write")
+    command.add_argument("--model", help="a saved model (model.save); without it one is fitted")
+    command.add_argument(
+        "--outcome",
+        choices=["class", "normal", "poisson", "exponential"],
+        help="what is fitted; by default classes where the target is text or has few whole values, else normal",
+    )
+    command.add_argument("--title", help="heading of the page")
+    command.set_defaults(run=_report, when_stopped="Nothing was written.")
+
+
+def _report(options: argparse.Namespace) -> Path:
+    X, y = _read_csv(options.data, options.target)
+    if options.model is None:
+        outcome = options.outcome or ("class" if _holds_classes(y) else "normal")
+        model = BayesianTreeClassifier() if outcome == "class" else BayesianTreeRegressor(outcome=outcome)
+        model.fit(X, y)
+    else:
+        model = load(options.model)
+    title = options.title or f"{options.target}, from {Path(options.data).name}"
+    return report.write(model, X, y, options.out, title=title, source=_fingerprint(Path(options.data)))
+
+
+def _fingerprint(path: Path) -> str:
+    return f"{path.name}, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _read_csv(path: str, target: str) -> tuple[Any, Any]:
+    try:
+        import pandas as pd  # noqa: PLC0415 - an optional dependency
+    except ImportError:
+        raise ImportError("baytree report reads CSV files with pandas: pip install 'baytree[cli]'.") from None
+    try:
+        table = pd.read_csv(path)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"The file {path!r} is empty.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise ValueError(f"The file {path!r} is not a CSV file: {error}") from None
+    if target not in table.columns:
+        raise ValueError(f"The file {path!r} has no column {target!r}: {nearest(target, table.columns)}")
+    known = table[table[target].notna()]
+    if len(known) == 0:
+        raise ValueError(f"No row of {path!r} has a value in the column {target!r}.")
+    if len(known) < len(table):
+        sys.stderr.write(f"{len(table) - len(known):,} rows without a value in {target!r} are left out.\n")
+    y = known[target]
+    if len(known) < len(table) and y.dtype.kind == "f" and (y == y.round()).all():
+        y = y.astype(np.int64)  # whole numbers that were read as real ones for their gaps
+    return known.drop(columns=target), y
+
+
+def _holds_classes(y: Any) -> bool:
+    """Whether a column looks like labels: text, truth values, few whole numbers."""
+    if y.dtype.kind not in "iuf":
+        return True
+    values = np.unique(y)
+    return len(values) <= _FEW_VALUES and bool(np.all(values == np.round(values)))
+
+
+def _add_reproduce(commands: Any) -> None:
     command = commands.add_parser(
         "reproduce",
         help="the paper's tables and figures, and what lies beyond them",
@@ -39,7 +122,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--only", type=_names(PARTS), default=PARTS, help=f"some of {','.join(PARTS)}")
     command.add_argument("--sets", type=_names(NAMES), default=NAMES, help=f"some of {','.join(NAMES)}")
     command.add_argument("--repeats", type=int, default=1, help="shufflings of the folds (default 1)")
-    return parser
+    command.set_defaults(
+        run=lambda o: reproduce(o.data, o.out, parts=o.only, repeats=o.repeats, sets=o.sets),
+        when_stopped="Called again with the same --out, the command goes on from here.",
+    )
 
 
 def _names(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:

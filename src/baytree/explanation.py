@@ -71,9 +71,11 @@ class Explanation:
     unused: tuple[str, ...]  # features that were not asked on the path
     change_of_one: Counterfactual | None  # smallest change of one feature that changes the decision
     change_of_two: Counterfactual | None  # of at most two; that of one where two are not nearer
+    note: str = ""  # what a reader must know first
 
     def __str__(self) -> str:
-        lines = [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
+        lines = [self.decision, *([self.note] if self.note else [])]
+        lines += [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
         lines.append(f"{self._leaf()}:")
         lines += [f"    {line}" for line in self._estimates()]
         lines += self._changes()
@@ -106,7 +108,12 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         steps = "".join(f"<li>{escaped(step)}</li>" for step in self.steps)
-        lines = [f"<b>{escaped(self.decision)}</b>", f'<ol style="margin:0">{steps}</ol>', f"{escaped(self._leaf())}"]
+        note = f" {faint(self.note)}" if self.note else ""
+        lines = [
+            f"<b>{escaped(self.decision)}</b>{note}",
+            f'<ol style="margin:0">{steps}</ol>',
+            f"{escaped(self._leaf())}",
+        ]
         lines += [f"<br>{escaped(line)}" for line in self._estimates()]
         lines += [f"<br>{escaped(change)}" for change in self._changes()]
         if self.unused:

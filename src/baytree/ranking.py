@@ -49,11 +49,10 @@ class Selection:
     def _log_odds(self, space: Space) -> FloatArray:
         """Log odds of each node's own choice, with all that may be below, against no cut; in leaves of the best one."""
         best = np.full(space.node_count, -np.inf)
-        with np.errstate(divide="ignore"):
-            log_share = np.append(np.log(space.choice_share), -np.inf)
-            np.maximum.at(best, space.owner, log_share[:-1])
-            of_cut = np.where(self.choice == _NO_CUT, best[self.node], log_share[self.choice])
-            return of_cut - np.log(space.leaf_share[self.node])
+        log_choice = np.append(space.log_choice, -np.inf)
+        np.maximum.at(best, space.owner, log_choice[:-1])
+        of_cut = np.where(self.choice == _NO_CUT, best[self.node], log_choice[self.choice])
+        return np.asarray(of_cut - space.log_leaf[self.node])
 
 
 _FLAGS = ("missing_go_to_left", "has_missing", "unseen_go_to_left")

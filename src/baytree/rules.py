@@ -77,7 +77,9 @@ class Wording:
             return "is present" if left else "is missing"
         relation = "<=" if left else ">"
         goes_here = bool(cuts.has_missing[cut] and cuts.missing_go_to_left[cut] == left)
-        return f"{relation} {self.number(cuts.threshold[cut])}{' or missing' if goes_here else ''}"
+        # A hyperplane's threshold is rounded already as far as it can be.
+        threshold = f"{cuts.threshold[cut]:.15g}" if cuts.is_oblique[cut] else self.number(cuts.threshold[cut])
+        return f"{relation} {threshold}{' or missing' if goes_here else ''}"
 
     def _set(self, cut: int, *, left: bool) -> str:
         """The shorter of the two sets, with ``in`` or ``not in``; gaps count as a level."""

@@ -112,11 +112,14 @@ class Space(NodeArrays, CutArrays):
         return np.exp(self.log_leaf - self.log_evidence)
 
     @cached_property
+    def log_choice(self) -> FloatArray:
+        """Log of what every choice, with all that may be below it, adds to the evidence of its node."""
+        return self.log_prior_split + self.log_evidence[self.children_left] + self.log_evidence[self.children_right]
+
+    @cached_property
     def choice_share(self) -> FloatArray:
         """Posterior probability of every choice, given that a tree has its node."""
-        evidence = self.log_evidence
-        below = self.log_prior_split + evidence[self.children_left] + evidence[self.children_right]
-        return np.exp(below - evidence[self.owner])
+        return np.exp(self.log_choice - self.log_evidence[self.owner])
 
     @cached_property
     def reach(self) -> FloatArray:

@@ -155,7 +155,7 @@ def column_position(parameter: str, column: Any, n_columns: int, names: Any) -> 
         found = [i for i, name in enumerate(names) if name == column]
         if not found:
             raise ValueError(
-                f"{parameter} names the column {column!r}, which X does not have: {_nearest(column, names)}"
+                f"{parameter} names the column {column!r}, which X does not have: {nearest(column, names)}"
             )
         return found[0]
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
@@ -165,6 +165,7 @@ def column_position(parameter: str, column: Any, n_columns: int, names: Any) -> 
     return int(column) % n_columns
 
 
-def _nearest(name: str, names: Any) -> str:
+def nearest(name: str, names: Any) -> str:
+    """What to say of a name that is not among the names of a table."""
     near = get_close_matches(name, [str(known) for known in names], n=1)
     return f"did you mean {near[0]!r}?" if near else f"it has {shown([str(known) for known in names])}."

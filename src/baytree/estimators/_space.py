@@ -8,6 +8,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -266,8 +267,16 @@ class TreeSpace(Estimator):
         return self.modal_tree_.decision_path(X)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Explain each row by the modal tree: its path there, its leaf's posterior, what would change its decision."""
-        return self.modal_tree_.explain(X)
+        """Explain each row by the modal tree: its path there, its leaf's posterior, what would change its decision.
+
+        The note of an explanation says what all trees of the space together predict, which may be something else.
+        """
+        notes = (f"(the most probable tree says so; all trees together say {said})" for said in self._say(X))
+        return [replace(one, note=note) for one, note in zip(self.modal_tree_.explain(X), notes, strict=True)]
+
+    @abstractmethod
+    def _say(self, X: Any) -> list[str]:
+        """What the space predicts for each row, in words."""
 
     def _tree_html(self) -> str:
         return tree_html(self.modal_tree_)

@@ -151,6 +151,12 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
         probability = self.predict_proba(X)
         return self.classes_[np.argmax(probability, axis=1)]
 
+    def _say(self, X: Any) -> list[str]:
+        probability = self.predict_proba(X)
+        best = np.argmax(probability, axis=1)
+        top = probability[np.arange(len(best)), best]
+        return [f"{label}: {p:.4g}" for label, p in zip(self.classes_[best], top, strict=True)]
+
     def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
         """Return quantiles of each class probability, over the posteriors of all trees.
 

@@ -126,6 +126,9 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
         mean = mean[:, 0] if mean.shape[1] == 1 else mean
         return (mean, self.predict_dist(X).std()) if return_std else mean
 
+    def _say(self, X: Any) -> list[str]:
+        return [f"{mean:.4g}" for mean in self.predict(X)]
+
     def predict_dist(self, X: Any) -> Mixture:
         """Return the predictive distribution of each row: a mixture over all trees, with scipy.stats' methods."""
         return self._mixture(X, "outcome")

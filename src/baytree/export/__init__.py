@@ -6,4 +6,5 @@ from ._frame import to_frame as to_frame
 from ._rules import Rule as Rule
 from ._rules import Rules as Rules
 from ._rules import to_rules as to_rules
+from ._sklearn import to_sklearn as to_sklearn
 from ._text import to_text as to_text

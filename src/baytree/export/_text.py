@@ -35,7 +35,7 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     model = single_tree(model)
-    wording = Wording(model, model.tree_, lambda value: f"{value:.{decimals}f}")
+    wording = Wording(model, model.tree_, lambda value: _threshold(value, decimals))
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]
@@ -54,6 +54,12 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
         stack.append((int(tree.children_right[node]), indent + "└─ no:  ", indent + " " * 8))
         stack.append((int(tree.children_left[node]), indent + "├─ yes: ", indent + "│" + " " * 7))
     return "\n".join(lines)
+
+
+def _threshold(value: float, decimals: int) -> str:
+    """Digits behind the point, or as many in all where those would not tell much of a small or large number."""
+    is_small, is_large = abs(value) < 10.0 ** (1 - decimals), abs(value) >= 1e7
+    return f"{value:.{decimals + 1}g}" if value != 0 and (is_small or is_large) else f"{value:.{decimals}f}"
 
 
 def _leaf(model: Any, node: int, decimals: int) -> str:

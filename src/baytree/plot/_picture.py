@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ..explanation import format_odds
-from ..rules import Wording
+from ..rules import Wording, format_odds
 from ..tree import Tree
 from ._canvas import BLACK, GREY
 from ._layout import Box, drawn_nodes, is_end, place

@@ -1,0 +1,3 @@
+"""A fitted model as one HTML page that works offline and in print."""
+
+from ._write import write as write

@@ -1,0 +1,337 @@
+"""The report in a real browser: it works, it agrees with Python, it runs nothing that a name or a value says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+HOSTILE = [
+    "<script>window.hacked = 1; alert(1)</script>",
+    '"\'><img src=x onerror="window.hacked = 1">',
+    "</script><script>window.hacked = 1</script>",
+    "😀 emoji & <b>bold</b>",
+    "שלום עולם",
+    "x" * 10_000,
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        if os.environ.get("BAYTREE_NEEDS_BROWSER"):
+            pytest.fail("no chromium is installed")
+        pytest.skip("no chromium is installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+class Opened:
+    """A page, and everything it did that it should not."""
+
+    def __init__(self, browser, path, **options):
+        self.page = browser.new_page(**options)
+        self.faults = []
+        self.page.on("console", lambda message: self.faults.append(message.text))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.faults.append("dialog"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.faults.append(request.url))
+        self.page.goto(path.as_uri())
+        self.faults.remove(path.as_uri())
+
+    def answer(self, cells):
+        """Fill in the form as a person would, but faster; return the figures of the answer."""
+        return self.page.evaluate(
+            """(cells) => {
+              for (const [feature, cell] of Object.entries(cells)) {
+                const field = document.getElementById(`field-${feature}`);
+                if (field) field.value = cell;
+              }
+              document.getElementById("form").requestSubmit();
+              return [...document.querySelectorAll("#answer [data-value]")].map((cell) => Number(cell.dataset.value));
+            }""",
+            {str(feature): cell for feature, cell in cells.items()},
+        )
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    opened = []
+
+    def open_model(model, X, y, **options):
+        path = report.write(model, X, y, tmp_path / "page.html")
+        opened.append(Opened(browser, path, **options))
+        return opened[-1]
+
+    yield open_model
+    for page in opened:
+        assert page.faults == []
+        page.page.close()
+
+
+def mixed(n=600, seed=0):
+    """Numbers, levels and gaps, and a class that depends on all of them."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "income": random.lognormal(10, 1, n).round(2),
+            "age": random.integers(18, 90, n).astype(float),
+            "city": random.choice(["Rome", "Oslo", "Bern", "a, b"], n),
+        }
+    )
+    y = (frame["income"] > 20_000).astype(int) ^ (frame["city"].isin(["Rome", "a, b"])) ^ (random.random(n) < 0.1)
+    frame.loc[random.random(n) < 0.15, "income"] = np.nan
+    frame.loc[random.random(n) < 0.1, "city"] = None
+    return frame, y
+
+
+def oblique():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(X, y), X, y
+
+
+def models():
+    frame, y = mixed()
+    cancer = load_breast_cancer(return_X_y=True, as_frame=True)
+    diabetes = load_diabetes(return_X_y=True, as_frame=True)
+    counts = np.random.default_rng(0).poisson(3, len(frame))
+    yield "numbers", lambda: (BayesianTreeClassifier(prior=1.0).fit(*cancer), *cancer)
+    yield "gaps and levels", lambda: (BayesianTreeClassifier(prior=0.5).fit(frame, y), frame, y)
+    yield "hyperplanes", oblique
+    yield (
+        "three classes",
+        lambda: (
+            BayesianTreeClassifier(prior=0.5).fit(*load_iris(return_X_y=True)),
+            *load_iris(return_X_y=True),
+        ),
+    )
+    yield "real outcome", lambda: (BayesianTreeRegressor().fit(*diabetes), *diabetes)
+    yield "counts", lambda: (BayesianTreeRegressor(outcome="poisson").fit(frame, counts), frame, counts)
+    yield "tree space", lambda: (TreeSpaceClassifier(max_nodes=150).fit(frame, y), frame, y)
+    yield "space of real trees", lambda: (TreeSpaceRegressor(max_nodes=80).fit(*diabetes), *diabetes)
+    yield "one leaf", lambda: (BayesianTreeClassifier(max_depth=0).fit(frame, y), frame, y)
+
+
+MODELS = dict(models())
+
+
+def random_rows(model, X, n=200):
+    """Rows with cells near the cuts, gaps and levels that nobody has seen; as a table and as the form's cells."""
+    random = np.random.default_rng(1)
+    X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
+    rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
+    cuts = getattr(model, "tree_", None) or model.space_
+    for i, name in enumerate(rows.columns):
+        levels = model.categories_[i]
+        thresholds = cuts.threshold[(cuts.feature == i) & np.isfinite(cuts.threshold)]
+        if levels is None and len(thresholds):
+            at = random.random(n) < 0.3
+            rows.loc[at, name] = random.choice(thresholds, at.sum())
+        gaps = random.random(n) < 0.1
+        rows.loc[gaps, name] = None if levels is not None else np.nan
+        if levels is not None:
+            rows.loc[random.random(n) < 0.1, name] = "nobody has seen this"
+    return rows
+
+
+def cells_of(model, row):
+    cells = {}
+    for i, cell in enumerate(row):
+        levels = model.categories_[i]
+        if pd.isna(cell):
+            cells[i] = ""
+        elif levels is None:
+            cells[i] = repr(float(cell))
+        else:
+            cells[i] = str(list(levels).index(cell)) if cell in list(levels) else "-1"
+    return cells
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_case_gets_the_same_answer_as_in_python(name, open_page):
+    model, X, y = MODELS[name]()
+    opened = open_page(model, X, y)
+    rows = random_rows(model, X)
+    with_names = rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
+    expected = model.predict_proba(with_names) if hasattr(model, "classes_") else model.predict(with_names)[:, None]
+    answers = [opened.answer(cells_of(model, row)) for row in rows.itertuples(index=False)]
+    assert_allclose(answers, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_cuts_close_and_open_by_mouse_and_keyboard(open_page):
+    opened = open_page(*MODELS["numbers"]())
+    page, nodes = opened.page, opened.page.locator(".node")
+    everything = nodes.count()
+    page.click("#node-0")
+    assert nodes.count() == 1
+    assert page.get_attribute("#node-0", "aria-expanded") == "false"
+    assert "leaves below" in page.inner_text("#node-0")
+    page.focus("#node-0")
+    page.keyboard.press("Enter")
+    assert nodes.count() == everything
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "node-1"
+    page.keyboard.press("ArrowLeft")
+    assert nodes.count() < everything
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.id") == "node-0"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.id") != "node-0"
+    page.click("#close-all")
+    assert nodes.count() == 1
+    page.click("#open-all")
+    assert nodes.count() == everything
+    page.focus("#close-all")
+    page.keyboard.press("Tab")  # from the last button into the tree, which is one stop
+    assert page.evaluate("document.activeElement.id") == "node-0"
+
+
+def test_search_finds_features_by_mouse_and_keyboard(open_page):
+    model, X, y = MODELS["numbers"]()
+    opened = open_page(model, X, y)
+    page = opened.page
+    page.click("#close-all")
+    page.click("#search")
+    page.keyboard.type("CONCAVE")
+    uses = [f for f in model.tree_.feature[~model.tree_.is_leaf] if "concave" in X.columns[f]]
+    assert page.locator(".node.hit").count() == len(uses) > 0
+    assert page.inner_text("#found").startswith(str(len(uses)))
+    page.keyboard.press("Enter")
+    assert "hit" in page.evaluate("document.activeElement.className")
+    page.fill("#search", "no such column")
+    assert page.locator(".node.hit").count() == 0
+
+
+def test_leaves_tell_their_rule_and_the_drawing_zooms(open_page):
+    model, X, y = MODELS["numbers"]()
+    page = open_page(model, X, y).page
+    leaf = int(np.flatnonzero(model.tree_.is_leaf)[-1])
+    page.click(f"#node-{leaf}")
+    assert page.inner_text("#rule").startswith("If ")
+    assert f"Leaf {leaf}" in page.inner_text("#detail")
+    assert str(model.tree_.n_node_samples[leaf]) in page.inner_text("#detail")
+    page.hover("#node-0")
+    assert "Odds of the cut" in page.inner_text("#detail")
+    page.click("#zoom-in")
+    assert page.inner_text("#zoom") == "125 %"
+    page.focus("#node-0")
+    page.keyboard.press("-")
+    assert page.inner_text("#zoom") == "100 %"
+
+
+def test_pasted_cases_are_read(open_page):
+    model, X, y = MODELS["gaps and levels"]()
+    page = open_page(model, X, y).page
+    page.click("#case details summary")
+    row = pd.DataFrame([{"income": 30_000.0, "age": 40.0, "city": "a, b"}])
+    expected = model.predict_proba(row)[0]
+    for text in (
+        '{"income": 30000, "city": "a, b", "age": 40}',
+        "income\tcity\tage\n30000\ta, b\t40",
+        "30000\t40\ta, b",
+    ):
+        page.fill("#paste", text)
+        page.click("#fill")
+        values = [float(cell.get_attribute("data-value")) for cell in page.locator("#answer [data-value]").all()]
+        assert_allclose(values, expected, rtol=1e-12)
+    for text, complaint in (
+        ('{"incme": 3}', "there is no column incme"),
+        ("1\t2", "it has 2 values, the table has 3 columns"),
+        ("{", "could not be read"),
+        ("much\t2\tRome", "Not a number: income"),
+    ):
+        page.fill("#paste", text)
+        page.click("#fill")
+        assert complaint in page.inner_text("#answer")
+
+
+def test_pasted_levels_are_recognised_as_they_stand_in_tables(open_page):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "guarantor": random.choice(["none", "yes", " no"], 500),
+            "grade": pd.Categorical(random.integers(1, 4, 500)),
+            "owner": random.random(500) < 0.5,
+            "job": random.choice(["clerk, office", "other"], 500),
+        }
+    )
+    y = (
+        (frame["guarantor"] == "none").astype(int) * 2
+        + (frame["grade"] == 3)
+        + frame["owner"]
+        + (frame["job"] == "other")
+    )
+    y = (y + random.random(500) > 2.5).astype(int).rename("default")
+    frame.loc[random.random(500) < 0.2, "guarantor"] = None
+    model = BayesianTreeClassifier(prior=0.2).fit(frame, y)
+    page = open_page(model, frame, y).page
+    page.click("#case details summary")
+    for i in range(25):
+        row = frame.iloc[[i]]
+        for text in (
+            row.to_csv(index=False),
+            row.assign(default=1).to_csv(index=False),
+            row.to_csv(index=False, header=False).strip("\r\n"),
+            row.to_json(orient="records")[1:-1],
+        ):
+            page.fill("#paste", text)
+            page.click("#fill")
+            values = [float(cell.get_attribute("data-value")) for cell in page.locator("#answer [data-value]").all()]
+            assert_allclose(values, model.predict_proba(row)[0], rtol=1e-12)
+    page.fill("#paste", "perhaps,1,True,other")
+    page.click("#fill")
+    assert "guarantor: no training row has the level perhaps." in page.inner_text("#answer")
+
+
+def hostile_model():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.random((400, len(HOSTILE))), columns=HOSTILE)
+    levels = random.choice(HOSTILE, 400)
+    frame["levels"] = levels
+    y = np.where((frame.iloc[:, 0] > 0.4) & (frame["levels"].isin(HOSTILE[:3])), HOSTILE[0], HOSTILE[2])
+    return BayesianTreeClassifier(prior=1.0).fit(frame, y), frame, y
+
+
+def test_hostile_names_are_text(open_page):
+    opened = open_page(*hostile_model())
+    page = opened.page
+    page.click("#open-all")
+    opened.answer({0: "0.3"})
+    for node in page.locator(".node").all()[:8]:
+        node.hover()
+    assert page.evaluate("window.hacked") is None
+    assert HOSTILE[0] in page.inner_text("#rules")
+    assert page.locator("main img, main b").count() == 0
+
+
+@pytest.mark.parametrize("name", ["gaps and levels", "real outcome", "tree space", "one leaf", "hostile"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility(name, scheme, open_page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    model, X, y = hostile_model() if name == "hostile" else MODELS[name]()
+    opened = open_page(model, X, y, color_scheme=scheme)
+    opened.answer({0: "1"})
+    for summary in opened.page.locator("summary").all():
+        summary.click()
+    violations = axe.run(opened.page).response["violations"]
+    serious = [(v["id"], v["nodes"][0]["html"][:200]) for v in violations if v["impact"] in ("serious", "critical")]
+    assert serious == []
+
+
+def test_the_page_prints(open_page):
+    page = open_page(*MODELS["numbers"]()).page
+    page.emulate_media(media="print")
+    assert not page.is_visible("#case")
+    assert page.is_visible("#rules")
+    assert len(page.pdf()) > 10_000

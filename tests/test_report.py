@@ -1,0 +1,192 @@
+"""The report without a browser: what it says, what it costs, what it refuses. In one: test_page.py."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
+from baytree.cli import main
+from baytree.report._metrics import calibration_of, hold_out, metrics_of
+
+X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def written(model, X, y, tmp_path, **options):
+    return report.write(model, X, y, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+
+
+def test_the_page_tells_all_it_should(tmp_path):
+    model = BayesianTreeClassifier().fit(X, Y)
+    page = written(model, X, Y, tmp_path, title="Tumours & more")
+    assert "<title>Tumours &amp; more</title>" in page
+    for part in ("569 rows", "30 columns", "5-fold cross-validation", "Accuracy", "Brier", "SHA-256", "10, 10"):
+        assert part in page, part
+    for name in ("quality", "tree", "case", "features", "alternatives", "rules", "limits", "provenance"):
+        assert f'<section id="{name}"' in page
+        assert f'href="#{name}"' in page
+    assert re.search(r"script-src 'sha256-[^']+'; style-src 'sha256-", page.replace("&#x27;", "'"))
+    assert "http" not in re.sub(r"http-equiv|http://www.w3.org/2000/svg", "", page)
+    assert " style=" not in page  # the policy would refuse it
+    assert " on" not in re.findall(r"<button[^>]*>", page)[0]
+
+
+def test_a_large_tree_stays_small(tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        random.random((10_000, 30)), columns=[f"a column with a long name, number {i}" for i in range(30)]
+    )
+    y = table.iloc[:, :5].sum(axis=1) > 2.5
+    model = BayesianTreeClassifier(prior=0.1).fit(table, y)
+    assert model.get_n_leaves() >= 200
+    assert len(written(model, table, y, tmp_path, folds=2).encode()) < 2_000_000
+
+
+def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
+    from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
+
+    model = BayesianTreeClassifier().fit(X[::2], Y[::2])
+    held_out = hold_out(model, X[::2], Y[::2], (X[1::2], Y[1::2]), 5)
+    found = {metric.name: metric for metric in metrics_of(model, held_out)}
+    p, y = model.predict_proba(X[1::2]), Y[1::2]
+    assert found["Accuracy"].estimate == pytest.approx(accuracy_score(y, model.predict(X[1::2])))
+    assert found["Log loss"].estimate == pytest.approx(log_loss(y, p))
+    assert found["Brier score"].estimate == pytest.approx(brier_score_loss(y, p[:, 1]))
+    assert found["Area under the curve"].estimate == pytest.approx(roc_auc_score(y, p[:, 1]))
+    for metric in found.values():
+        assert metric.low < metric.estimate < metric.high
+    bins = calibration_of(model, held_out)
+    assert sum(b.n for b in bins) == len(y)
+    assert all(b.low <= b.high for b in bins)
+    assert "rows given as held out" in written(model, X[::2], Y[::2], tmp_path, held_out=(X[1::2], Y[1::2]))
+
+
+def test_numbers_are_measured_as_scikit_learn_does():
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    A, b = load_diabetes(return_X_y=True)
+    model = BayesianTreeRegressor().fit(A[::2], b[::2])
+    found = {m.name: m for m in metrics_of(model, hold_out(model, A, b, (A[1::2], b[1::2]), 5))}
+    said = model.predict(A[1::2])
+    assert found["Root mean squared error"].estimate == pytest.approx(root_mean_squared_error(b[1::2], said))
+    assert found["Mean absolute error"].estimate == pytest.approx(mean_absolute_error(b[1::2], said))
+    assert found["R squared"].estimate == pytest.approx(r2_score(b[1::2], said))
+    low, high = model.predict_interval(A[1::2], level=0.9).T
+    assert found["Coverage"].estimate == pytest.approx(np.mean((low <= b[1::2]) & (b[1::2] <= high)))
+
+
+def test_what_is_not_defined_is_explained(tmp_path):
+    model = BayesianTreeClassifier().fit(X, Y)
+    one_class = Y == 1
+    page = written(model, X, Y, tmp_path, held_out=(X[one_class], Y[one_class]))
+    assert "not defined: the held-out rows have one class only" in page
+    assert not re.search(r"\bnan\b", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL), re.IGNORECASE)
+    two = BayesianTreeClassifier().fit(X[:2], [0, 1])
+    assert "too few rows to hold some out" in written(two, X[:2], np.array([0, 1]), tmp_path)
+    A, b = load_diabetes(return_X_y=True)
+    model = BayesianTreeRegressor().fit(A, b)
+    assert "all held-out outcomes are equal" in written(model, A, b, tmp_path, held_out=(A[:5], np.ones(5)))
+
+
+def test_a_rare_class_is_measured_with_the_others(tmp_path):
+    rare = np.where(np.arange(len(Y)) == 7, 2, Y)
+    model = BayesianTreeClassifier().fit(X, rare)
+    found = {metric.name: metric for metric in metrics_of(model, hold_out(model, X, rare, None, 5))}
+    assert found["Accuracy"].estimate > 0.85
+    assert "2: 1" in written(model, X, rare, tmp_path)
+
+
+def test_the_page_says_where_the_rows_come_from_and_what_no_model_would_do(tmp_path):
+    model = BayesianTreeClassifier().fit(X, Y.rename("tumour"))
+    page = written(model, X, Y.rename("tumour"), tmp_path, source="the ward's table of May")
+    for part in ("predicts tumour, the class", "the ward&#x27;s table of May", "0: 212, 1: 357"):
+        assert part in page, part
+    assert f"{np.mean(Y == 1):.4g}</td>" in page
+    assert "accuracy of always saying 1" in page
+
+
+def test_infinite_predictions_have_a_page(tmp_path):
+    random = np.random.default_rng(0)
+    A, time = random.random((40, 2)), random.exponential(size=40)
+    model = BayesianTreeRegressor(outcome="exponential", prior=[0.5, 1.0]).fit(A, time, event=np.zeros(40, dtype=bool))
+    assert "not finite" in written(model, A, time, tmp_path)
+
+
+def test_a_space_of_trees_has_a_page(tmp_path):
+    page = written(TreeSpaceClassifier(max_nodes=60).fit(X, Y), X, Y, tmp_path)
+    assert "The most probable trees" in page
+    assert "averaged over a space of trees" in page
+
+
+def test_bad_input_is_refused(tmp_path):
+    model = BayesianTreeClassifier()
+    with pytest.raises(NotFittedError):
+        report.write(model, X, Y, tmp_path / "x.html")
+    model.fit(X, Y)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        report.write(model, X, Y[:-1], tmp_path / "x.html")
+    with pytest.raises(ValueError, match="folds must be"):
+        report.write(model, X, Y, tmp_path / "x.html", folds=1)
+    with pytest.raises(TypeError, match="title must be a string"):
+        report.write(model, X, Y, tmp_path / "x.html", title=3)
+    with pytest.raises(ValueError, match="feature names"):
+        report.write(model, X.rename(columns={"mean area": "area"}), Y, tmp_path / "x.html")
+    with pytest.raises(ValueError, match="class 2, which the model does not know"):
+        report.write(model, X, Y, tmp_path / "x.html", held_out=(X[:3], [0, 1, 2]))
+    with pytest.raises(ValueError, match="class 'new', which the model does not know"):
+        report.write(model, X, np.where(Y, "new", "old"), tmp_path / "x.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    X.iloc[:, :5].assign(tumour=np.where(Y, "benign", "malignant"), size=X["mean area"]).to_csv(path, index=False)
+    return path
+
+
+def test_the_command_writes_a_page(table, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    arguments = ["report", "--data", str(table), "--out", str(page), "--target"]
+    assert main([*arguments, "tumour", "--title", "Tumours"]) == 0
+    assert capsys.readouterr().out.strip() == str(page)
+    text = page.read_text(encoding="utf-8")
+    assert "predicts tumour, the class (benign, malignant)" in text
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in text
+    assert main([*arguments, "size"]) == 0
+    assert "normal outcome" in page.read_text(encoding="utf-8")
+    frame = pd.read_csv(table)
+    BayesianTreeClassifier(max_depth=1).fit(frame.drop(columns="tumour"), frame["tumour"]).save(tmp_path / "m.json")
+    assert main([*arguments, "tumour", "--model", str(tmp_path / "m.json")]) == 0
+    assert "It has 2 leaves" in page.read_text(encoding="utf-8")
+
+
+def test_rows_without_a_target_are_left_out_aloud(tmp_path, capsys):
+    table = pd.DataFrame({"x": np.arange(20.0), "y": [np.nan, *([0.0, 1.0] * 9), 1.0]})
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    page = tmp_path / "page.html"
+    assert main(["report", "--data", str(tmp_path / "gaps.csv"), "--target", "y", "--out", str(page)]) == 0
+    assert "1 rows without a value in 'y' are left out." in capsys.readouterr().err
+    assert "the class (0, 1)" in page.read_text(encoding="utf-8")
+
+
+def test_the_command_says_what_is_wrong(table, tmp_path, capsys):
+    empty, other = tmp_path / "empty.csv", tmp_path / "other.json"
+    empty.write_text("")
+    other.write_text("{")
+    out = str(tmp_path / "page.html")
+    for arguments, complaint in (
+        (["--data", str(table), "--target", "tumor"], "has no column 'tumor': did you mean 'tumour'?"),
+        (["--data", str(empty), "--target", "tumour"], "is empty."),
+        (["--data", str(tmp_path / "none.csv"), "--target", "tumour"], "No such file"),
+        (["--data", str(table), "--target", "tumour", "--model", str(other)], "is not a baytree model"),
+    ):
+        assert main(["report", *arguments, "--out", out]) == 2
+        assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()

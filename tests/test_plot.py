@@ -276,7 +276,7 @@ def test_the_texts_of_a_small_tree():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = BayesianTreeClassifier(max_depth=2).fit(X, y == 2)
     assert texts_of(plot.tree(model)) == {
-        "Curves: posterior density of the probability of True, from 0 to 1",
+        "Curves, from 0 to 1: posterior density of the probability of True",
         "False\n0.085\n0.048 – 0.131\nn = 97",
         "False\n0.500\n0.328 – 0.672\nn = 2",
         "True\n0.560\n0.397 – 0.718\nn = 5",
@@ -288,7 +288,7 @@ def test_the_texts_of_a_small_tree():
         "yes",
     }
     assert texts_of(plot.tree(model, max_depth=1)) == {
-        "Curves: posterior density of the probability of True, from 0 to 1",
+        "Curves, from 0 to 1: posterior density of the probability of True",
         "False\n0.115\n0.071 – 0.165\nn = 102\n…",
         "True\n0.824\n0.743 – 0.893\nn = 48\n…",
         "no",

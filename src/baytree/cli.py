@@ -91,7 +91,8 @@ def _read_csv(path: str, target: str) -> tuple[Any, Any]:
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         raise ValueError(f"The file {path!r} is not a CSV file: {error}") from None
     if target not in table.columns:
-        raise ValueError(f"The file {path!r} has no column {target!r}: {nearest(target, table.columns)}")
+        hint = " Its cells seem to be separated by ';', not ','." if ";" in str(table.columns[0]) else ""
+        raise ValueError(f"The file {path!r} has no column {target!r}: {nearest(target, table.columns)}{hint}")
     known = table[table[target].notna()]
     if len(known) == 0:
         raise ValueError(f"No row of {path!r} has a value in the column {target!r}.")

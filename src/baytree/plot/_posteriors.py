@@ -56,8 +56,8 @@ class Posteriors:
         if self.classes:
             return "Bars: expected probability of each class, with 90 % intervals"
         if all(node.curve is None for node in self.nodes.values()):
-            return f"Dots: {self.quantity}, from {self.low:.4g} to {self.high:.4g}"
-        return f"Curves: posterior density of the {self.quantity}, from {self.low:.4g} to {self.high:.4g}"
+            return f"Dots, from {self.low:.4g} to {self.high:.4g}: {self.quantity}"
+        return f"Curves, from {self.low:.4g} to {self.high:.4g}: posterior density of the {self.quantity}"
 
 
 def check_model(model: Any) -> None:

@@ -169,7 +169,9 @@ def _draw_widths(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]
         ax.text(0.5, 0.5, "This outcome has no mean_distribution.", ha="center", transform=ax.transAxes)
         return
     width = np.where(np.isfinite(found.width), found.width, np.nan)
-    image = _draw_image(ax, width, edges, cmap="Greys", vmin=0)
+    # Dark is wide as predictions go, not merely the widest here.
+    darkest = max(0.5 * (found.limits[1] - found.limits[0]), np.nanmax(width, initial=0.0)) or 1.0
+    image = _draw_image(ax, width, edges, cmap="Greys", vmin=0, vmax=darkest)
     ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
 
 

@@ -132,6 +132,15 @@ def test_rows_may_lack_cells_and_have_new_levels():
     assert explanation.change_of_one.changes[0].old is None
 
 
+def test_gaps_in_hyperplanes_are_told():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = BayesianTreeClassifier(partitions="oblique").fit(X[["worst area", "worst smoothness"]], y)
+    row = pd.DataFrame({"worst area": [700.0], "worst smoothness": [np.nan]})
+    step = model.explain(row)[0].steps[0]
+    assert step.filled == (("worst smoothness", pytest.approx(X["worst smoothness"].mean())),)
+    assert "where worst smoothness is missing and counts as 0.132" in str(step)
+
+
 def test_one_leaf_asks_nothing():
     model = BayesianTreeClassifier().fit([[1.0, 2.0]] * 4, ["a", "b"] * 2)
     explanation = model.explain([[5.0, 6.0]])[0]

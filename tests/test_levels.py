@@ -35,8 +35,10 @@ def test_unseen_and_missing_levels_have_a_way():
         path = model.decision_path(frame[:1].assign(city=[cell])).toarray()[0]
         assert path[more]
     text = str(model.explain(frame[:1].assign(city=["nowhere"]))[0])
-    assert text.startswith("because city = another level, not seen here, goes with the larger part: ")
-    assert str(model.explain(frame[:1].assign(city=[None]))[0]).startswith("because city is missing, not seen here, ")
+    assert text.startswith("0\nbecause city = another level, not seen here, goes with the larger part: ")
+    assert str(model.explain(frame[:1].assign(city=[None]))[0]).startswith(
+        "0\nbecause city is missing, not seen here, "
+    )
 
 
 def test_missing_levels_that_were_there_go_their_own_way():

@@ -419,7 +419,7 @@ def test_text_tells_levels_and_numbers_apart():
     assert 'c in {"", "a, b"}' in text(["a, b", "b", "", " "] * 50, [0, 1, 0, 1] * 50)
     assert "c in {1234567}" in text(pd.Categorical([1234567, 1234568] * 100), [0, 1] * 100)
     model = BayesianTreeClassifier(prior=1.0).fit([[0.1], [0.1 + 1e-12]] * 50, [0, 1] * 50)
-    assert str(model.explain([[0.1 + 1e-12]])[0]).startswith("because x0 = 0.100000000001")
+    assert str(model.explain([[0.1 + 1e-12]])[0]).startswith("1\nbecause x0 = 0.100000000001")
 
 
 def test_the_prior_within_limits_sums_to_one():

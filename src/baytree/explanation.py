@@ -33,6 +33,7 @@ class Step:
     log_odds: float  # of the cut against no cut
     runner_up: str | None  # the second most probable feature at this node
     runner_up_share: float
+    filled: tuple[tuple[str, float], ...] = ()  # gaps of the row in a hyperplane, and what they count as
 
     def __str__(self) -> str:
         text = f"{self._says()}  (odds {format_odds(self.log_odds)}"
@@ -45,6 +46,9 @@ class Step:
         if self.threshold is not None and value == number_text(self.threshold):
             value = repr(self.value)  # the digits that tell them apart
         cell = f"{self.feature} is missing" if self.value is None else f"{self.feature} = {value}"
+        if self.filled:
+            gaps = ", ".join(f"{name} is missing and counts as {number_text(mean)}" for name, mean in self.filled)
+            return f"{cell} {self.condition}, where {gaps}"
         if not self.seen:
             return f"{cell}, not seen here, goes with the larger part: {self.condition}"
         if self.value is not None:
@@ -177,4 +181,12 @@ def _step(wording: Wording, tree: Tree, node: int, child: int, row: FloatArray) 
         log_odds=float(tree.log_odds_split[node]),
         runner_up=None if alone else feature_name(second, wording.names),
         runner_up_share=0.0 if alone else float(shares[second]),
+        filled=_filled(wording, tree, node, row),
     )
+
+
+def _filled(wording: Wording, tree: Tree, node: int, row: FloatArray) -> tuple[tuple[str, float], ...]:
+    """The features of a hyperplane that the row does not have, with the values they count as."""
+    terms = tree.terms_of(node)
+    pairs = zip(tree.oblique_feature[terms].tolist(), tree.oblique_gap_value[terms].tolist(), strict=True)
+    return tuple((feature_name(feature, wording.names), mean) for feature, mean in pairs if np.isnan(row[feature]))

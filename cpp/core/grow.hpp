@@ -112,7 +112,7 @@ class Grower {
         score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
     });
     parallel_for(tasks.size(), n_threads_, interrupt_,
-                 [&](std::size_t i, std::size_t worker) { split(*level[i], scratch_[worker]); });
+                 [&](std::size_t i, std::size_t worker) { split(*level[i], tasks.size(), scratch_[worker]); });
     return add_children(level);
   }
 
@@ -187,12 +187,14 @@ class Grower {
     return sorted;
   }
 
-  void split(Open& open, Scratch& scratch) {
+  // Where a level has fewer nodes than there are threads, each search for a hyperplane has several.
+  void split(Open& open, std::size_t n_nodes, Scratch& scratch) {
     Node<Number>& node = nodes_[open.task.node];
     ObliqueMode oblique;
     if (settings_.oblique.share > 0.0) {
       const ScoredNode<T> scored{open.outcome, open.scorer, node};
-      oblique = ObliqueSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.oblique)
+      const std::size_t n_threads = std::max<std::size_t>(n_threads_ / n_nodes, 1);
+      oblique = ObliqueSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.oblique, n_threads)
                     .find(best_axis(node, settings_.prior, open.scores));
     }
     const Mode mode = choose_mode(node, settings_.prior, open.scores, oblique);

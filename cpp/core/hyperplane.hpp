@@ -117,6 +117,10 @@ class HyperplaneCuts {
       : points_(points), scored_(scored), settings_(settings), log_prior_(log_prior), times_(times), scratch_(scratch) {
   }
 
+  // The same with another work space, for another thread.
+  HyperplaneCuts(const HyperplaneCuts& other, HyperplaneScratch& scratch)
+      : HyperplaneCuts(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
+
   Hyperplane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                         std::size_t order) {
     auto& s = scratch_;

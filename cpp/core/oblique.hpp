@@ -29,6 +29,7 @@
 #include "levels.hpp"
 #include "node.hpp"
 #include "outcome.hpp"
+#include "parallel.hpp"
 #include "prior.hpp"
 
 namespace baytree {
@@ -38,14 +39,14 @@ inline constexpr std::size_t kMostResponses = 8;
 inline constexpr std::size_t kFewRows = 4096, kManyRows = 16384;
 inline constexpr int kMostRounds = 12;
 inline constexpr double kWithinReach = 10.0;  // nats
-inline constexpr int kShakes = 24;
+inline constexpr std::size_t kShakes = 24;
 
 struct ObliqueScratch {
-  Points points, sample;
+  Points points;
   std::vector<double> weight;  // by row
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
-  HyperplaneScratch cuts;
+  std::vector<HyperplaneScratch> cuts;  // one for each thread
 };
 
 namespace detail {
@@ -66,8 +67,10 @@ template <Outcome T>
 class ObliqueSearch {
  public:
   ObliqueSearch(const Columns& columns, const ScoredNode<T>& scored, std::span<const Row> rows,
-                const Settings& settings, ObliqueScratch& scratch)
-      : columns_(columns), scored_(scored), rows_(rows), settings_(settings), scratch_(scratch) {}
+                const Settings& settings, ObliqueScratch& scratch, std::size_t n_threads = 1)
+      : columns_(columns), scored_(scored), rows_(rows), settings_(settings), scratch_(scratch) {
+    scratch_.cuts.resize(n_threads);
+  }
 
   // `rival` is the score of the best other partition: what is far below it is not worth much effort.
   ObliqueMode find(double rival) {
@@ -85,7 +88,7 @@ class ObliqueSearch {
     };
     if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
     if (n() > kManyRows && best.exists()) best = among(n(), rival, recut);
-    if (best.exists()) round_off(points(), best, scratch_.cuts.projection);
+    if (best.exists()) round_off(points(), best, scratch_.cuts[0].projection);
     return {settings_.oblique.share, partition_of(best)};
   }
 
@@ -128,7 +131,7 @@ class ObliqueSearch {
   }
 
   void find_all_moments() {
-    const HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts);
+    const HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts[0]);
     std::vector<std::vector<double>> responses;
     for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), kMostResponses); ++order)
       responses.push_back(all.responses(order));
@@ -153,16 +156,13 @@ class ObliqueSearch {
   template <class Work>
   Hyperplane among(std::size_t most, double rival, Work work) {
     if (n() <= most) {
-      HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts);
+      HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts[0]);
       return work(all, rival);
     }
     const Points& p = points();
     std::vector<Row> chosen(most);
     for (std::size_t i = 0; i < most; ++i) chosen[i] = static_cast<Row>(i * n() / most);
-    Points& sample = scratch_.sample;
-    sample.n = most;
-    sample.standard = p.standard;
-    sample.x.clear();
+    Points sample{most, {}, {}, {}, p.standard};
     for (std::size_t part = 0; part < p.features.size(); ++part)
       for (const Row i : chosen) sample.x.push_back(p.values(part)[i]);
     const T outcome = scored_.outcome.narrowed_to(chosen);
@@ -173,13 +173,13 @@ class ObliqueSearch {
     const Settings free{settings_.prior, {}};  // limits are for all rows
     const double times = static_cast<double>(n()) / static_cast<double>(most);
     const double trivial = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
-    HyperplaneCuts<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.cuts);
+    HyperplaneCuts<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.cuts[0]);
     return work(some, rival - scored_.node.log_likelihood + trivial);
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.
   Hyperplane search(HyperplaneCuts<T>& cuts, double rival) {
-    Hyperplane best;
+    std::vector<Hyperplane> candidates;
     for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
       const std::vector<double>& moment = scratch_.moments.with[order];
       std::vector<std::size_t> chosen(points().features.size());
@@ -188,11 +188,16 @@ class ObliqueSearch {
         if (kObliqueSizes[i] > chosen.size()) continue;
         keep_largest(kObliqueSizes[i], moment, chosen);
         const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
-        Hyperplane found = cuts.best_along(chosen, led_by_one(w, standards(chosen)), order);
-        if (found.score() > rival - kWithinReach) keep_better(cuts.refit(found, 0.5), found);
-        keep_better(std::move(found), best);
+        candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
       }
     }
+    Hyperplane best;
+    for (Hyperplane& found : try_all(cuts, candidates.size(), [&](HyperplaneCuts<T>& own, std::size_t i) {
+           Hyperplane cut = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
+           if (cut.score() > rival - kWithinReach) keep_better(own.refit(cut, 0.5), cut);
+           return cut;
+         }))
+      keep_better(std::move(found), best);
     if (!best.exists() || best.score() < rival - kWithinReach) return best;
     for (const double width : {1.0, 0.5, 0.25}) keep_better(cuts.refit(best, width), best);
     keep_better(cuts.climb(best, kMostRounds, kMinusInfinity), best);
@@ -202,6 +207,18 @@ class ObliqueSearch {
     return best;
   }
 
+  // What work(cuts, i) finds for every i, on all threads.
+  template <class Work>
+  std::vector<Hyperplane> try_all(const HyperplaneCuts<T>& cuts, std::size_t n_tries, Work work) {
+    std::vector<Hyperplane> found(n_tries);
+    Interrupt nobody(nullptr);
+    parallel_for(n_tries, scratch_.cuts.size(), nobody, [&](std::size_t i, std::size_t worker) {
+      HyperplaneCuts<T> own(cuts, scratch_.cuts[worker]);
+      found[i] = work(own, i);
+    });
+    return found;
+  }
+
   static void keep_better(Hyperplane found, Hyperplane& best) {
     if (found.score() > best.score()) best = std::move(found);
   }
@@ -209,13 +226,11 @@ class ObliqueSearch {
   // Keeps the features with the largest coefficients, the largest first.
   void keep_largest(std::size_t size, const std::vector<double>& moment, std::vector<std::size_t>& chosen) const {
     const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
-    std::vector<std::size_t> order(chosen.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return std::abs(w[a]) > std::abs(w[b]); });
-    std::vector<std::size_t> kept;
-    for (std::size_t i = 0; i < size; ++i) kept.push_back(chosen[order[i]]);
-    chosen = std::move(kept);
+    std::vector<double> size_of(moment.size());
+    for (std::size_t j = 0; j < chosen.size(); ++j) size_of[chosen[j]] = std::abs(w[j]);
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [&](std::size_t a, std::size_t b) { return size_of[a] > size_of[b]; });
+    chosen.resize(size);
   }
 
   std::vector<Standard> standards(const std::vector<std::size_t>& parts) const {
@@ -224,24 +239,37 @@ class ObliqueSearch {
     return result;
   }
 
-  // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best.
+  // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best. Every
+  // thread tries one; behind one that is better the rest is tried anew from there, so that their number changes
+  // nothing.
   void shake(HyperplaneCuts<T>& cuts, Hyperplane& best) {
+    const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
     std::minstd_rand random(1);
-    auto uniform = [&] { return 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0; };
-    constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
-    const int n_shakes = kShakes / static_cast<int>(best.parts.size() - 1);
-    for (int i = 0; i < n_shakes; ++i) {
-      const std::vector<std::size_t> parts = best.parts;
-      std::vector<double> direction(parts.size());
-      double length = 0.0;
-      for (std::size_t j = 0; j < parts.size(); ++j) {
-        direction[j] = best.coefficients[j] * points().standard[parts[j]].scale;
-        length = std::hypot(length, direction[j]);
-      }
-      for (double& part : direction) part += widths[static_cast<std::size_t>(i) % widths.size()] * length * uniform();
-      Hyperplane start = cuts.best_along(parts, led_by_one(direction, standards(parts)), best.order);
-      keep_better(cuts.climb(std::move(start), kMostRounds, best.score() - kWithinReach), best);
+    std::vector<double> noise(n_shakes * n_parts);
+    for (double& x : noise) x = 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0;
+    for (std::size_t next = 0; next < n_shakes;) {
+      const std::size_t n_tries = std::min(scratch_.cuts.size(), n_shakes - next);
+      auto found = try_all(cuts, n_tries, [&](HyperplaneCuts<T>& own, std::size_t i) {
+        const std::vector<double> coefficients = shaken(best, next + i, &noise[(next + i) * n_parts]);
+        return own.climb(own.best_along(best.parts, coefficients, best.order), kMostRounds,
+                         best.score() - kWithinReach);
+      });
+      const auto better = std::find_if(found.begin(), found.end(),
+                                       [&](const Hyperplane& one) { return one.score() > best.score(); });
+      next += better == found.end() ? n_tries : static_cast<std::size_t>(better - found.begin()) + 1;
+      if (better != found.end()) best = std::move(*better);
     }
+  }
+
+  // The coefficients of a hyperplane, moved by noise in one of some widths.
+  std::vector<double> shaken(const Hyperplane& plane, std::size_t turn, const double* noise) const {
+    constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
+    const std::vector<Standard> standard = standards(plane.parts);
+    std::vector<double> direction(plane.coefficients);
+    double length = 0.0;
+    for (std::size_t j = 0; j < direction.size(); ++j) length = std::hypot(length, direction[j] *= standard[j].scale);
+    for (std::size_t j = 0; j < direction.size(); ++j) direction[j] += widths[turn % widths.size()] * length * noise[j];
+    return led_by_one(direction, standard);
   }
 
   Partition partition_of(const Hyperplane& plane) const {

@@ -1,7 +1,6 @@
 // Where every tree of a table starts: a node of all rows, and what the settings must know of the table.
 #pragma once
 
-#include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -162,8 +161,6 @@ class Subtree {
     const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
     node.partition = {mode.feature, log_prior.of_feature(feature) + cuts.location(cut), cuts.log_likelihood[cut]};
-    node.lower = static_cast<std::int64_t>(nodes_.size());
-    node.upper = node.lower + 1;
     describe_partition(list_of_mode, cut, order, node.partition, [&](SmallEntry entry) { return row_of(entry); });
     const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
     const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
@@ -205,14 +202,14 @@ class Subtree {
       (is_lower[i] ? lower : upper).push_back(small_entry(0, member));
     }
     nodes_[index].partition = std::move(partition);
-    nodes_[index].lower = static_cast<std::int64_t>(nodes_.size());
-    nodes_[index].upper = nodes_[index].lower + 1;
     add_children(index, lower, upper);
     if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(n_features_, begin, end);
     return begin + lower.size();
   }
 
   void add_children(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
+    nodes_[parent].lower = static_cast<std::int64_t>(nodes_.size());
+    nodes_[parent].upper = nodes_[parent].lower + 1;
     for (const std::span<const SmallEntry> part : {lower, upper}) {
       Node<Number> child;
       child.depth = nodes_[parent].depth + 1;

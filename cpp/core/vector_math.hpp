@@ -2,7 +2,6 @@
 // order of operations that does not depend on which it has.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>

@@ -8,8 +8,6 @@
 // For whole counts G and H are tables made once per node; real weights evaluate them as they go.
 #pragma once
 
-#include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <numeric>

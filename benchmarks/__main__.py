@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
-from baytree.growing import encode_table
-from benchmarks.data import classification
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core
+from benchmarks.data import classification, mixed_frame
 from benchmarks.measure import extra_memory_of_fit, memory_of_a_space_node, milliseconds, seconds_of
 
 
@@ -22,11 +22,11 @@ def exact_fit() -> None:
     X, y = classification(100_000)
     model = BayesianTreeClassifier()
     leaves = model.fit(X, y).get_n_leaves()
-    _, _, growth = model._prepare(X, y)
+    plain = np.zeros(X.shape[1], dtype=np.uint8)
     fit, argsort, encode = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: np.argsort(X, axis=0),
-        lambda: encode_table(X, model._is_categorical, growth),
+        lambda: _core.encode(X, plain, model._engine.n_bins, False, 1),
         repeats=25,
     )
     detail = f"{milliseconds(fit)} (encoding {milliseconds(encode)}) against {milliseconds(argsort)}"
@@ -55,20 +55,22 @@ def normal_fit() -> None:
 
 
 def raw_tables() -> None:
-    """Gaps and levels against the same numbers without."""
+    """Missing values and categories against the same numbers without."""
     X, y = classification(100_000)
-    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-    levels = np.floor(X * 10) % 50
-    plain, with_gaps, with_levels = seconds_of(
+    missing = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    categories = np.floor(X * 10) % 50
+    plain, with_missing, with_categories = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
-        lambda: BayesianTreeClassifier().fit(gaps, y),
+        lambda: BayesianTreeClassifier().fit(missing, y),
         lambda: BayesianTreeClassifier(categorical_features=np.arange(10)).fit(
-            np.column_stack([levels[:, :10], X[:, 10:]]), y
+            np.column_stack([categories[:, :10], X[:, 10:]]), y
         ),
         repeats=5,
     )
-    report("fit with one cell in ten missing / without", with_gaps / plain, "", milliseconds(with_gaps))
-    report("fit with ten columns of 50 levels / without", with_levels / plain, "", milliseconds(with_levels))
+    report("fit with one value in ten missing / without", with_missing / plain, "", milliseconds(with_missing))
+    report(
+        "fit with ten columns of 50 categories / without", with_categories / plain, "", milliseconds(with_categories)
+    )
 
 
 def tree_space() -> None:
@@ -93,7 +95,7 @@ def tree_space() -> None:
 
 
 def oblique() -> None:
-    """Hyperplane cuts against axis cuts alone."""
+    """Hyperplanes against splits along the axes alone."""
     X, y = classification(100_000)
     axis, hyperplanes = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
@@ -137,6 +139,31 @@ def prediction() -> None:
     our_time, their_time = seconds_of(lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), repeats=31)
     detail = f"{milliseconds(our_time)} against {milliseconds(their_time)} for 100,000 rows"
     report("predict_proba rows a second / scikit-learn's", their_time / our_time, "at least 2", detail)
+    one = np.ascontiguousarray(X[:1])
+    single, other = seconds_of(lambda: ours.predict_proba(one), lambda: theirs.predict_proba(one), repeats=2000)
+    detail = f"{milliseconds(single)} against {milliseconds(other)}"
+    report("predict_proba of one row, milliseconds", 1e3 * single, "at most 0.1", detail)
+
+
+def frames() -> None:
+    """Prediction from a data frame with text, against HistGradientBoosting on the same frame."""
+    frame, y = mixed_frame(50_000)
+    ours = BayesianTreeClassifier().fit(frame, y)
+    as_categories = frame.astype({name: "category" for name in frame.columns if name.startswith("text")})
+    theirs = HistGradientBoostingClassifier(random_state=0, max_iter=20).fit(as_categories, y)
+    text, categories, boosting = seconds_of(
+        lambda: ours.predict_proba(frame),
+        lambda: ours.predict_proba(as_categories),
+        lambda: theirs.predict_proba(as_categories),
+        repeats=7,
+    )
+    detail = f"{milliseconds(text)} against {milliseconds(boosting)}"
+    report("predict_proba of a frame of text / HistGradientBoosting", text / boosting, "at most 1", detail)
+    detail = f"{milliseconds(categories)}"
+    report("the same with columns of categories", categories / boosting, "at most 1", detail)
+    one = frame.iloc[:1]
+    single, _ = seconds_of(lambda: ours.predict_proba(one), lambda: None, repeats=500)
+    report("predict_proba of a frame of one row, milliseconds", 1e3 * single, "at most 1")
 
 
 def memory() -> None:
@@ -158,4 +185,5 @@ if __name__ == "__main__":
     threads_and_growth()
     small_fit()
     prediction()
+    frames()
     memory()

@@ -1,7 +1,7 @@
-"""Hyperplane cuts: what they pay, and how good they are: ``python -m benchmarks.oblique DATA``.
+"""Hyperplanes: what they pay, and how good they are: ``python -m benchmarks.oblique DATA``.
 
-First the paper's sets under its protocol with charges of 0, a half and all of the log of the number of hyperplane cuts,
-beside the axis tree; then, at the root of every set, our cut against a global search of scipy.
+First the paper's sets under its protocol with charges of 0, a half and all of the log of the number of hyperplanes,
+beside the axis tree; then, at the root of every set, our split against a global search of scipy.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from scipy.special import gammaln, logsumexp
 
 from baytree import BayesianTreeClassifier
 from baytree.datasets import NAMES, load
+from baytree.estimators import Estimator
+from baytree.growth import Engine
 from baytree.outcomes import CategoricalOutcome, Target
 from baytree.reproduce._runs import folds
 
@@ -38,7 +40,7 @@ def charges(folder: Path) -> None:
         for charge in (None, *CHARGES):
             kind = "axis" if charge is None else "oblique"
             models = {"": lambda kind=kind: BayesianTreeClassifier(partitions=kind)}
-            with mock.patch("baytree.growing.OBLIQUE_CHARGE", charge or 0.0):
+            with mock.patch.object(Estimator, "_engine", Engine(oblique_charge=charge or 0.0)):
                 figures = [run.figures() for run in folds(data, models, 1)]
             rows.append([np.mean([f[key] for f in figures]) for key in ("accuracy", "log_loss", "leaves")])
         means.append(rows)
@@ -51,8 +53,8 @@ def line(name: str, rows) -> str:
     return f"| {name} | " + " | ".join(f"{100 * a:.1f} | {loss:.3f} | {leaves:.0f}" for a, loss, leaves in rows) + " |"
 
 
-def best_cut(projection, y, outcome) -> float:
-    """Log likelihood of the best cut along a direction: both sides of it, for every threshold."""
+def best_split(projection, y, outcome) -> float:
+    """Log likelihood of the best split along a direction: both sides of it, for every threshold."""
     order = np.argsort(projection, kind="stable")
     counts = np.cumsum(np.eye(2)[y[order]], axis=0)
     where = np.flatnonzero(np.diff(projection[order]) > 0)
@@ -63,17 +65,17 @@ def best_cut(projection, y, outcome) -> float:
 
 
 def globally(X, y, outcome) -> tuple[float, float]:
-    """Log likelihood of the best cut that differential evolution finds in the given features, and its seconds."""
+    """Log likelihood of the best split that differential evolution finds in the given features, and its seconds."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     start = time.thread_time()
     found = differential_evolution(
-        lambda w: -best_cut(Z @ w, y, outcome), [(-1, 1)] * Z.shape[1], seed=0, tol=1e-6, maxiter=MOST_GENERATIONS
+        lambda w: -best_split(Z @ w, y, outcome), [(-1, 1)] * Z.shape[1], seed=0, tol=1e-6, maxiter=MOST_GENERATIONS
     )
     return -found.fun, time.thread_time() - start
 
 
-def fit_one_cut(X, y, partitions: str):
-    """The tree of one cut, and the fewest seconds it took one thread."""
+def fit_one_split(X, y, partitions: str):
+    """The tree of one split, and the fewest seconds it took one thread."""
     model, seconds = BayesianTreeClassifier(partitions=partitions, max_depth=1), []
     for _ in range(20):
         start = time.thread_time()
@@ -84,9 +86,9 @@ def fit_one_cut(X, y, partitions: str):
 
 def log_prior(n_rows: int, n_features: int, size: int) -> float:
     """Log prior of a hyperplane of so many features, given a split."""
-    cuts = logsumexp([log_choose(n_rows - 1, i) for i in range(1, size + 1)])
+    ways = logsumexp([log_choose(n_rows - 1, i) for i in range(1, size + 1)])
     n_sizes = sum(k <= n_features for k in OBLIQUE_SIZES)
-    return math.log(0.5 / n_sizes) - log_choose(n_features, size) - cuts
+    return math.log(0.5 / n_sizes) - log_choose(n_features, size) - ways
 
 
 def log_choose(n: int, k: int) -> float:
@@ -95,8 +97,9 @@ def log_choose(n: int, k: int) -> float:
 
 
 def against_global_search(folder: Path) -> None:
-    """The root of every set: our hyperplane, and those of a global search among its features and among all."""
-    print("\n| set | rows | features | ours | search in the same | times slower | search in all | times slower |")
+    """The root of every set: our hyperplane, and those of a global search among its features and all."""
+    searches = "search, same features | times slower | search, all features | times slower"
+    print(f"\n| set | rows | features | ours | {searches} |")
     print("|---|---:|---|---:|---:|---:|---:|---:|")
     rows = []
     for name in NAMES:
@@ -104,11 +107,11 @@ def against_global_search(folder: Path) -> None:
         chosen = np.unique(np.linspace(0, len(data.y) - 1, 5000).astype(int))
         X, y = data.X[chosen], np.unique(data.y[chosen], return_inverse=True)[1]
         X = X[:, X.std(axis=0) > 0]
-        with mock.patch("baytree.growing.OBLIQUE_SHARE", 1 - 1e-9):  # no axis cut stands in the way
-            tree, seconds = fit_one_cut(X, y, "oblique")
-        seconds -= fit_one_cut(X, y, "axis")[1]
-        features = tree.oblique_feature[tree.terms_of(0)]
-        outcome = CategoricalOutcome.of(Target(y), None, 2)
+        with mock.patch.object(Estimator, "_engine", Engine(oblique_share=1 - 1e-9)):  # no other split is in the way
+            tree, seconds = fit_one_split(X, y, "oblique")
+        seconds -= fit_one_split(X, y, "axis")[1]
+        features = list(tree.split(0).features)
+        outcome = CategoricalOutcome.of(Target(y), None)
         price = [log_prior(*X.shape, size) - tree.log_likelihood[0] for size in (len(features), X.shape[1])]
         same, same_seconds = globally(X[:, features], y, outcome)
         every, all_seconds = globally(X, y, outcome)

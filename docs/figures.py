@@ -21,17 +21,17 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from baytree.datasets import make_ripley
 
 IMAGES = Path(__file__).parent / "images"
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # told apart by colour-blind readers
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
 
 
 def main() -> None:
-    """Where the first cut may lie, and what the leaves know."""
+    """Draw all pictures."""
     mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     model = BayesianTreeClassifier().fit(X, y)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-    draw_cuts(left, X, y)
+    draw_splits(left, X, y)
     draw_leaves(right, model)
     figure.savefig(IMAGES / "posterior.png", dpi=110)
 
@@ -59,8 +59,8 @@ def photograph_page(model, X, y) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1100, "height": 1150})
         page.goto(page_file.as_uri())
-        for name, cell in (("worst perimeter", "110"), ("worst smoothness", "0.14")):
-            page.get_by_label(name).fill(cell)
+        for name, value in (("worst perimeter", "110"), ("worst smoothness", "0.14")):
+            page.get_by_label(name).fill(value)
         page.get_by_role("button", name="What does the model say?").click()
         page.locator("#tree").evaluate("element => element.scrollIntoView()")
         page.screenshot(path=IMAGES / "report.png")
@@ -78,15 +78,15 @@ def draw_gallery() -> None:
         plt.figure(number).savefig(IMAGES / name, dpi=110)
 
 
-def draw_cuts(axes, X, y) -> None:
-    """Posterior probability of every cut of the two best features."""
+def draw_splits(axes, X, y) -> None:
+    """Posterior probability of every split of the two best features."""
     space = partition_space(X, y)
     for name, colour in (("worst perimeter", BLUE), ("worst radius", ORANGE)):
         of_feature = space[space["feature"] == list(X.columns).index(name)]
         scale = (of_feature["threshold"] - X[name].min()) / np.ptp(X[name])
         axes.semilogy(scale, np.exp(of_feature["log_posterior"]), ".", color=colour, markersize=3, label=name)
     axes.set(
-        title="How probable is each first cut?",
+        title="How probable is each first split?",
         xlabel="threshold, as a share of the feature's range",
         ylabel="posterior probability",
         ylim=(1e-12, 1),
@@ -116,12 +116,12 @@ def draw_intervals(axes) -> None:
 
 
 def draw_space(axes) -> None:
-    """One tree and the average over all, on Ripley's mixture; log loss on new rows by how much is explored."""
+    """One tree and the average over all, on Ripley's mixture; log loss on new rows against max_nodes."""
     X, y = make_ripley(250, random_state=0)
     X_new, y_new = make_ripley(20_000, random_state=1)
     greedy = BayesianTreeClassifier().fit(X, y)
     models = {n: TreeSpaceClassifier(max_nodes=n).fit(X, y) for n in (0, 30, 100, 300, 1000, 3000, 10_000)}
-    names = {"one tree, the greedy-modal": greedy, "average over the tree space": models[3000]}
+    names = {"one tree (greedy-modal)": greedy, "average over the tree space": models[3000]}
     side, low, high = 200, X.min(axis=0), X.max(axis=0)
     grid = np.stack(np.meshgrid(*np.linspace(low, high, side).T), axis=-1).reshape(-1, 2)
     for ax, (name, model) in zip(axes[:2], names.items(), strict=True):
@@ -137,11 +137,11 @@ def draw_space(axes) -> None:
     losses = [log_loss(y_new, model.predict_proba(X_new)) for model in models.values()]
     axes[2].plot(range(len(models)), losses, "o-", color=BLUE, markersize=4, lw=1.2)
     axes[2].set_xticks(range(len(models)), [f"{n:,}" for n in models], rotation=45)
-    axes[2].set(title="the more is explored", xlabel="max_nodes", ylabel="log loss on new rows")
+    axes[2].set(title="by nodes explored", xlabel="max_nodes", ylabel="log loss on new rows")
 
 
 def draw_oblique(axes) -> None:
-    """Axis cuts and hyperplanes on two features of the breast cancer table."""
+    """Splits along one feature and hyperplanes, on two features of the breast cancer table."""
     data = load_breast_cancer(as_frame=True)
     names = ["worst area", "worst smoothness"]
     X, malignant = data.data[names], data.target == 0
@@ -159,7 +159,7 @@ def draw_oblique(axes) -> None:
 
 
 def draw_survival(axes) -> None:
-    """Survival curves of the leaves of a tree for durations that were partly cut off."""
+    """Survival curves of the leaves of a tree for durations, some of them censored."""
     X, duration, event = make_survival()
     model = BayesianTreeRegressor(outcome="exponential", min_samples_leaf=30).fit(X, duration, event=event)
     time = np.linspace(0, 10, 200)
@@ -209,7 +209,7 @@ def draw_leaves(axes, model) -> None:
             color=GREY,
             fontsize=8,
         )
-    axes.set(title="What does each leaf know?", xlabel="probability that the tumour is malignant", xlim=(0, 1))
+    axes.set(title="Posterior in each leaf", xlabel="probability that the tumour is malignant", xlim=(0, 1))
     axes.set_ylim(0, axes.get_ylim()[1] * 1.08)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

@@ -1,4 +1,4 @@
-"""Fit a tree to scikit-learn's breast cancer table, read it, and compare it with what you would use instead."""
+"""Fit a tree to scikit-learn's breast cancer table, read it, and compare it with other models."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def main() -> None:
     print(to_text(model))
     share = np.exp(model.log_posterior_ - model.log_evidence_)
     print(f"\nShare of this tree among its prunings: {share:.1%}")
-    print("Which measurement should come first? " + first_features(model))
+    print("Most probable features for the first split: " + first_features(model))
 
-    print("\nWhy the 11th tumour got its answer\n")
+    print("\nWhy the 11th tumour got its prediction\n")
     print(model.explain(X.iloc[[10]])[0])
 
     page = Path("out") / "report.html"
     page.parent.mkdir(exist_ok=True)
-    print(f"\nThe same as a page, to be opened in a browser: {report.write(model, X, y, page, title='Breast cancer')}")
+    print(f"\nThe model as a page for your browser: {report.write(model, X, y, page, title='Breast cancer')}")
 
     print("\n10-fold cross-validation\n")
     compare(X, y)
@@ -41,7 +41,7 @@ def main() -> None:
 
 def first_features(model: BayesianTreeClassifier) -> str:
     """Name the most probable features of the root."""
-    names = [*model.feature_names_in_, "no cut at all"]
+    names = [*model.feature_names_in_, "no split"]
     order = np.argsort(-model.feature_posterior_)[:3]
     return ", ".join(f"{names[i]} {model.feature_posterior_[i]:.0%}" for i in order)
 

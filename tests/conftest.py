@@ -1,9 +1,29 @@
-"""Settings of all tests."""
+"""Settings and fixtures of all tests."""
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import settings
 
-# A busy machine is no defect.
-settings.register_profile("baytree", deadline=None)
-settings.load_profile("baytree")
+from tests.fake_data import write_fakes
+
+# A busy machine is no defect. Tests that need more examples than others say how many times as many: see `examples`.
+settings.register_profile("quick", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.load_profile("thorough" if os.environ.get("CI") else "quick")
+
+
+def pytest_configure(config):
+    # Weights are drawn of any size; test_weights.py tells which are warned of.
+    config.addinivalue_line("filterwarnings", "ignore:sample_weight sums to:UserWarning")
+
+
+@pytest.fixture
+def fake_sets(tmp_path):
+    """A folder with tables of the sizes of some of the paper's sets."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_fakes(folder)
+    return folder

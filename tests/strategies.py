@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
+from hypothesis import settings
 from hypothesis import strategies as st
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior
+from baytree.outcomes import REGRESSION_OUTCOMES
+from baytree.table import Kind
+from tests.reference import outcomes
 
 NEIGHBOURS = [1.0, np.nextafter(1.0, 2), np.nextafter(np.nextafter(1.0, 2), 2), -0.0, 0.0, 5e-324]
 HUGE = [-1.7e308, -1.0, 1.0, 1.7e308]
 DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.float32, np.float64]
+
+
+def examples(times):
+    """Settings of a test that needs so many times the examples of the others, be they quick or thorough."""
+    return settings(max_examples=math.ceil(times * settings().max_examples))
 
 
 @st.composite
@@ -51,8 +66,6 @@ def weights(n_rows):
 @st.composite
 def parameters(draw, n_features, n_classes):
     """Parameters of a classifier, as keyword arguments of the estimator."""
-    from baytree import PartitionPrior
-
     prior = draw(
         st.one_of(
             st.none(),
@@ -81,7 +94,7 @@ def parameters(draw, n_features, n_classes):
 
 @st.composite
 def problems(draw, **fixed):
-    """Table, labels, weights and parameters, some of them fixed. About half of the trees have cuts."""
+    """Table, labels, weights and parameters, some of them fixed. About half of the trees have splits."""
     X = draw(tables(min_rows=draw(st.sampled_from([1, 6, 10]))))
     y = draw(labels(len(X)))
     if draw(st.booleans()):
@@ -91,20 +104,60 @@ def problems(draw, **fixed):
     return X, y, draw(weights(len(X))), draw(parameters(X.shape[1], len(np.unique(y)))) | willing | fixed
 
 
-def real_prior(outcome):
-    """Parameters of a real outcome's prior, or None for its default."""
-    positive = st.floats(0.05, 20)
-    given = (
-        st.tuples(st.floats(-5, 5), positive, positive, positive)
-        if outcome == "normal"
-        else st.tuples(positive, positive)
-    )
-    return st.one_of(st.none(), given.map(list))
+def real_prior(name):
+    """Parameters of a real outcome's prior as it declares them, or None for its default."""
+    family = REGRESSION_OUTCOMES[name]
+    each = [st.floats(-5, 5) if own in family.any_sign else st.floats(0.05, 20) for own in family.parameter_names]
+    return st.one_of(st.none(), st.tuples(*each).map(list))
+
+
+@st.composite
+def normal_targets(draw, n):
+    pool = draw(st.sampled_from([st.floats(-5, 5), st.sampled_from([0.0, 1.0, 1.5]), st.floats(1e3, 1.001e3)]))
+    # Values nearer to each other than standard y can tell apart count as equal; the oracle would not know.
+    return np.array(draw(st.lists(pool, min_size=n, max_size=n))).round(6)
+
+
+def numbers(pool):
+    """One number a row."""
+    return lambda n: st.lists(pool, min_size=n, max_size=n).map(lambda drawn: np.array(drawn, dtype=float))
+
+
+# Of every outcome of a regressor, by its name, and of everything that some of them take beside y.
+REAL_TARGETS = {
+    "normal": normal_targets,
+    "poisson": numbers(st.integers(0, 6)),
+    "negative_binomial": numbers(st.integers(0, 6)),
+    "exponential": numbers(st.floats(0.01, 5)),
+}
+EXTRAS = {"exposure": st.floats(0.1, 4), "event": st.booleans()}
+OPTIONS = {"negative_binomial": {"dispersion": st.sampled_from([0.05, 0.5, 2.0])}}  # of outcomes that have some
+
+
+@st.composite
+def real_problems(draw, *, raw=False, max_rows=14, max_features=3):
+    """A table with a real outcome of any kind: `outcome`, what fit takes, the oracle's outcome, parameters."""
+    size = {"min_rows": 2, "max_rows": max_rows, "max_features": max_features}
+    X, categorical = draw(raw_tables(**size)) if raw else (draw(tables(**size)), [])
+    n = len(X)
+    weight = draw(weights(n))
+    name = draw(st.sampled_from(sorted(REAL_TARGETS)))
+    y = draw(REAL_TARGETS[name](n))
+    family = REGRESSION_OUTCOMES[name]
+    declared = [extra.name for extra in family.extras]
+    extras = {own: draw(st.one_of(st.none(), st.lists(EXTRAS[own], min_size=n, max_size=n))) for own in declared}
+    options = draw(st.fixed_dictionaries(OPTIONS.get(name, {})))
+    settings = draw(parameters(X.shape[1], 2))
+    if raw:
+        settings |= draw(raw_settings(X.shape[1], categorical))
+    settings["prior"] = draw(real_prior(name))
+    oracle = outcomes.REAL[name](y.tolist(), [1.0] * n if weight is None else list(weight), **extras, **options)
+    return X, family.options(**options) if options else name, y, weight, extras, oracle, settings
 
 
 @st.composite
 def raw_tables(draw, min_rows=1, max_rows=14, max_features=3):
-    """Numbers with gaps and codes of levels; returns the table and the positions of the categorical columns."""
+    """Numbers and codes of categories, some missing; returns the table and the positions of categorical columns."""
     n_rows = draw(st.integers(min_rows, max_rows))
     n_features = draw(st.integers(1, max_features))
     table, categorical = [], []
@@ -115,8 +168,8 @@ def raw_tables(draw, min_rows=1, max_rows=14, max_features=3):
             column = draw(st.lists(st.integers(0, top).map(float), min_size=n_rows, max_size=n_rows))
         else:
             column = draw(columns(n_rows))
-        gaps = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0), st.just(True)]))
-        table.append([np.nan if draw(gaps) else cell for cell in column])
+        missing = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0), st.just(True)]))
+        table.append([np.nan if draw(missing) else value for value in column])
     return np.array(table).T, categorical
 
 
@@ -136,10 +189,6 @@ def raw_problems(draw, min_rows=(2, 8, 12), max_rows=14, max_features=3):
 @st.composite
 def raw_settings(draw, n_features, categorical):
     """Parameters that concern raw tables."""
-    from dataclasses import replace
-
-    from baytree import PartitionPrior
-
     prior = PartitionPrior(
         location=draw(st.sampled_from(["uniform", "distance"])),
         subsets=draw(st.sampled_from([True, True, False])),
@@ -158,9 +207,7 @@ def raw_settings(draw, n_features, categorical):
 
 @st.composite
 def fitted_trees(draw):
-    """A classifier or a regressor on numbers, levels and gaps, most with cuts, and its table."""
-    from baytree import BayesianTreeClassifier, BayesianTreeRegressor
-
+    """A classifier or a regressor on numbers, categories and missing values, most with splits, and its table."""
     X, categorical = draw(raw_tables(min_rows=8, max_rows=16))
     filled = np.nan_to_num(X, nan=-7.0)
     above = filled > np.sort(filled, axis=0)[len(X) // 2 - 1]
@@ -172,3 +219,39 @@ def fitted_trees(draw):
         y = 10.0 * above @ np.arange(1, X.shape[1] + 1) + noise
         model = BayesianTreeRegressor(prior=[0.0, 0.01, 0.5, 0.05], categorical_features=categorical)
     return model.fit(X, y), X
+
+
+LABELS = ["tiny", "small", "middle", "large", "huge"]  # in their order, which is not that of the alphabet
+
+
+def frame_column(kind, codes, missing):
+    """A column of a pandas frame that holds codes as numbers, categories with or without an order, or truth values."""
+    if kind is Kind.NUMBER:
+        return pd.Series(np.where(missing, np.nan, np.array(codes, dtype=float)))
+    if kind is Kind.TRUTH:
+        values = pd.array([bool(code % 2) for code in codes], dtype="boolean")
+        values[missing] = pd.NA
+        return pd.Series(values if missing.any() else values.astype(bool))
+    names = [None if gone else LABELS[code] for code, gone in zip(codes, missing, strict=True)]
+    return pd.Series(pd.Categorical(names, LABELS, ordered=kind is Kind.ORDERED))
+
+
+@st.composite
+def fitted_frames(draw):
+    """A classifier or a regressor on a frame with columns of every kind, most with splits, and the frame."""
+    n = draw(st.integers(8, 16))
+    columns, signal = {}, np.zeros(n)
+    for i in range(draw(st.integers(1, 3))):
+        kind = draw(st.sampled_from(list(Kind)))
+        codes = np.array(draw(st.lists(st.integers(0, len(LABELS) - 1), min_size=n, max_size=n)))
+        gone = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0)]))
+        missing = np.array(draw(st.lists(gone, min_size=n, max_size=n)))
+        columns[f"c{i}"] = frame_column(kind, codes, missing)
+        own = codes % 2 if kind is Kind.TRUTH else codes > 2 if kind is not Kind.CATEGORY else codes % 3 == 0
+        signal += (i + 1) * np.where(missing, 0.5, own)
+    frame = pd.DataFrame(columns)
+    noise = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)))
+    if draw(st.booleans()):
+        model = BayesianTreeClassifier(prior=draw(st.sampled_from([0.05, 0.3])))
+        return model.fit(frame, noise % 3 if draw(st.booleans()) else signal > np.median(signal)), frame
+    return BayesianTreeRegressor(prior=[0.0, 0.01, 0.5, 0.05]).fit(frame, 10 * signal + noise), frame

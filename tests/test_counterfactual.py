@@ -4,110 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
-from baytree.planes import last_float
+from baytree.tree._splits import last_float
 from tests import strategies
+from tests.comparison import hyperplanes
+from tests.reference.counterfactual import assert_changes_the_decision, assert_smallest, decision_of_nodes
 
 
-def decision_of_nodes(model):
-    """Class, or side of the root's estimate."""
-    if hasattr(model, "classes_"):
-        return np.argmax(model.tree_.posterior, axis=1)
-    return model.tree_.value[:, 0, 0] > model.tree_.value[0, 0, 0]
-
-
-def scale_of(tree, feature):
-    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
-    span = float(min(max(own) / 2 - min(own) / 2, np.finfo(float).max / 2)) * 2 if len(own) else 1.0
-    return span or abs(own[0]) or 1.0
-
-
-def grid(model, feature):
-    """Every cell of a feature that a tree may tell from others."""
-    levels = model.categories_[feature]
-    if levels is not None:
-        return [math.nan, *map(float, range(len(levels)))]
-    tree = model.tree_
-    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
-    return [math.nan, 0.0, *own, *np.nextafter(own, np.inf)]
-
-
-def distance(model, feature, old, new):
-    if math.isnan(old) or math.isnan(new) or model.categories_[feature] is not None:
-        return 1.0
-    scale = np.longdouble(scale_of(model.tree_, feature))
-    return float(min(abs(np.longdouble(new) - np.longdouble(old)) / scale, np.longdouble(1e300)))
-
-
-def known(tree, leaf, feature, cell):
-    """Whether every cut of the feature on the way has seen such a cell."""
-    return all(tree.has_seen(node, cell) for node in tree.path(leaf)[:-1] if tree.feature[node] == feature)
-
-
-def same(one, other):
-    return one == other or (math.isnan(one) and math.isnan(other))
-
-
-def brute_force(model, row, n_features):
-    """The distance of the nearest other decision, by trying everything."""
-    tree, decisions = model.tree_, decision_of_nodes(model)
-    own = decisions[tree.apply(row[None, :])[0][0]]
-    best = math.inf
-    for features in combinations(range(len(row)), n_features):
-        for cells in product(*(grid(model, feature) for feature in features)):
-            changed = row.copy()
-            changed[list(features)] = cells
-            pairs = [(f, cell) for f, cell in zip(features, cells, strict=True) if not same(cell, row[f])]
-            leaf = int(tree.apply(changed[None, :])[0][0])
-            if decisions[leaf] != own and all(known(tree, leaf, feature, cell) for feature, cell in pairs):
-                best = min(best, sum(distance(model, feature, row[feature], cell) for feature, cell in pairs))
-    return best
-
-
-def apply_changes(X, i, counterfactual):
-    row = X[i : i + 1].copy()
-    for change in counterfactual.changes:
-        row[0, change.column] = math.nan if change.new is None else change.new
-    return row
-
-
-def assert_changes_the_decision(model, X, i, counterfactual):
-    row = apply_changes(X, i, counterfactual)
-    decisions = decision_of_nodes(model)
-    leaf = model.apply(row)[0]
-    assert leaf == counterfactual.leaf
-    assert decisions[leaf] != decisions[model.apply(X[i : i + 1])[0]]
-    if hasattr(model, "classes_"):
-        assert str(model.predict(row)[0]) == counterfactual.decision
-        assert counterfactual.estimate == model.predict_proba(row).max()
-    else:
-        assert counterfactual.estimate == model.predict(row)[0]
-
-
-def assert_smallest(model, X, i, counterfactual, n_features):
-    matrix = model._read_table(X, reset=False)
-    nearest = min(brute_force(model, matrix[i], size) for size in range(1, n_features + 1))
-    if counterfactual is None:
-        assert nearest == math.inf
-        return
-    assert len(counterfactual.changes) <= n_features
-    assert_changes_the_decision(model, X, i, counterfactual)
-    changed = model._read_table(apply_changes(X, i, counterfactual), reset=False)[0]
-    for change in counterfactual.changes:
-        assert known(model.tree_, counterfactual.leaf, change.column, changed[change.column])
-    assert counterfactual.distance == pytest.approx(nearest, rel=1e-9, abs=1e-300)
-
-
-@settings(max_examples=200)
+@strategies.examples(2)
 @given(strategies.fitted_trees(), st.data())
 def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
     model, X = fitted
@@ -117,7 +29,7 @@ def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
         assert_smallest(model, X, i, explanations[i].change_of_one, 1)
 
 
-@settings(max_examples=60)
+@strategies.examples(0.6)
 @given(strategies.fitted_trees(), st.data())
 def test_no_smaller_change_of_two_features_changes_the_decision(fitted, data):
     model, X = fitted
@@ -163,16 +75,16 @@ def test_larger_trees_agree_with_trying_everything(kind):
 
 
 def oblique_distances(model, row, samples):
-    """Distances of single changes to other decisions: cells on both sides of every border, and many in between."""
+    """Distances of single changes to other decisions: values on both sides of every border, and many in between."""
     tree, decisions = model.tree_, decision_of_nodes(model)
-    own = decisions[tree.apply(row[None, :])[0][0]]
+    own = decisions[tree.apply(row[None, :])[0]]
     found = []
     for feature in range(len(row)):
-        borders = list(tree.threshold[(tree.feature == feature) & ~tree.is_oblique & ~tree.is_leaf])
+        borders = list(tree.threshold[(tree.feature == feature) & ~hyperplanes(tree) & ~tree.is_leaf])
         crossings = []
-        for node in np.flatnonzero(tree.is_oblique):
-            terms = tree.terms_of(node)
-            features, coefficients = tree.oblique_feature[terms], tree.oblique_coefficient[terms]
+        for node in np.flatnonzero(hyperplanes(tree)):
+            terms = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
+            features, coefficients = tree.hyperplane_feature[terms], tree.hyperplane_coefficient[terms]
             if feature in features:
                 at = coefficients[features == feature][0]
                 others = coefficients[features != feature] @ row[features[features != feature]]
@@ -183,7 +95,7 @@ def oblique_distances(model, row, samples):
         near = np.array([border + step * 1e-12 for border in borders for step in (-1, 0, 1)])
         changed = np.repeat(row[None, :], len(near) + samples, axis=0)
         changed[:, feature] = np.append(near, np.random.default_rng(feature).normal(row[feature], 1, samples))
-        others = decisions[tree.apply(changed)[0]] != own
+        others = decisions[tree.apply(changed)] != own
         found.extend(np.abs(changed[others, feature] - row[feature]) / scale)
     return found
 
@@ -196,7 +108,7 @@ def test_one_feature_is_searched_exactly_behind_hyperplanes_too(kind, seed):
     y = X[:, 0] + 0.5 * X[:, 1] + (X[:, 2] > 1) * np.sign(X[:, 0]) + 0.1 * random.normal(size=600)
     estimator = BayesianTreeClassifier if kind == "classes" else BayesianTreeRegressor
     model = estimator(partitions="oblique").fit(X, y > 0.3 if kind == "classes" else y)
-    assert model.tree_.is_oblique.any()
+    assert hyperplanes(model.tree_).any()
     for i, explanation in enumerate(model.explain(X[:40])):
         nearest = min(oblique_distances(model, X[i], 300), default=math.inf)
         one, two = explanation.change_of_one, explanation.change_of_two
@@ -206,11 +118,11 @@ def test_one_feature_is_searched_exactly_behind_hyperplanes_too(kind, seed):
                 assert_changes_the_decision(model, X, i, counterfactual)
                 assert counterfactual.distance <= nearest + 1e-9
                 columns = {change.column for change in counterfactual.changes}
-                planes = [model.tree_.terms_of(node) for node in model.tree_.path(counterfactual.leaf)[:-1]]
-                assert all(len(columns & set(model.tree_.oblique_feature[terms])) < 2 for terms in planes)
+                splits = [model.tree_.split(node) for node in model.tree_.path(counterfactual.leaf)[:-1]]
+                assert all(len(columns & set(split.features)) < 2 for split in splits if len(split.features) > 1)
 
 
-def test_gaps_behind_hyperplanes_are_filled():
+def test_missing_values_behind_hyperplanes_are_filled():
     random = np.random.default_rng(0)
     X = random.random((500, 2))
     y = X[:, 0] + 0.5 * X[:, 1] > 0.75
@@ -218,7 +130,7 @@ def test_gaps_behind_hyperplanes_are_filled():
     row = np.array([[np.nan, 0.1]])
     counterfactual = model.explain(row)[0].change_of_one
     assert_changes_the_decision(model, row, 0, counterfactual)
-    # With one gap filled, or the other number moved past the range of the table.
+    # With one missing value filled, or the other number moved past the range of the table.
     assert counterfactual.changes[0].old is None or counterfactual.changes[0].column == 1
 
 
@@ -260,7 +172,7 @@ def test_changes_are_told_in_words():
     ]
 
 
-def test_changes_of_levels_are_told_in_words():
+def test_changes_of_categories_are_told_in_words():
     frame = pd.DataFrame({"colour": ["blue", "red, dark", None, "green"] * 30})
     model = BayesianTreeClassifier(prior=0.1).fit(frame, frame["colour"].isin(["blue", "green"]))
     cases = pd.DataFrame({"colour": ["green", "red, dark", None, "mauve"]})
@@ -268,12 +180,12 @@ def test_changes_of_levels_are_told_in_words():
         'colour from green to "red, dark" -> False (0.998)',
         'colour from "red, dark" to blue -> True (0.998)',
         "colour from missing to blue -> True (0.998)",
-        "colour from another level to blue -> True (0.998)",
+        "colour from another category to blue -> True (0.998)",
     ]
 
 
-def test_only_cells_that_the_training_rows_had_are_proposed():
-    """No gap where there was none, however near it would be; and no level that a cut did not see."""
+def test_only_values_that_the_training_rows_had_are_proposed():
+    """No missing value where there was none, however near it would be; and no category that a split did not see."""
     data = load_breast_cancer()
     model = BayesianTreeClassifier().fit(data.data, data.target)
     for explanation in model.explain(data.data):
@@ -282,7 +194,7 @@ def test_only_cells_that_the_training_rows_had_are_proposed():
             assert math.isfinite(change.new)
 
 
-def test_a_level_that_a_cut_did_not_see_is_not_proposed():
+def test_a_category_that_a_split_did_not_see_is_not_proposed():
     """On the left there is no "a": it goes with "b", the larger part, but only "b" is known to."""
     colours = ["b"] * 60 + ["c"] * 30 + ["a", "b", "c", "d"] * 50
     frame = pd.DataFrame({"x": [-2.0] * 90 + [1.0] * 200, "colour": colours})

@@ -8,38 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import special, stats
 
 from baytree import BayesianTreeRegressor
+from tests.own_outcomes import Counts
 
 DOCS = Path(__file__).parents[1] / "docs"
-
-
-class Counts:
-    """The built-in Poisson outcome, written by a user."""
-
-    prior = np.array([2.0, 0.5])
-
-    def statistics(self, y):
-        return np.column_stack([y, np.ones(len(y)), -special.gammaln(np.asarray(y) + 1.0)])
-
-    def log_marginal(self, statistics, prior):
-        events, exposure, factor = statistics.T
-        shape, rate = prior
-        gammas = special.gammaln(shape + events) - special.gammaln(shape)
-        return gammas + shape * np.log(rate) - (shape + events) * np.log(rate + exposure) + factor
-
-    def update(self, prior, statistics):
-        return prior + statistics[:, :2]
-
-    def mean(self, posterior):
-        return posterior[:, 0] / posterior[:, 1]
-
-    def distribution(self, posterior):
-        return stats.nbinom(posterior[:, 0], posterior[:, 1] / (posterior[:, 1] + 1))
-
-    def candidates(self):
-        return [[1.0, 0.25], [4.0, 1.0]]
 
 
 def problem():

@@ -1,4 +1,4 @@
-"""Real tables, raw: text, gaps and numbers as ``pandas.read_csv`` gives them. Needs the folder BAYTREE_DATA."""
+"""Real tables, raw: text, numbers and missing values as ``pandas.read_csv`` gives them. Needs BAYTREE_DATA."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scores(name, table, y, **parameters):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_raw_tables_are_as_good_as_one_hot_columns(name):
-    """With the weight that one-hot columns give a feature, one share a level; and classes also with the default."""
+    """With the weight that one-hot columns give a feature, one share a category; and classes also with the default."""
     raw, one_hot, y = raw_and_one_hot(name)
     weight = {column: raw[column].nunique() for column in raw if raw[column].dtype == "category"}
     coded = scores(name, one_hot, y)

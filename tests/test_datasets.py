@@ -13,41 +13,17 @@ from baytree import datasets
 from baytree.datasets import load, make_ripley
 
 
-def write_csv(path, X, y, names=None):
-    names = names or [f"c{i}" for i in range(X.shape[1])]
-    lines = [",".join([*names, "target"])]
-    lines += [",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def write_fakes(folder):
-    """Tables with the sizes of haberman, heart and Ripley's."""
-    random = np.random.default_rng(0)
-    y = np.repeat([0, 1], [225, 81])
-    write_csv(folder / "haberman.csv", random.integers(0, 60, (306, 3)) + 5 * y[:, None], y)
-    y = np.repeat([0, 1], [150, 120])
-    write_csv(folder / "heart.csv", random.integers(0, 3, (270, 13)) + y[:, None], y)
-    for name, n, seed in (("train", 250, 1), ("test", 1000, 2)):
-        write_csv(folder / f"ripley_{name}.csv", *make_ripley(n, seed), ["xs", "ys"])
-
-
-@pytest.fixture
-def folder(tmp_path):
-    write_fakes(tmp_path)
-    return tmp_path
-
-
-def test_sets_come_from_a_folder(folder, monkeypatch):
-    heart = load("heart", folder)
-    assert heart.X.shape == (270, 10 + 3 * 4)  # three columns of four levels are spread out
+def test_sets_come_from_a_folder(fake_sets, monkeypatch):
+    heart = load("heart", fake_sets)
+    assert heart.X.shape == (270, 10 + 3 * 4)  # three columns of four categories are spread out
     assert heart.feature_names[2:6] == ("c2 = 0", "c2 = 1", "c2 = 2", "c2 = 3")
     assert_array_equal(heart.X[:, 2:6].sum(axis=1), 1)
-    ripley = load("ripley", str(folder))
+    ripley = load("ripley", str(fake_sets))
     assert ripley.X.shape == (250, 2)
     assert ripley.X_test.shape == (1000, 2)
     assert_array_equal(ripley.X, make_ripley(250, 1)[0])
-    monkeypatch.setenv("BAYTREE_DATA", str(folder))
-    assert_array_equal(load("haberman").X, load("haberman", folder).X)
+    monkeypatch.setenv("BAYTREE_DATA", str(fake_sets))
+    assert_array_equal(load("haberman").X, load("haberman", fake_sets).X)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +40,10 @@ def test_sets_come_from_a_folder(folder, monkeypatch):
     ],
     ids=["missing", "empty", "cut short", "uneven", "text", "bytes", "labels", "counts"],
 )
-def test_a_damaged_file_is_named_in_one_sentence(folder, damage, words):
-    damage(folder / "haberman.csv")
+def test_a_damaged_file_is_named_in_one_sentence(fake_sets, damage, words):
+    damage(fake_sets / "haberman.csv")
     with pytest.raises((ValueError, FileNotFoundError), match=words) as caught:
-        load("haberman", folder)
+        load("haberman", fake_sets)
     assert "haberman" in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -36,7 +36,7 @@ def test_d1_the_default_prior_has_one_alpha_per_class():
     assert_allclose(tree.prior, np.full((tree.node_count, 5), 4.0))
 
 
-def test_d2_rows_satisfy_every_cut_on_their_decision_path():
+def test_d2_rows_satisfy_every_split_on_their_decision_path():
     """Paths were wrong below the second level: positions within a node were taken for rows of the table."""
     X, y = deep_problem()
     model = BayesianTreeClassifier(prior=1.0).fit(X, y)
@@ -53,7 +53,7 @@ def test_d2_rows_satisfy_every_cut_on_their_decision_path():
     ("dtype", "low", "high"), [(np.int8, 100, 120), (np.uint8, 100, 200), (np.int64, 2**61, 2**62)]
 )
 def test_d3_the_midpoint_of_integers_does_not_overflow(dtype, low, high):
-    """The two values were added in their own type, so 100 and 120 in int8 were cut at -18."""
+    """The two values were added in their own type, so 100 and 120 in int8 were split at -18."""
     X, y = separable(np.array([low, high], dtype=dtype))
     model = BayesianTreeClassifier(prior=1.0).fit(X, y)
     assert model.tree_.threshold[0] == low + (high - low) / 2
@@ -98,7 +98,7 @@ def test_d6_infinite_values_are_refused(value):
 
 
 def test_d7_a_large_offset_changes_no_tree():
-    """Large offsets lost cuts to rounding. Here in X: whole numbers, so that 1e12 takes nothing away."""
+    """Large offsets lost splits to rounding. Here in X: whole numbers, so that 1e12 takes nothing away."""
     X, y = deep_problem()
     X = np.rint(X * 1000)
     near, far = (BayesianTreeClassifier(prior=1.0).fit(X + offset, y).tree_ for offset in (0.0, 1e12))
@@ -109,7 +109,7 @@ def test_d7_a_large_offset_changes_no_tree():
 
 
 def test_d8_constant_columns_change_no_tree():
-    """The prior was divided by all columns, so 200 columns of zeros could take the last cut away."""
+    """The prior was divided by all columns, so 200 columns of zeros could take the last split away."""
     X, y = separable([0.0, 1.0], repeats=5)
     plain = BayesianTreeClassifier(prior=1.0).fit(X, y)
     assert plain.get_n_leaves() == 2
@@ -153,8 +153,8 @@ def test_d14_nothing_is_random():
         assert_array_equal(second.arrays()[name], array)
 
 
-def test_d15_importances_without_a_cut_are_zero():
-    """Without a cut the importances were 0 / 0."""
+def test_d15_importances_without_a_split_are_zero():
+    """Without a split the importances were 0 / 0."""
     model = BayesianTreeClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [1, 1])
     assert_array_equal(model.feature_importances_, [0, 0])
 

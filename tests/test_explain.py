@@ -8,15 +8,17 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree.explain import tree_html
 from baytree.export import to_frame, to_rules, to_text
 from tests import strategies
+from tests.own_outcomes import Mean
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -62,7 +64,7 @@ leaf 3, 25 training rows, Beta(22, 23):
     benign: 0.4889  (90 % between 0.3678 and 0.6106)
     malignant: 0.5111  (90 % between 0.3894 and 0.6322)
 to change it: worst concave points from 0.2575 to at most 0.13505 -> benign (0.959)
-not asked: mean radius, mean texture, mean perimeter, mean area, mean smoothness and 23 more"""
+not used: mean radius, mean texture, mean perimeter, mean area, mean smoothness and 23 more"""
 
 
 def cancer(**parameters):
@@ -76,28 +78,28 @@ def test_an_explanation_of_breast_cancer():
     assert str(model.explain(row)[0]) == GOLDEN
 
 
-@settings(max_examples=60)
+@strategies.examples(0.6)
 @given(strategies.fitted_trees())
 def test_explanations_are_complete(fitted):
     model, X = fitted
-    matrix, tree = model._read_table(X, reset=False), model.tree_
+    matrix, tree = model._read_all(X).matrix, model.tree_
     for row, explanation in zip(matrix, model.explain(X), strict=True):
-        leaf = tree.apply(row[None, :])[0][0]
-        asked = {int(tree.feature[node]) for node in tree.path(leaf)[:-1]}
-        assert explanation.unused == tuple(f"x{i}" for i in range(len(row)) if i not in asked)
+        leaf = tree.apply(row[None, :])[0]
+        used = {int(tree.feature[node]) for node in tree.path(leaf)[:-1]}
+        assert explanation.unused == tuple(f"x{i}" for i in range(len(row)) if i not in used)
         assert list(explanation.posterior.values()) == tree.posterior[leaf].tolist()
         assert len(explanation.steps) == tree.depth[leaf]
         document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert document == explanation.to_dict()
         assert_safe(explanation._repr_html_())
-    assert_safe(model._tree_html())
+    assert_safe(tree_html(model.fitted_.modal))
 
 
 def hostile_problem():
     random = np.random.default_rng(0)
     frame = pd.DataFrame({name: random.normal(size=400) for name in HOSTILE})
-    frame["levels <i>"] = random.choice(HOSTILE, 400)
-    y = frame[HOSTILE[0]] + frame["levels <i>"].isin(HOSTILE[:3]) + 0.5 * frame[HOSTILE[3]] > 0.5
+    frame["kinds <i>"] = random.choice(HOSTILE, 400)
+    y = frame[HOSTILE[0]] + frame["kinds <i>"].isin(HOSTILE[:3]) + 0.5 * frame[HOSTILE[3]] > 0.5
     return frame, np.where(y, HOSTILE[0], HOSTILE[2])
 
 
@@ -110,20 +112,20 @@ def test_no_name_can_break_out(kind):
         model = BayesianTreeRegressor().fit(frame, y == HOSTILE[0])
     assert model.get_n_leaves() > 3
     cases = pd.concat(
-        [frame[:20], frame[:1].assign(**{"levels <i>": ["<u>new</u>"]}), pd.DataFrame({name: [None] for name in frame})]
+        [frame[:20], frame[:1].assign(**{"kinds <i>": ["<u>new</u>"]}), pd.DataFrame({name: [None] for name in frame})]
     )
     for explanation in model.explain(cases):
         assert_safe(explanation._repr_html_())
         assert str(explanation)
         json.dumps(explanation.to_dict(), allow_nan=False)
-    assert_safe(model._tree_html())
+    assert_safe(tree_html(model.fitted_.modal))
     assert HOSTILE[0] in to_text(model)
     assert HOSTILE[0] in str(to_rules(model))
     assert any(HOSTILE[0] in rule for rule in to_frame(model)["rule"])
     assert HOSTILE[0] not in model._repr_html_()
 
 
-def test_rows_may_lack_cells_and_have_new_levels():
+def test_rows_may_lack_values_and_have_new_categories():
     frame, y = hostile_problem()
     model = BayesianTreeClassifier(prior=0.3).fit(frame, y)
     empty = pd.DataFrame({name: [None] for name in frame})
@@ -132,7 +134,7 @@ def test_rows_may_lack_cells_and_have_new_levels():
     assert explanation.change_of_one.changes[0].old is None
 
 
-def test_gaps_in_hyperplanes_are_told():
+def test_missing_values_in_hyperplanes_are_told():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = BayesianTreeClassifier(partitions="oblique").fit(X[["worst area", "worst smoothness"]], y)
     row = pd.DataFrame({"worst area": [700.0], "worst smoothness": [np.nan]})
@@ -141,13 +143,13 @@ def test_gaps_in_hyperplanes_are_told():
     assert "where worst smoothness is missing and counts as 0.132" in str(step)
 
 
-def test_one_leaf_asks_nothing():
+def test_one_leaf_uses_nothing():
     model = BayesianTreeClassifier().fit([[1.0, 2.0]] * 4, ["a", "b"] * 2)
     explanation = model.explain([[5.0, 6.0]])[0]
     assert explanation.unused == ("x0", "x1")
     assert str(explanation).splitlines()[1] == "leaf 0, 4 training rows, Beta(12, 12):"
-    assert str(explanation).splitlines()[-1] == "not asked: x0, x1"
-    assert "<details" not in model._tree_html()
+    assert str(explanation).splitlines()[-1] == "not used: x0, x1"
+    assert "<details" not in tree_html(model.fitted_.modal)
 
 
 def test_one_row_and_many_rows_say_the_same():
@@ -162,31 +164,13 @@ def test_intervals_that_have_no_number_are_none_in_json():
     json.dumps(document, allow_nan=False)
 
 
-class Mean:
-    """An outcome without distributions."""
-
-    prior = np.array([0.0, 1.0])
-
-    def statistics(self, y):
-        return np.column_stack([y, np.square(y)])
-
-    def log_marginal(self, statistics, prior):
-        return -0.5 * statistics[:, 1]
-
-    def update(self, prior, statistics):
-        return prior + statistics
-
-    def mean(self, posterior):
-        return posterior[:, 0] / posterior[:, 1]
-
-
 def test_outcomes_without_distributions_have_no_interval():
     model = BayesianTreeRegressor(outcome=Mean()).fit([[0.0], [1.0]] * 10, [0.0, 1.0] * 10)
     explanation = model.explain([[0.0]])[0]
     assert "between" not in str(explanation)
     assert list(explanation.posterior) == ["p0", "p1"]
     assert explanation.to_dict()["interval"] == {"mean": [None, None], "outcome": [None, None]}
-    assert_safe(model._tree_html())
+    assert_safe(tree_html(model.fitted_.modal))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +183,7 @@ def test_notebooks_show_the_tree_below_the_box_of_scikit_learn(estimator):
     assert "<details open>" not in model._repr_html_()
     assert "sk-container" in model._repr_html_()
     model.fit(X, y)
-    tree = model._tree_html()
+    tree = tree_html(model.fitted_.modal)
     for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-container" in html
         assert html.endswith(tree)
@@ -215,7 +199,7 @@ def test_notebooks_show_three_levels():
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 4))
     model = BayesianTreeRegressor().fit(X, np.sin(3 * X).sum(axis=1))
-    tree = model._tree_html()
+    tree = tree_html(model.fitted_.modal)
     assert model.get_depth() > 3
     assert tree.count("<details") == np.sum(~model.tree_.is_leaf & (model.tree_.depth < 3))
     assert tree.count("…") == np.sum(~model.tree_.is_leaf & (model.tree_.depth == 3))

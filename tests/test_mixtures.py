@@ -138,7 +138,7 @@ def test_intervals_of_class_probabilities_mix_the_posteriors():
     X, y = load_breast_cancer(return_X_y=True)
     model = TreeSpaceClassifier(max_nodes=50).fit(X, y)
     low, high = np.moveaxis(model.predict_interval(X[:30], level=0.9)[:, 1], -1, 0)
-    weights, parameters = model.posterior(X[:30])
+    weights, parameters = model.posterior_mixture(X[:30])
     for i in range(30):
         node, weight = weights[i].indices, weights[i].data
         of_class = stats.beta(parameters[node, 1], parameters[node, 0])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from baytree.outcomes import REGRESSION_OUTCOMES
+from tests import strategies
+from tests.comparison import assert_same_arrays, assert_same_classes, assert_same_tree, raw_frame
+from tests.own_outcomes import Counts
 from tests.reference import outcomes
-from tests.test_custom import Counts
-from tests.test_oracle import assert_same_classes, assert_same_tree
-from tests.test_raw_tables import assert_same_arrays, raw_frame
 
 
 @pytest.mark.parametrize("directions", [[1, 0, 0], [1, 0, 1], [0, 0, -1], [1, 0, -1]])
@@ -34,7 +35,7 @@ def test_deeper_constrained_trees_equal_the_oracle(directions, seed):
     assert_same_classes(classes, X, labels, None, parameters | {"prior": 0.5})
 
 
-@settings(max_examples=200)
+@strategies.examples(2)
 @given(st.data())
 def test_predictions_are_monotone(data):
     """Any outcome, any other columns: raising the constrained feature never lowers the prediction."""
@@ -43,7 +44,7 @@ def test_predictions_are_monotone(data):
     n = data.draw(st.sampled_from([20, 60, 200]))
     X = np.column_stack([random.normal(size=n).round(1), random.integers(0, 4, n), random.normal(size=n).round(1)])
     X[:, [0, 2]][random.random((n, 2)) < 0.1] = np.nan
-    outcome = data.draw(st.sampled_from(["classes", "normal", "poisson", "exponential"]))
+    outcome = data.draw(st.sampled_from(["classes", *REGRESSION_OUTCOMES]))
     signal = np.sin(3 * np.nan_to_num(X[:, 0])) + X[:, 1] % 2 + np.nan_to_num(X[:, 2])
     directions = {0: data.draw(st.sampled_from([-1, 1])), 2: data.draw(st.sampled_from([-1, 0, 1]))}
     shared = {
@@ -58,6 +59,7 @@ def test_predictions_are_monotone(data):
         y = {
             "normal": signal + 0.1 * random.normal(size=n),
             "poisson": random.poisson(np.exp(signal)).astype(float),
+            "negative_binomial": random.poisson(random.gamma(2, np.exp(signal) / 2)).astype(float),
             "exponential": random.exponential(np.exp(signal)) + 1e-9,
         }[outcome]
         model = BayesianTreeRegressor(outcome=outcome, **shared).fit(X, y)

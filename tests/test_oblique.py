@@ -1,4 +1,4 @@
-"""Cuts along hyperplanes: what they pay, that they are what they say, and that everything knows them."""
+"""Splits along hyperplanes: what they pay, that they are what they say, and that everything knows them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -19,15 +19,15 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
 from baytree.export import to_text
 from tests import strategies
+from tests.comparison import class_prior, engine, hyperplanes, oracle_settings
 from tests.reference import outcomes
 from tests.reference.tree import Problem
-from tests.test_oracle import class_prior, oracle_settings, real_problems
 
 SHARE = 0.5
 
 
 def diagonal(n=300, d=2, seed=0, noise=0.05):
-    """Classes on two sides of a diagonal: many axis cuts, or one hyperplane."""
+    """Classes on two sides of a diagonal: many axis splits, or one hyperplane."""
     random = np.random.default_rng(seed)
     X = random.random((n, d))
     y = (X[:, 0] + 0.5 * X[:, 1] + noise * random.normal(size=n) > 0.75).astype(int)
@@ -50,28 +50,28 @@ def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1
         depth, node_prior = int(tree.depth[node]), tree.prior[node].tolist()
         if parameters.get("monotonic_cst") is not None:
             continue
-        trivial, *cuts = problem.partition_space(rows, depth, node_prior)
-        if not cuts:
+        no_split, *others = problem.partition_space(rows, depth, node_prior)
+        if not others:
             assert tree.children_left[node] < 0
             continue
-        assert_allclose(tree.log_prior_leaf[node], trivial.log_prior, rtol=tolerance, atol=tolerance)
-        best = max(cut.score for cut in cuts)
+        assert_allclose(tree.log_prior_leaf[node], no_split.log_prior, rtol=tolerance, atol=tolerance)
+        best = max(partition.score for partition in others)
         if tree.children_left[node] < 0:
-            assert trivial.score >= best - tolerance * (1 + abs(best))
+            assert no_split.score >= best - tolerance * (1 + abs(best))
             continue
         score = tree.log_prior_split[node] + tree.log_likelihood_split[node]
-        assert score > trivial.score - tolerance
+        assert score > no_split.score - tolerance
         assert score >= best - tolerance * (1 + abs(best))
-        if not tree.is_oblique[node]:
+        if not hyperplanes(tree)[node]:
             continue
-        terms = tree.terms_of(node)
-        features = tree.oblique_feature[terms]
+        terms = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
+        features = tree.hyperplane_feature[terms]
         assert tree.feature[node] == features[0]
         assert set(features) <= set(problem.numeric(rows))
         expected = problem.hyperplane_prior(rows, depth, len(features))
         assert_allclose(tree.log_prior_split[node], expected, rtol=1e-9)
-        cells = np.where(np.isnan(X[:, features]), tree.oblique_gap_value[terms], X[:, features])
-        left = cells @ tree.oblique_coefficient[terms] <= tree.threshold[node]
+        values = np.where(np.isnan(X[:, features]), tree.hyperplane_missing_value[terms], X[:, features])
+        left = values @ tree.hyperplane_coefficient[terms] <= tree.threshold[node]
         children = rows_of_nodes(model, X)[[tree.children_left[node], tree.children_right[node]]]
         assert_array_equal(children[0], inside & left)
         likelihood = sum(outcome.log_likelihood(np.flatnonzero(side).tolist(), node_prior) for side in children)
@@ -84,7 +84,7 @@ def gentle(X):
     return np.all((sizes < 1e100) & (sizes > 1e-100)) and not np.any((np.abs(X - 1) < 1e-9) & (X != 1))
 
 
-@settings(max_examples=300)
+@strategies.examples(3)
 @given(strategies.raw_problems())
 def test_every_node_is_what_it_says_of_classes(problem):
     X, y, weight, parameters = problem
@@ -96,8 +96,8 @@ def test_every_node_is_what_it_says_of_classes(problem):
     assert_nodes_say_the_truth(model, X, outcome, class_prior(len(model.classes_), parameters), parameters)
 
 
-@settings(max_examples=200)
-@given(st.one_of(real_problems(), real_problems(raw=True)))
+@strategies.examples(2)
+@given(st.one_of(strategies.real_problems(), strategies.real_problems(raw=True)))
 def test_every_node_is_what_it_says_of_numbers(problem):
     X, name, y, weight, extras, outcome, parameters = problem
     parameters = {name: value for name, value in parameters.items() if name != "max_leaf_nodes"}
@@ -109,17 +109,17 @@ def test_every_node_is_what_it_says_of_numbers(problem):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_larger_tables_say_the_truth(n_jobs, monkeypatch):
+def test_larger_tables_say_the_truth(n_jobs):
     X, y = diagonal(200, 3)
-    monkeypatch.setattr("baytree.growing.SUBTREE_ROWS", 60)
-    model = BayesianTreeClassifier(partitions="oblique", prior=1.0, n_jobs=n_jobs).fit(X, y)
-    assert model.tree_.is_oblique.any()
+    with engine(subtree_rows=60):
+        model = BayesianTreeClassifier(partitions="oblique", prior=1.0, n_jobs=n_jobs).fit(X, y)
+    assert hyperplanes(model.tree_).any()
     outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y), 2)
     assert_nodes_say_the_truth(model, X, outcome, [1.0, 1.0], {})
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_the_number_of_hyperplane_cuts_is_covers(size):
+def test_the_number_of_hyperplane_splits_is_covers(size):
     """Every division of points in general position that a hyperplane makes, found by linear programming."""
     for n in range(2, 8):
         points = np.random.default_rng(n).normal(size=(n, size))
@@ -133,7 +133,7 @@ def test_the_number_of_hyperplane_cuts_is_covers(size):
         assert count == sum(math.comb(n - 1, i) for i in range(1, size + 1))
 
 
-def test_one_hyperplane_for_many_cuts():
+def test_one_hyperplane_for_many_splits():
     X, y = diagonal()
     axis, oblique = (BayesianTreeClassifier(partitions=p).fit(X, y) for p in ("axis", "oblique"))
     assert oblique.get_n_leaves() < axis.get_n_leaves()
@@ -141,21 +141,22 @@ def test_one_hyperplane_for_many_cuts():
     assert oblique.log_posterior_ > axis.log_posterior_
 
 
-def test_an_axis_cut_wins_where_it_is_as_good():
+def test_an_axis_split_wins_where_it_is_as_good():
     random = np.random.default_rng(0)
     X = random.random((300, 3))
     model = BayesianTreeClassifier(partitions="oblique").fit(X, X[:, 1] > 0.4)
     assert model.get_n_leaves() == 2
-    assert not model.tree_.is_oblique.any()
+    assert not hyperplanes(model.tree_).any()
 
 
 def test_noise_has_no_hyperplanes():
-    """On noise a root is cut by a hyperplane no more often than its prior allows: Markov's inequality on the odds."""
+    """On noise a root is split by a hyperplane no more often than its prior allows: Markov's inequality on the odds."""
     chosen = 0
     for seed in range(1000):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(60, 4)), random.integers(0, 2, 60)
-        chosen += BayesianTreeClassifier(partitions="oblique", max_depth=1).fit(X, y).tree_.is_oblique[0]
+        model = BayesianTreeClassifier(partitions="oblique", max_depth=1).fit(X, y)
+        chosen += hyperplanes(model.tree_)[0]
     assert chosen <= stats.binom(1000, 0.01).ppf(0.999)
 
 
@@ -163,22 +164,22 @@ def test_coefficients_can_be_read_aloud():
     X, y = diagonal(60)
     model = BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(pd.DataFrame(X, columns=["glucose", "bmi"]), y)
     text = to_text(model)
-    assert model.tree_.is_oblique[0]
-    coefficients = model.tree_.oblique_coefficient
+    assert hyperplanes(model.tree_)[0]
+    coefficients = model.tree_.hyperplane_coefficient
     assert coefficients[0] == 1
     assert all(len(f"{abs(c):.15g}".lstrip("0.").replace(".", "")) <= 3 for c in coefficients)
     assert "glucose + 0." in text or "bmi + " in text
     step = model.explain(pd.DataFrame(X[:1], columns=["glucose", "bmi"]))[0].steps[0]
     assert step.feature in text
-    assert_allclose(step.value, X[0][model.tree_.oblique_feature[:2]] @ coefficients[:2])
+    assert_allclose(step.value, X[0][model.tree_.hyperplane_feature[:2]] @ coefficients[:2])
 
 
 def test_smoothing_counts_in_hyperplane_trees():
     """D10: the reference code ignores delta there."""
     X, y = diagonal()
     plain, smooth = (BayesianTreeClassifier(partitions="oblique", smoothing=s).fit(X, y) for s in (0.0, 0.9))
-    assert plain.tree_.is_oblique.any()
-    assert smooth.tree_.is_oblique.any()
+    assert hyperplanes(plain.tree_).any()
+    assert hyperplanes(smooth.tree_).any()
     children = smooth.tree_.children_left[0], smooth.tree_.children_right[0]
     for child in children:
         counts = smooth.tree_.posterior[child] - smooth.tree_.prior[child]
@@ -186,7 +187,7 @@ def test_smoothing_counts_in_hyperplane_trees():
 
 
 def test_candidates_lie_between_sorted_projections():
-    """D11: where all rows but one project to the same number there is one cut, not a hundred."""
+    """D11: where all rows but one project to the same number there is one split, not a hundred."""
     X = np.zeros((108, 2))
     X[0] = 1.0
     y = np.arange(108) % 2
@@ -214,19 +215,19 @@ def test_threads_change_nothing(n_jobs):
         assert_array_equal(getattr(more.tree_, name), array)
 
 
-def test_gaps_take_the_mean_and_levels_take_no_part(tmp_path):
+def test_missing_values_take_the_mean_and_categories_take_no_part(tmp_path):
     X, y = diagonal(400, 3)
     X[::5, 0] = np.nan
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(city=np.where(X[:, 2] > 0.5, "x", "y"))
     model = BayesianTreeClassifier(partitions="oblique").fit(frame, y)
     tree = model.tree_
-    assert tree.is_oblique.any()
-    assert 3 not in tree.oblique_feature
-    node = int(np.flatnonzero(tree.is_oblique)[0])
-    terms = tree.terms_of(node)
-    place = list(tree.oblique_feature[terms]).index(0)
+    assert hyperplanes(tree).any()
+    assert 3 not in tree.hyperplane_feature
+    node = int(np.flatnonzero(hyperplanes(tree))[0])
+    terms = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
+    place = list(tree.hyperplane_feature[terms]).index(0)
     inside = rows_of_nodes(model, frame)[node]
-    assert_allclose(tree.oblique_gap_value[terms][place], np.nanmean(X[inside, 0]))
+    assert_allclose(tree.hyperplane_missing_value[terms][place], np.nanmean(X[inside, 0]))
     model.save(tmp_path / "tree.json")
     assert_array_equal(load(tmp_path / "tree.json").predict_proba(frame), model.predict_proba(frame))
     step = model.explain(frame[:1])[0].steps[0]
@@ -241,17 +242,18 @@ def test_many_classes_and_counts_have_hyperplanes():
     random = np.random.default_rng(0)
     X = random.random((400, 3))
     counts = random.poisson(np.where(X[:, 0] + X[:, 1] > 1, 6, 2))
-    assert BayesianTreeRegressor(outcome="poisson", partitions="oblique").fit(X, counts).tree_.is_oblique[0]
+    assert hyperplanes(BayesianTreeRegressor(outcome="poisson", partitions="oblique").fit(X, counts).tree_)[0]
     time = random.exponential(np.where(X[:, 0] + X[:, 1] > 1, 6, 1))
-    assert BayesianTreeRegressor(outcome="exponential", partitions="oblique").fit(X, time).tree_.is_oblique.any()
+    durations = BayesianTreeRegressor(outcome="exponential", partitions="oblique").fit(X, time)
+    assert hyperplanes(durations.tree_).any()
     X, y = load_diabetes(return_X_y=True)
-    assert BayesianTreeRegressor(partitions="oblique").fit(X, y).tree_.is_oblique.any()
+    assert hyperplanes(BayesianTreeRegressor(partitions="oblique").fit(X, y).tree_).any()
 
 
 def test_constraints_hold_beside_hyperplanes():
     X, y = load_breast_cancer(return_X_y=True)
     model = BayesianTreeClassifier(partitions="oblique", prior=1.0, monotonic_cst={20: -1}).fit(X, y)
-    assert 20 not in model.tree_.oblique_feature
+    assert 20 not in model.tree_.hyperplane_feature
     row = np.repeat(X[::50], 40, axis=0)
     row[:, 20] = np.tile(np.linspace(X[:, 20].min(), X[:, 20].max(), 40), len(X[::50]))
     proba = model.predict_proba(row)[:, 1].reshape(-1, 40)
@@ -264,11 +266,11 @@ def test_constraints_hold_beside_hyperplanes():
 def test_the_tree_space_has_hyperplanes(kind, data, tmp_path):
     X, y = data(return_X_y=True)
     model = kind(partitions="oblique", max_nodes=100).fit(X, y)
-    assert model.space_.is_oblique.any()
+    assert hyperplanes(model.space_).any()
     assert any(" + " in a.rule or " - " in a.rule for a in model.alternatives())
     model.save(tmp_path / "space.json")
     assert_array_equal(load(tmp_path / "space.json").predict(X), model.predict(X))
-    assert model.modal_tree_.tree_.is_oblique.any()
+    assert hyperplanes(model.modal_tree_.tree_).any()
     for own in np.split(np.arange(model.space_.node_count), [1]):
         assert np.all(model.space_.n_node_samples[own] > 0)
 
@@ -276,7 +278,7 @@ def test_the_tree_space_has_hyperplanes(kind, data, tmp_path):
 def test_look_ahead_knows_hyperplanes():
     X, y = diagonal()
     model = BayesianTreeClassifier(partitions="oblique", lookahead=1).fit(X, y)
-    assert model.tree_.is_oblique.any()
+    assert hyperplanes(model.tree_).any()
     assert model.score(X, y) > 0.9
 
 

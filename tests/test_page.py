@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
+from baytree.table import Kind
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HOSTILE = [
@@ -50,18 +51,18 @@ class Opened:
         self.page.goto(path.as_uri())
         self.faults.remove(path.as_uri())
 
-    def answer(self, cells):
+    def answer(self, values):
         """Fill in the form as a person would, but faster; return the figures of the answer."""
         return self.page.evaluate(
-            """(cells) => {
-              for (const [feature, cell] of Object.entries(cells)) {
+            """(values) => {
+              for (const [feature, value] of Object.entries(values)) {
                 const field = document.getElementById(`field-${feature}`);
-                if (field) field.value = cell;
+                if (field) field.value = value;
               }
               document.getElementById("form").requestSubmit();
               return [...document.querySelectorAll("#answer [data-value]")].map((cell) => Number(cell.dataset.value));
             }""",
-            {str(feature): cell for feature, cell in cells.items()},
+            {str(feature): value for feature, value in values.items()},
         )
 
 
@@ -81,7 +82,7 @@ def open_page(browser, tmp_path):
 
 
 def mixed(n=600, seed=0):
-    """Numbers, levels and gaps, and a class that depends on all of them."""
+    """Numbers, categories and missing values, and a class that depends on all of them."""
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -96,6 +97,19 @@ def mixed(n=600, seed=0):
     return frame, y
 
 
+def in_order():
+    """Ordered categories and truth values, some of them missing, beside numbers and categories."""
+    frame, y = mixed()
+    random = np.random.default_rng(3)
+    grades = ["low", "middle", "high", "top"]
+    frame = frame.assign(
+        grade=pd.Categorical(random.choice(grades, len(y)), grades, ordered=True), owner=random.random(len(y)) < 0.5
+    )
+    y = np.where(frame["owner"], y, frame["grade"] > "middle").astype(int)
+    frame.loc[random.random(len(y)) < 0.1, "grade"] = None
+    return BayesianTreeClassifier(prior=0.2).fit(frame, y), frame, y
+
+
 def oblique():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     return BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(X, y), X, y
@@ -107,7 +121,8 @@ def models():
     diabetes = load_diabetes(return_X_y=True, as_frame=True)
     counts = np.random.default_rng(0).poisson(3, len(frame))
     yield "numbers", lambda: (BayesianTreeClassifier(prior=1.0).fit(*cancer), *cancer)
-    yield "gaps and levels", lambda: (BayesianTreeClassifier(prior=0.5).fit(frame, y), frame, y)
+    yield "missing values and categories", lambda: (BayesianTreeClassifier(prior=0.5).fit(frame, y), frame, y)
+    yield "kinds of columns", in_order
     yield "hyperplanes", oblique
     yield (
         "three classes",
@@ -127,35 +142,39 @@ MODELS = dict(models())
 
 
 def random_rows(model, X, n=200):
-    """Rows with cells near the cuts, gaps and levels that nobody has seen; as a table and as the form's cells."""
+    """Rows with values near the splits, missing values and categories that nobody has seen."""
     random = np.random.default_rng(1)
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
-    cuts = getattr(model, "tree_", None) or model.space_
+    splits = getattr(model, "tree_", None) or model.space_
     for i, name in enumerate(rows.columns):
-        levels = model.categories_[i]
-        thresholds = cuts.threshold[(cuts.feature == i) & np.isfinite(cuts.threshold)]
-        if levels is None and len(thresholds):
+        column = model.schema_.columns[i]
+        thresholds = splits.threshold[(splits.feature == i) & np.isfinite(splits.threshold)]
+        if column.kind is Kind.NUMBER and len(thresholds):
             at = random.random(n) < 0.3
             rows.loc[at, name] = random.choice(thresholds, at.sum())
-        gaps = random.random(n) < 0.1
-        rows.loc[gaps, name] = None if levels is not None else np.nan
-        if levels is not None:
+        if column.kind is not Kind.NUMBER:
+            rows[name] = rows[name].astype(object)
+        rows.loc[random.random(n) < 0.1, name] = np.nan if column.kind is Kind.NUMBER else None
+        if column.categories is not None:
             rows.loc[random.random(n) < 0.1, name] = "nobody has seen this"
     return rows
 
 
-def cells_of(model, row):
-    cells = {}
-    for i, cell in enumerate(row):
-        levels = model.categories_[i]
-        if pd.isna(cell):
-            cells[i] = ""
-        elif levels is None:
-            cells[i] = repr(float(cell))
+def entries_of(model, row):
+    """What a person would choose or write in the form."""
+    entries = {}
+    for i, value in enumerate(row):
+        column = model.schema_.columns[i]
+        if pd.isna(value):
+            entries[i] = ""
+        elif column.categories is None:
+            entries[i] = repr(float(value)) if column.kind is Kind.NUMBER else str(int(value))
+        elif value in list(column.categories):
+            entries[i] = str(list(column.categories).index(value))
         else:
-            cells[i] = str(list(levels).index(cell)) if cell in list(levels) else "-1"
-    return cells
+            entries[i] = "-1" if column.kind is Kind.CATEGORY else ""  # a category without a place counts as missing
+    return entries
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -164,12 +183,14 @@ def test_a_case_gets_the_same_answer_as_in_python(name, open_page):
     opened = open_page(model, X, y)
     rows = random_rows(model, X)
     with_names = rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
-    expected = model.predict_proba(with_names) if hasattr(model, "classes_") else model.predict(with_names)[:, None]
-    answers = [opened.answer(cells_of(model, row)) for row in rows.itertuples(index=False)]
+    expected = (
+        model.predict_proba(with_names) if model.fitted_.classes is not None else model.predict(with_names)[:, None]
+    )
+    answers = [opened.answer(entries_of(model, row)) for row in rows.itertuples(index=False)]
     assert_allclose(answers, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_cuts_close_and_open_by_mouse_and_keyboard(open_page):
+def test_splits_close_and_open_by_mouse_and_keyboard(open_page):
     opened = open_page(*MODELS["numbers"]())
     page, nodes = opened.page, opened.page.locator(".node")
     everything = nodes.count()
@@ -222,7 +243,7 @@ def test_leaves_tell_their_rule_and_the_drawing_zooms(open_page):
     assert f"Leaf {leaf}" in page.inner_text("#detail")
     assert str(model.tree_.n_node_samples[leaf]) in page.inner_text("#detail")
     page.hover("#node-0")
-    assert "Odds of the cut" in page.inner_text("#detail")
+    assert "Odds of the split" in page.inner_text("#detail")
     page.click("#zoom-in")
     assert page.inner_text("#zoom") == "125 %"
     page.focus("#node-0")
@@ -231,7 +252,7 @@ def test_leaves_tell_their_rule_and_the_drawing_zooms(open_page):
 
 
 def test_pasted_cases_are_read(open_page):
-    model, X, y = MODELS["gaps and levels"]()
+    model, X, y = MODELS["missing values and categories"]()
     page = open_page(model, X, y).page
     page.click("#case details summary")
     row = pd.DataFrame([{"income": 30_000.0, "age": 40.0, "city": "a, b"}])
@@ -256,7 +277,7 @@ def test_pasted_cases_are_read(open_page):
         assert complaint in page.inner_text("#answer")
 
 
-def test_pasted_levels_are_recognised_as_they_stand_in_tables(open_page):
+def test_pasted_categories_are_recognised_as_they_stand_in_tables(open_page):
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -291,15 +312,14 @@ def test_pasted_levels_are_recognised_as_they_stand_in_tables(open_page):
             assert_allclose(values, model.predict_proba(row)[0], rtol=1e-12)
     page.fill("#paste", "perhaps,1,True,other")
     page.click("#fill")
-    assert "guarantor: no training row has the level perhaps." in page.inner_text("#answer")
+    assert "guarantor: no training row has the category perhaps." in page.inner_text("#answer")
 
 
 def hostile_model():
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.random((400, len(HOSTILE))), columns=HOSTILE)
-    levels = random.choice(HOSTILE, 400)
-    frame["levels"] = levels
-    y = np.where((frame.iloc[:, 0] > 0.4) & (frame["levels"].isin(HOSTILE[:3])), HOSTILE[0], HOSTILE[2])
+    frame["kind"] = random.choice(HOSTILE, 400)
+    y = np.where((frame.iloc[:, 0] > 0.4) & (frame["kind"].isin(HOSTILE[:3])), HOSTILE[0], HOSTILE[2])
     return BayesianTreeClassifier(prior=1.0).fit(frame, y), frame, y
 
 
@@ -315,7 +335,7 @@ def test_hostile_names_are_text(open_page):
     assert page.locator("main img, main b").count() == 0
 
 
-@pytest.mark.parametrize("name", ["gaps and levels", "real outcome", "tree space", "one leaf", "hostile"])
+@pytest.mark.parametrize("name", ["missing values and categories", "real outcome", "tree space", "one leaf", "hostile"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(name, scheme, open_page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -53,7 +53,7 @@ def test_the_posterior_of_a_leaf_is_its_prior_and_its_rows(problem):
 
 
 @given(strategies.problems(), st.data())
-def test_rows_satisfy_every_cut_on_their_path(problem, data):
+def test_rows_satisfy_every_split_on_their_path(problem, data):
     model = fit(problem)
     n_features = problem[0].shape[1]
     X = np.vstack(
@@ -240,7 +240,7 @@ def test_answers_are_the_callers_to_change():
 
 @given(strategies.problems())
 def test_importances_are_shares_of_the_gain_or_zero(problem):
-    """A cut may lower the likelihood where the prior wants one: such a cut gains nothing."""
+    """A split may lower the likelihood where the prior wants one: such a split gains nothing."""
     model = fit(problem)
     tree, importances = model.tree_, model.feature_importances_
     gain = np.zeros(problem[0].shape[1])
@@ -290,7 +290,7 @@ def test_only_the_order_of_values_matters(problem):
 
 
 @given(strategies.problems(feature_prior=None))
-def test_of_equal_columns_the_first_is_cut(problem):
+def test_of_equal_columns_the_first_is_split(problem):
     X, y, weight, parameters = problem
     tree = BayesianTreeClassifier(**parameters).fit(np.hstack([X, X]), y, sample_weight=weight).tree_
     assert np.all(tree.feature < X.shape[1])
@@ -307,7 +307,7 @@ def test_of_equal_columns_the_first_is_cut(problem):
     ],
     ids=["one row", "one class", "equal rows", "both zeros"],
 )
-def test_where_there_is_nothing_to_cut_there_is_one_leaf(X, y):
+def test_where_there_is_nothing_to_split_there_is_one_leaf(X, y):
     model = BayesianTreeClassifier(prior=1.0).fit(X, y)
     classes, counts = np.unique(y, return_counts=True)
     posterior = counts + 1.0

@@ -16,29 +16,10 @@ from scipy import sparse
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, load, partition_space
 from baytree.export import to_text
+from baytree.table import Rows
+from baytree.tree import SplitKind
 from tests import strategies
-
-
-def raw_frame(n=300, seed=0, n_levels=12):
-    """Levels that matter in sets, a number with gaps that matter, and noise."""
-    random = np.random.default_rng(seed)
-    level = random.integers(0, n_levels, n)
-    x = random.normal(size=n)
-    frame = pd.DataFrame(
-        {
-            "city": np.array([f"city {k:02d}" for k in range(n_levels)], dtype=object)[level],
-            "x": np.where(random.random(n) < 0.2, np.nan, x),
-            "flag": random.random(n) < 0.5,
-            "noise": random.normal(size=n),
-        }
-    )
-    chance = 0.1 + 0.5 * (level % 3 == 0) + 0.35 * np.where(np.isnan(frame["x"]), 1, x > 0.5)
-    return frame, (random.random(n) < chance).astype(int)
-
-
-def assert_same_arrays(one, other):
-    for name, array in one.tree_.arrays().items():
-        assert_array_equal(array, other.tree_.arrays()[name], err_msg=name)
+from tests.comparison import assert_same_arrays, raw_frame
 
 
 def frames(frame):
@@ -54,7 +35,6 @@ def frames(frame):
         "pandas nullable": frame.convert_dtypes(),
         "polars": polars,
         "polars category": polars.with_columns(pl.col("city").cast(pl.Categorical)),
-        "polars enum": polars.with_columns(pl.col("city").cast(pl.Enum(sorted(set(frame["city"]))[::-1]))),
         "pyarrow": pa.Table.from_pandas(frame, preserve_index=False),
         "pyarrow dictionary": pa.Table.from_pandas(categories, preserve_index=False),
     }
@@ -79,12 +59,12 @@ def test_pandas_polars_and_pyarrow_give_identical_trees(problem):
     names = [f"c{i}" for i in range(X.shape[1])]
     categorical = parameters.pop("categorical_features")
     columns = {
-        name: [None if np.isnan(cell) else f"level {cell:02.0f}" if i in categorical else cell for cell in X[:, i]]
+        name: [None if np.isnan(value) else f"kind {value:02.0f}" if i in categorical else value for value in X[:, i]]
         for i, name in enumerate(names)
     }
-    levels = {names[i]: pl.String for i in categorical}
-    polars = pl.DataFrame(columns, schema_overrides=levels | {n: pl.Float64 for n in names if n not in levels})
-    parameters["categorical_features"] = list(levels)
+    categories = {names[i]: pl.String for i in categorical}
+    polars = pl.DataFrame(columns, schema_overrides=categories | {n: pl.Float64 for n in names if n not in categories})
+    parameters["categorical_features"] = list(categories)
     models = [
         BayesianTreeClassifier(**parameters).fit(table, y, sample_weight=weight)
         for table in (polars, polars.to_pandas(), polars.to_arrow())
@@ -110,7 +90,7 @@ def test_categorical_features_by_name_position_and_mask(given):
     assert_same_arrays(BayesianTreeClassifier(prior=1.0, categorical_features=given).fit(frame, y), expected)
 
 
-def test_numbers_can_be_levels():
+def test_numbers_can_be_categories():
     frame, y = raw_frame()
     codes = frame.assign(city=frame["city"].str[5:].astype(int) * 10)
     expected = BayesianTreeClassifier(prior=1.0).fit(frame, y)
@@ -122,16 +102,21 @@ def test_numbers_can_be_levels():
         model = BayesianTreeClassifier(prior=1.0, categorical_features=features).fit(table, y)
         assert_same_arrays(model, expected)
         assert_array_equal(model.categories_[0], np.arange(12) * 10.0)
-    assert not BayesianTreeClassifier(prior=1.0).fit(codes, y).tree_.divides_levels.any()
+    assert not BayesianTreeClassifier(prior=1.0).fit(codes, y).tree_.is_of(SplitKind.CATEGORY_SET).any()
 
 
-def test_intervals_as_levels_are_shown_as_text():
+def test_intervals_as_categories_are_shown_as_text():
     frame, y = raw_frame()
-    cut = frame.assign(x=pd.cut(frame["x"], [-9, -0.5, 0.5, 9]))
-    model = BayesianTreeClassifier(prior=1.0).fit(cut, y)
+    in_order = frame.assign(x=pd.cut(frame["x"], [-9, -0.5, 0.5, 9]))
+    without = in_order.assign(x=in_order["x"].cat.as_unordered())
+    model = BayesianTreeClassifier(prior=1.0).fit(without, y)
     assert list(model.categories_[1]) == ["(-0.5, 0.5]", "(-9.0, -0.5]", "(0.5, 9.0]"]
     assert 'x in {"(-0.5, 0.5]", "(-9.0, -0.5]"}' in to_text(model)
-    assert_array_equal(model.predict(cut), model.predict(cut.astype({"x": str}).replace("nan", None)))
+    assert_array_equal(model.predict(without), model.predict(without.astype({"x": str}).replace("nan", None)))
+    model = BayesianTreeClassifier(prior=1.0).fit(in_order, y)
+    assert list(model.categories_[1]) == ["(-9.0, -0.5]", "(-0.5, 0.5]", "(0.5, 9.0]"]
+    assert 'x <= "(-0.5, 0.5]"' in to_text(model)
+    assert_array_equal(model.predict(in_order), model.predict(in_order.astype({"x": str}).replace("nan", None)))
 
 
 @given(strategies.raw_problems(), st.booleans())
@@ -172,7 +157,9 @@ def test_sparse_rows_are_made_dense_some_at_a_time(monkeypatch):
     y = np.asarray(X.sum(axis=1)).ravel() > 1
     model = BayesianTreeClassifier(prior=0.5).fit(X, y)
     expected = model.predict_proba(X.toarray())
-    monkeypatch.setattr("baytree.tree._DENSE_CELLS", 1000)
+    whole = Rows.dense_parts
+    monkeypatch.setattr(Rows, "dense_parts", lambda rows: whole(rows, most_values=1000))
+    assert [len(part) for part in Rows(X).dense_parts()] == [25] * 20
     assert_array_equal(model.predict_proba(X), expected)
 
 
@@ -186,7 +173,7 @@ def test_weights_count_rows_in_raw_tables():
     rows = np.repeat(np.arange(len(y)), twice * (1 + y))
     repeated = BayesianTreeClassifier(prior=1.0).fit(frame.iloc[rows], y[rows])
     assert_array_equal(weighted.tree_.feature, repeated.tree_.feature)
-    assert_array_equal(weighted.tree_.level, repeated.tree_.level)
+    assert_array_equal(weighted.tree_.category, repeated.tree_.category)
     assert_allclose(weighted.tree_.posterior, repeated.tree_.posterior)
 
 
@@ -209,21 +196,6 @@ def test_a_raw_model_comes_back_from_its_file(tmp_path):
         assert other.get_params() == model.get_params()
         assert_array_equal(other.predict(frame), model.predict(frame))
         assert to_text(other) == to_text(model)
-
-
-def test_a_file_of_the_first_version_is_read():
-    from baytree.export import from_dict, to_dict
-
-    X = np.arange(40.0)[:, None]
-    model = BayesianTreeClassifier(prior=1.0).fit(X, X[:, 0] > 20)
-    document = to_dict(model)
-    document["version"] = 1
-    del document["fitted"]["categories"]
-    for name in ("has_missing", "unseen_go_to_left", "level_start", "level", "level_goes_left"):
-        del document["fitted"]["tree"][name]
-    for name in ("categorical_features", "monotonic_cst"):
-        del document["parameters"][name]
-    assert_same_arrays(from_dict(document), model)
 
 
 FRAME, LABELS = raw_frame(40)
@@ -331,14 +303,15 @@ def test_sparse_tables_hold_numbers():
     ids=["numbers", "text", "order", "name", "more", "less", "inf"],
 )
 def test_a_table_that_differs_at_predict_is_refused(change, words):
-    model = BayesianTreeClassifier().fit(FRAME, LABELS)
+    model = BayesianTreeClassifier(prior=1.0).fit(*raw_frame())
+    assert {0, 1} <= set(model.tree_.feature)
     with pytest.raises(ValueError, match=rf"(?s){words}"):
         model.predict(change(FRAME))
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_odd_columns_are_fine(missing):
-    """More levels than fit anything, one level, no level at all, gaps of every kind."""
+    """More categories than fit anything, one category, none at all, missing values of every kind."""
     frame = FRAME.assign(
         name=pd.Categorical([f"row {i}" for i in range(40)], categories=[f"row {i}" for i in range(100)]),
         one="same",
@@ -362,7 +335,7 @@ def test_columns_may_have_any_name():
     )
 
 
-def test_masked_cells_are_gaps():
+def test_masked_values_are_missing():
     X = np.where(np.arange(80) % 2, -999.0, np.arange(80.0))[:, None]
     masked = np.ma.masked_array(X, mask=X < 0)
     model = BayesianTreeClassifier(prior=1.0).fit(masked, X[:, 0] < 0)
@@ -377,11 +350,11 @@ def test_numpys_own_strings_are_text():
 
 
 @pytest.mark.parametrize(
-    ("levels", "words"), [([2.0**53, 1.0], "beyond 2"), ([np.inf, 1.0], "infinite value as a level")]
+    ("categories", "words"), [([2.0**53, 1.0], "beyond 2"), ([np.inf, 1.0], "infinite value as a category")]
 )
-def test_levels_that_float64_cannot_hold_are_refused(levels, words):
+def test_categories_that_float64_cannot_hold_are_refused(categories, words):
     with pytest.raises(ValueError, match=f"Column 'a' .* {words}"):
-        BayesianTreeClassifier(categorical_features=["a"]).fit(pd.DataFrame({"a": levels * 10}), [0, 1] * 10)
+        BayesianTreeClassifier(categorical_features=["a"]).fit(pd.DataFrame({"a": categories * 10}), [0, 1] * 10)
 
 
 def test_a_sparse_matrix_is_left_as_it_is():
@@ -406,12 +379,12 @@ def test_names_and_positions_can_be_mixed():
     frame, y = raw_frame()
     for chosen in (["city", 2], {"city", 2}, np.array(["city", 2], dtype=object)):
         model = BayesianTreeClassifier(categorical_features=chosen).fit(frame, y)
-        assert [levels is not None for levels in model.categories_] == [True, False, True, False]
+        assert [categories is not None for categories in model.categories_] == [True, False, True, False]
 
 
-def test_text_tells_levels_and_numbers_apart():
-    def text(cells, y):
-        return to_text(BayesianTreeClassifier(prior=1.0).fit(pd.DataFrame({"c": cells}), y))
+def test_text_tells_categories_and_numbers_apart():
+    def text(values, y):
+        return to_text(BayesianTreeClassifier(prior=1.0).fit(pd.DataFrame({"c": values}), y))
 
     odd = text(["a\nb", "b", "missing", None] * 50, [0, 1, 0, 1] * 50)
     assert len(odd.splitlines()) == 3

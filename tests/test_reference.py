@@ -59,6 +59,17 @@ def test_poisson_with_exposure():
     assert_allclose(outcome.log_likelihood(ROWS, [1.7, 0.9]), math.log(integral), rtol=1e-7)
 
 
+def test_negative_binomial_with_exposure():
+    y, exposure, dispersion = [0, 3, 1, 5], np.array([0.5, 2.0, 1.0, 1.5]), 0.4
+
+    def integrand(p):
+        return stats.beta(1.7, 0.9).pdf(p) * np.prod(stats.nbinom(exposure / dispersion, p).pmf(y))
+
+    integral, _ = integrate.quad(integrand, 0, 1)
+    outcome = outcomes.NegativeBinomial(y, [1.0] * 4, exposure.tolist(), dispersion)
+    assert_allclose(outcome.log_likelihood(ROWS, [1.7, 0.9]), math.log(integral), rtol=1e-7)
+
+
 def test_exponential_with_censoring():
     y, event = np.array([0.5, 2.0, 1.0, 1.5]), np.array([1.0, 0.0, 1.0, 1.0])
 
@@ -77,6 +88,7 @@ def test_exponential_with_censoring():
         (outcomes.Categorical([0, 1, 1, 0], [1.0] * 4, 2), [0.4, 3.0]),
         (outcomes.Normal([0.3, -1.2, 2.0, 0.1], [1.0] * 4), [0.5, 0.7, 2.0, 1.3]),
         (outcomes.Poisson([0, 3, 1, 5], [1.0] * 4, [0.5, 2.0, 1.0, 1.5]), [1.7, 0.9]),
+        (outcomes.NegativeBinomial([0, 3, 1, 5], [1.0] * 4, [0.5, 2.0, 1.0, 1.5], 0.4), [1.7, 0.9]),
         (outcomes.Exponential([0.5, 2.0, 1.0, 1.5], [1.0] * 4, [1.0, 0.0, 1.0, 1.0]), [1.7, 0.9]),
     ],
     ids=lambda value: type(value).__name__,

@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, load
+from baytree.outcomes import REGRESSION_OUTCOMES, NegativeBinomial
 from tests import strategies
 
-OUTCOMES = ["normal", "poisson", "exponential"]
+OUTCOMES = list(REGRESSION_OUTCOMES)
 
 
 def problem(outcome, n=400, seed=0):
@@ -23,9 +24,15 @@ def problem(outcome, n=400, seed=0):
     y = {
         "normal": lambda: 3 * rate + random.normal(size=n),
         "poisson": lambda: random.poisson(3 * rate),
+        "negative_binomial": lambda: random.poisson(random.gamma(2, 3 * rate / 2)),
         "exponential": lambda: random.exponential(1 / rate) + 1e-9,
     }[outcome]()
     return X, y
+
+
+def settled(outcome):
+    """The outcome with all that a fit would choose given."""
+    return NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
 
 
 def same_structure(a, b):
@@ -98,7 +105,7 @@ def test_predictions_agree_with_the_predictive_distribution(outcome):
     assert_allclose(distribution.ppf(0.3), model.predict_quantiles(X, 0.3)[:, 0], rtol=1e-9)
     narrow = model.predict_interval(X, kind="mean")
     assert np.all(narrow[:, 1] - narrow[:, 0] < np.ptp(model.predict_interval(X), axis=1))
-    assert model.posterior(X).shape == (len(X), 4 if outcome == "normal" else 2)
+    assert model.posterior(X).shape == (len(X), len(REGRESSION_OUTCOMES[outcome].parameter_names))
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
@@ -122,7 +129,8 @@ def test_partial_fit_gives_the_posteriors_of_routing_all_rows(outcome):
     X, y = problem("normal" if outcome == "categorical" else outcome)
     if outcome == "categorical":
         y = np.where(y > np.median(y), "high", "low")
-    make = BayesianTreeClassifier if outcome == "categorical" else lambda: BayesianTreeRegressor(outcome=outcome)
+    own = settled(outcome)
+    make = BayesianTreeClassifier if outcome == "categorical" else lambda: BayesianTreeRegressor(outcome=own)
     half = make().fit(X[:200], y[:200])
     updated = make().fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
     assert_array_equal(half.tree_.threshold, updated.tree_.threshold)
@@ -160,8 +168,11 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
     else:
         model, default = (BayesianTreeRegressor(outcome=outcome, prior=prior) for prior in ("evidence", None))
     model.fit(X, y)
-    assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - 1e-9
-    again = type(model)(**{**model.get_params(), "prior": model.prior_}).fit(X, y)
+    if not model.outcome_.chosen_by_halves:
+        assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - 1e-9
+    own = NegativeBinomial(1 / model.outcome_.size) if outcome == "negative_binomial" else outcome
+    given = {"prior": model.prior_} | ({} if outcome == "categorical" else {"outcome": own})
+    again = type(model)(**model.get_params() | given).fit(X, y)
     assert_allclose(again.log_evidence_, model.log_evidence_, rtol=1e-12)
     assert_array_equal(again.tree_.feature, model.tree_.feature)
 
@@ -210,6 +221,31 @@ def test_counts_without_any_event():
     assert 0 < model.predict([[3.0]])[0] < 1
 
 
+def test_the_dispersion_of_counts_is_found():
+    X, y = problem("negative_binomial", 2000)
+    model = BayesianTreeRegressor(outcome="negative_binomial").fit(X, y)
+    assert 0.3 <= 1 / model.outcome_.size <= 0.8  # it is 0.5
+    even = BayesianTreeRegressor(outcome="negative_binomial").fit(*problem("poisson", 2000))
+    assert 1 / even.outcome_.size <= 0.05  # it is 0
+
+
+def test_next_to_no_dispersion_is_the_poisson_outcome():
+    X, y = problem("poisson")
+    size, (shape, rate) = 1e7, (2.0, 0.5)
+    poisson = BayesianTreeRegressor(outcome="poisson", prior=[shape, rate]).fit(X, y)
+    other = BayesianTreeRegressor(outcome=NegativeBinomial(1 / size), prior=[rate * size + 1, shape]).fit(X, y)
+    assert same_structure(poisson, other)
+    assert_allclose(other.predict(X), poisson.predict(X), rtol=1e-4)
+    assert_allclose(other.log_evidence_, poisson.log_evidence_, rtol=1e-4)
+    assert_array_equal(other.predict_interval(X), poisson.predict_interval(X))
+
+
+@pytest.mark.parametrize("dispersion", [0, -1, np.nan, np.inf, "a"])
+def test_a_bad_dispersion_is_named(dispersion):
+    with pytest.raises((ValueError, TypeError), match="dispersion"):
+        BayesianTreeRegressor(outcome=NegativeBinomial(dispersion)).fit([[0.0], [1.0]], [1, 2])
+
+
 def test_exposure_counts_as_more_time():
     X, y = problem("poisson")
     twice = BayesianTreeRegressor(outcome="poisson").fit(X, y, exposure=np.full(len(y), 2.0))
@@ -217,7 +253,7 @@ def test_exposure_counts_as_more_time():
     assert_allclose(2 * twice.predict(X), once.predict(X), rtol=1e-9)
 
 
-def test_cut_off_durations_mean_longer_ones():
+def test_censored_durations_mean_longer_ones():
     X, y = problem("exponential")
     event = np.random.default_rng(0).random(len(y)) < 0.5
     assert np.all(
@@ -236,7 +272,12 @@ BAD_TARGETS = [
     ("exponential", [1, 2, 0, 3], {}, "y is not positive in row 2"),
     ("exponential", [1, 2, 1, 3], {"event": [1, 2, 0, 1]}, "event must be True or False"),
     ("exponential", [1, 2, 1, 3], {"event": ["a", "b", "c", "d"]}, "event must be True or False"),
-    ("exponential", [1, 2, 1, 3], {"exposure": [1, 1, 1, 1]}, "exposure is for outcome='poisson' only"),
+    (
+        "exponential",
+        [1, 2, 1, 3],
+        {"exposure": [1, 1, 1, 1]},
+        "exposure is for outcome='poisson' or 'negative_binomial' only; outcome is 'exponential'",
+    ),
     ("normal", [1, 2, np.nan, 3], {}, "y contains NaN"),
     ("normal", [1, 2, np.inf, 3], {}, "y contains infinity"),
     ("normal", [1, 2, 1e200, -1e200], {}, "y is too large to be squared"),
@@ -257,12 +298,12 @@ def test_bad_targets_get_one_clear_sentence(outcome, y, extras, message):
 @pytest.mark.parametrize(
     ("outcome", "prior", "message"),
     [
-        ("normal", [0, 1, 1], "one positive number per parameter"),
+        ("normal", [0, 1, 1], "one number per parameter"),
         ("normal", [0, 1, 1, 0], "prior must be positive"),
         ("normal", [np.nan, 1, 1, 1], "prior must be finite"),
         ("poisson", [1, -1], "prior must be positive"),
         ("poisson", "strong", "prior must be None, 'evidence'"),
-        ("exponential", 3.0, "one positive number per parameter"),
+        ("exponential", 3.0, "one number per parameter"),
     ],
 )
 def test_bad_priors_get_one_clear_sentence(outcome, prior, message):

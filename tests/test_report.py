@@ -53,7 +53,7 @@ def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
 
     model = BayesianTreeClassifier().fit(X[::2], Y[::2])
     held_out = hold_out(model, X[::2], Y[::2], (X[1::2], Y[1::2]), 5)
-    found = {metric.name: metric for metric in metrics_of(model, held_out)}
+    found = {metric.name: metric for metric in metrics_of(model.fitted_, held_out)}
     p, y = model.predict_proba(X[1::2]), Y[1::2]
     assert found["Accuracy"].estimate == pytest.approx(accuracy_score(y, model.predict(X[1::2])))
     assert found["Log loss"].estimate == pytest.approx(log_loss(y, p))
@@ -61,7 +61,7 @@ def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
     assert found["Area under the curve"].estimate == pytest.approx(roc_auc_score(y, p[:, 1]))
     for metric in found.values():
         assert metric.low < metric.estimate < metric.high
-    bins = calibration_of(model, held_out)
+    bins = calibration_of(model.fitted_, held_out)
     assert sum(b.n for b in bins) == len(y)
     assert all(b.low <= b.high for b in bins)
     assert "rows given as held out" in written(model, X[::2], Y[::2], tmp_path, held_out=(X[1::2], Y[1::2]))
@@ -72,7 +72,7 @@ def test_numbers_are_measured_as_scikit_learn_does():
 
     A, b = load_diabetes(return_X_y=True)
     model = BayesianTreeRegressor().fit(A[::2], b[::2])
-    found = {m.name: m for m in metrics_of(model, hold_out(model, A, b, (A[1::2], b[1::2]), 5))}
+    found = {m.name: m for m in metrics_of(model.fitted_, hold_out(model, A, b, (A[1::2], b[1::2]), 5))}
     said = model.predict(A[1::2])
     assert found["Root mean squared error"].estimate == pytest.approx(root_mean_squared_error(b[1::2], said))
     assert found["Mean absolute error"].estimate == pytest.approx(mean_absolute_error(b[1::2], said))
@@ -97,7 +97,7 @@ def test_what_is_not_defined_is_explained(tmp_path):
 def test_a_rare_class_is_measured_with_the_others(tmp_path):
     rare = np.where(np.arange(len(Y)) == 7, 2, Y)
     model = BayesianTreeClassifier().fit(X, rare)
-    found = {metric.name: metric for metric in metrics_of(model, hold_out(model, X, rare, None, 5))}
+    found = {metric.name: metric for metric in metrics_of(model.fitted_, hold_out(model, X, rare, None, 5))}
     assert found["Accuracy"].estimate > 0.85
     assert "2: 1" in written(model, X, rare, tmp_path)
 
@@ -122,6 +122,20 @@ def test_a_space_of_trees_has_a_page(tmp_path):
     page = written(TreeSpaceClassifier(max_nodes=60).fit(X, Y), X, Y, tmp_path)
     assert "The most probable trees" in page
     assert "averaged over a space of trees" in page
+
+
+def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("the page of yesterday", encoding="utf-8")
+
+    def fail(*arguments):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        report.write(BayesianTreeClassifier(max_depth=1).fit(X, Y), X, Y, path, folds=2)
+    assert path.read_text("utf-8") == "the page of yesterday"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_bad_input_is_refused(tmp_path):
@@ -169,9 +183,9 @@ def test_the_command_writes_a_page(table, tmp_path, capsys):
 
 def test_rows_without_a_target_are_left_out_aloud(tmp_path, capsys):
     table = pd.DataFrame({"x": np.arange(20.0), "y": [np.nan, *([0.0, 1.0] * 9), 1.0]})
-    table.to_csv(tmp_path / "gaps.csv", index=False)
+    table.to_csv(tmp_path / "missing.csv", index=False)
     page = tmp_path / "page.html"
-    assert main(["report", "--data", str(tmp_path / "gaps.csv"), "--target", "y", "--out", str(page)]) == 0
+    assert main(["report", "--data", str(tmp_path / "missing.csv"), "--target", "y", "--out", str(page)]) == 0
     assert "1 rows without a value in 'y' are left out." in capsys.readouterr().err
     assert "the class (0, 1)" in page.read_text(encoding="utf-8")
 

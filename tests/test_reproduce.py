@@ -16,23 +16,19 @@ from baytree.reproduce import _paper, _tables, reproduce
 from baytree.reproduce._page import write_html, write_markdown
 from baytree.reproduce._runs import expected_calibration_error, read_store
 from baytree.reproduce._tables import Table, paired_interval
-from tests.test_datasets import write_fakes
 
 SETS = ("haberman", "ripley")
 
 
 @pytest.fixture
-def folder(tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    write_fakes(data)
+def folder(fake_sets):
     random = np.random.default_rng(0)
     rows = [
         f"{x:.3f},{'abc'[i % 3]},{'' if i % 9 == 0 else i},{x + i % 3:.3f}"
         for i, x in enumerate(random.normal(size=60))
     ]
-    (data / "reg_small.csv").write_text("x,level,gap,target\n" + "\n".join(rows) + "\n")
-    return data
+    (fake_sets / "reg_small.csv").write_text("x,category,missing,target\n" + "\n".join(rows) + "\n")
+    return fake_sets
 
 
 def test_the_pages_hold_tables_and_figures(folder, tmp_path):
@@ -108,7 +104,7 @@ def test_ctrl_c_says_how_to_go_on(folder, tmp_path, monkeypatch, capsys):
     assert "goes on" in capsys.readouterr().err
 
 
-def test_names_and_cells_are_shown_as_text(tmp_path):
+def test_names_and_values_are_shown_as_text(tmp_path):
     evil = "<script>alert(1)</script>|"
     table = Table(evil, evil, [evil, "b"], [[evil, "1"]])
     write_html(tmp_path / "page.html", evil, evil, [table], [])

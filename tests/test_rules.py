@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import math
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
-from baytree.boxes import boxes_of
+from baytree.explain import boxes_of
 from baytree.export import Rule, Rules, to_frame, to_rules, to_text
 from tests import strategies
+from tests.comparison import hyperplanes
 
 
-@settings(max_examples=100)
 @given(strategies.fitted_trees(), st.data())
 def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted, data):
     model, X = fitted
-    matrix = model._read_table(X, reset=False)
-    cells = [
-        st.sampled_from([*column.tolist(), math.nan] + ([] if levels is None else [-1.0]))
-        for column, levels in zip(matrix.T, model.categories_, strict=True)
+    matrix = model._read_all(X).matrix
+    values = [
+        st.sampled_from([*column.tolist(), math.nan] + ([] if categories is None else [-1.0]))
+        for column, categories in zip(matrix.T, model.categories_, strict=True)
     ]
-    new = [data.draw(st.tuples(*cells)) for _ in range(5)]
+    new = [data.draw(st.tuples(*values)) for _ in range(5)]
     rows = np.vstack([matrix, new])
-    boxes = boxes_of(model.tree_, model.categories_)
+    boxes = boxes_of(model.tree_, model.schema_)
     assert [box.leaf for box in boxes] == np.flatnonzero(model.tree_.is_leaf).tolist()
-    for row, leaf in zip(rows, model.tree_.apply(np.ascontiguousarray(rows))[0], strict=True):
+    for row, leaf in zip(rows, model.tree_.apply(np.ascontiguousarray(rows)), strict=True):
         inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.demands.items())]
         assert inside == [leaf]
 
@@ -42,18 +43,18 @@ def meets(condition, row):
     """Read a condition of a rule and say whether a row meets it."""
     text = condition.removesuffix(" or missing")
     name = next(name for name in row if name in text)
-    cell = "missing" if row[name] is None or row[name] != row[name] else row[name]
-    if cell == "missing" and text != condition:
+    value = "missing" if row[name] is None or row[name] != row[name] else row[name]
+    if value == "missing" and text != condition:
         return True
     if text.endswith((" is missing", " is present")):
-        return text == f"{name} is {'missing' if cell == 'missing' else 'present'}"
+        return text == f"{name} is {'missing' if value == 'missing' else 'present'}"
     if text.endswith("}"):
         members = text.split("{")[1].removesuffix("}").split(", ")
-        return (cell in members) == text.startswith(f"{name} in ")
-    return cell != "missing" and eval(text, {name: cell})
+        return (value in members) == text.startswith(f"{name} in ")
+    return value != "missing" and eval(text, {name: value})
 
 
-LEVEL_EFFECT = {"l0": 9, "l1": 4, "l2": 1, "l3": 0, "l4": 0, "l5": 2, "l6": 0, "l7": 1}
+CATEGORY_EFFECT = {"l0": 9, "l1": 4, "l2": 1, "l3": 0, "l4": 0, "l5": 2, "l6": 0, "l7": 1}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -70,7 +71,7 @@ def test_training_rows_meet_exactly_one_rule_as_it_is_printed(seed):
     score = (
         np.nan_to_num(frame["size"], nan=20.0)
         + (frame["age"] - 30).abs()
-        + 3 * frame["kind"].map(LEVEL_EFFECT).fillna(9)
+        + 3 * frame["kind"].map(CATEGORY_EFFECT).fillna(9)
     )
     model = BayesianTreeClassifier(prior=0.2).fit(frame, score > score.median())
     rules, leaves = to_rules(model), model.apply(frame)
@@ -81,7 +82,7 @@ def test_training_rows_meet_exactly_one_rule_as_it_is_printed(seed):
         assert fitting == [leaf]
 
 
-@settings(max_examples=50)
+@strategies.examples(0.5)
 @given(strategies.fitted_trees())
 def test_rules_have_one_condition_a_feature_and_the_numbers_of_the_leaf(fitted):
     model, X = fitted
@@ -94,7 +95,7 @@ def test_rules_have_one_condition_a_feature_and_the_numbers_of_the_leaf(fitted):
         assert rule.interval == explanation.interval
 
 
-def test_gaps_that_an_upper_cut_sent_away_stay_away():
+def test_missing_values_that_an_upper_split_sent_away_stay_away():
     kinds = {None: 95, "a": 95, "b": 30, "c": 5, "d": 5, "e": 5, "f": 5}
     frame = pd.DataFrame({"kind": np.repeat(np.array(list(kinds), dtype=object), 100)})
     y = np.concatenate([np.arange(100) < percent for percent in kinds.values()])
@@ -131,11 +132,17 @@ def test_one_leaf_is_always_right():
 def test_hyperplanes_are_conditions_of_their_own():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = BayesianTreeRegressor(partitions="oblique").fit(X, y)
-    assert "s5 + 0.66 × bmi <= 0.0045" in to_rules(model)[0].conditions
-    assert "s5 + 0.66 × bmi > 0.0045" in to_rules(model)[-1].conditions
+    tree, schema, rules = model.tree_, model.schema_, to_rules(model)
+    assert any(" × " in condition and " <= " in condition for condition in rules[0].conditions)
+    for rule in rules:
+        path = tree.path(rule.leaf)
+        for node, child in pairwise(path):
+            if hyperplanes(tree)[node]:
+                split, left = tree.split(node), child == tree.children_left[node]
+                assert f"{split.subject(schema)} {split.condition(schema, left=left)}" in rule.conditions
 
 
-@settings(max_examples=50)
+@strategies.examples(0.5)
 @given(strategies.fitted_trees())
 def test_a_frame_has_the_arrays_of_the_tree(fitted):
     model, _ = fitted
@@ -148,11 +155,11 @@ def test_a_frame_has_the_arrays_of_the_tree(fitted):
     assert_array_equal(frame["n"], tree.n_node_samples)
     assert_array_equal(frame["log_odds_split"], tree.log_odds_split)
     assert_array_equal(frame["feature"].isna(), tree.is_leaf)
-    cut = np.isfinite(tree.threshold) & ~tree.is_leaf
-    assert_array_equal(frame["threshold"], np.where(cut, tree.threshold, np.nan))
+    by_threshold = np.isfinite(tree.threshold) & ~tree.is_leaf
+    assert_array_equal(frame["threshold"], np.where(by_threshold, tree.threshold, np.nan))
     assert_array_equal(frame.filter(regex="^posterior_"), tree.posterior)
     names = [name for name in frame if name.startswith("estimate_")]
-    values = tree.value[:, 0] if hasattr(model, "classes_") else tree.value[:, 0].repeat(2, axis=1)
+    values = tree.value[:, 0] if model.fitted_.classes is not None else tree.value[:, 0].repeat(2, axis=1)
     assert_allclose(frame[names], values)
     steps = {step.condition for explanation in model.explain(fitted[1]) for step in explanation.steps}
     assert steps == {rule.split(" ", 1)[1] for rule in frame["rule"] if rule}

@@ -26,7 +26,7 @@ def test_classifiers_predict_the_same(load):
     assert other.get_n_leaves() == model.get_n_leaves()
 
 
-def test_regressors_predict_the_same_with_gaps():
+def test_regressors_predict_the_same_with_missing_values():
     X, y = load_diabetes(return_X_y=True)
     X = X.astype(np.float32)
     X[::7, 2] = np.nan
@@ -51,14 +51,14 @@ def test_scikit_learns_tools_take_it():
     plt.close(figure)
 
 
-def test_cuts_that_scikit_learn_has_not_are_refused():
+def test_splits_that_scikit_learn_has_not_are_refused():
     random = np.random.default_rng(0)
-    levels = pd.DataFrame({"city": random.choice(["a", "b", "c"], 200), "x": random.random(200)})
-    with pytest.raises(ValueError, match=r"cannot hold the cut city in \{a\}"):
-        to_sklearn(BayesianTreeClassifier().fit(levels, levels["city"] == "a"))
+    frame = pd.DataFrame({"city": random.choice(["a", "b", "c"], 200), "x": random.random(200)})
+    with pytest.raises(ValueError, match=r"cannot hold the split city in \{a\}"):
+        to_sklearn(BayesianTreeClassifier().fit(frame, frame["city"] == "a"))
     X = random.random((300, 2))
-    with pytest.raises(ValueError, match=r"cannot hold the cut x\d [+-] .* x <= t alone"):
+    with pytest.raises(ValueError, match=r"cannot hold the split x\d [+-] .* x <= t alone"):
         to_sklearn(BayesianTreeClassifier(partitions="oblique").fit(X, X.sum(axis=1) > 1))
     X[:100, 0] = np.nan
-    with pytest.raises(ValueError, match="cannot hold the cut x0 is present"):
+    with pytest.raises(ValueError, match="cannot hold the split x0 is present"):
         to_sklearn(BayesianTreeClassifier().fit(X, np.arange(300) < 100))

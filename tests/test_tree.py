@@ -6,14 +6,14 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, logsumexp
 from sklearn.datasets import load_iris
 
 from baytree import BayesianTreeClassifier, PartitionPrior
-from baytree.cuts import RAGGED
+from baytree.tree import RAGGED
 from tests import strategies
 
 CHECKS = []
@@ -25,14 +25,10 @@ def check(function):
     return function
 
 
-def sprouts(tree):
-    return np.flatnonzero(~tree.is_leaf)
-
-
 def rows_in(tree, X):
-    """Which rows are in which node, by the cuts alone."""
+    """Which rows are in which node, by the splits alone."""
     inside = np.ones((tree.node_count, len(X)), dtype=bool)
-    for node in sprouts(tree):
+    for node in tree.internal_nodes:
         below = X[:, tree.feature[node]] <= tree.threshold[node]
         inside[tree.children_left[node]] = inside[node] & below
         inside[tree.children_right[node]] = inside[node] & ~below
@@ -51,7 +47,7 @@ def arrays_have_one_entry_per_node_and_are_read_only(tree, problem):
 
 @check
 def every_node_but_the_root_is_the_child_of_one(tree, problem):
-    children = np.concatenate([tree.children_left[sprouts(tree)], tree.children_right[sprouts(tree)]])
+    children = np.concatenate([tree.children_left[tree.internal_nodes], tree.children_right[tree.internal_nodes]])
     assert_array_equal(np.sort(children), np.arange(1, tree.node_count))
     assert tree.node_count == 2 * tree.n_leaves - 1
 
@@ -71,7 +67,7 @@ def nodes_are_in_depth_first_order(tree, problem):
 def children_are_one_deeper(tree, problem):
     assert tree.depth[0] == 0
     for children in (tree.children_left, tree.children_right):
-        assert_array_equal(tree.depth[children[sprouts(tree)]], tree.depth[sprouts(tree)] + 1)
+        assert_array_equal(tree.depth[children[tree.internal_nodes]], tree.depth[tree.internal_nodes] + 1)
     assert tree.max_depth == tree.depth.max()
 
 
@@ -86,7 +82,7 @@ def paths_lead_from_the_root_to_the_node(tree, problem):
 
 
 @check
-def leaves_have_no_cut(tree, problem):
+def leaves_have_no_split(tree, problem):
     leaf = tree.is_leaf
     for name in ("children_left", "children_right"):
         assert_array_equal(tree.arrays()[name][leaf], -1)
@@ -101,7 +97,7 @@ def leaves_have_no_cut(tree, problem):
 @check
 def children_share_out_rows_and_weight(tree, problem):
     _, y, weight, _ = problem
-    at = sprouts(tree)
+    at = tree.internal_nodes
     left, right = tree.children_left[at], tree.children_right[at]
     assert tree.n_node_samples[0] == len(y)
     assert_allclose(tree.weighted_n_node_samples[0], len(y) if weight is None else np.sum(weight))
@@ -117,7 +113,7 @@ def thresholds_separate_the_rows_of_the_children(tree, problem):
     X = problem[0]
     inside = rows_in(tree, X)
     assert_array_equal(inside.sum(axis=1), tree.n_node_samples)
-    for node in sprouts(tree):
+    for node in tree.internal_nodes:
         values = X[:, tree.feature[node]]
         low, high = values[inside[tree.children_left[node]]].max(), values[inside[tree.children_right[node]]].min()
         assert low <= tree.threshold[node] < high
@@ -133,8 +129,8 @@ def posteriors_are_priors_and_counts(tree, problem):
     assert_allclose(tree.posterior - tree.prior, counts, rtol=1e-9, atol=1e-9)
     assert_allclose(tree.value[:, 0], tree.posterior / tree.posterior.sum(axis=1, keepdims=True))
     for children in (tree.children_left, tree.children_right):
-        child = children[sprouts(tree)]
-        assert_allclose(tree.prior[child], tree.prior[sprouts(tree)] + parameters["smoothing"] * counts[child])
+        child = children[tree.internal_nodes]
+        assert_allclose(tree.prior[child], tree.prior[tree.internal_nodes] + parameters["smoothing"] * counts[child])
 
 
 @check
@@ -142,7 +138,7 @@ def log_likelihoods_are_those_of_the_dirichlet_multinomial(tree, problem):
     def log_beta(alpha):
         return gammaln(alpha).sum(axis=1) - gammaln(alpha.sum(axis=1))
 
-    at = sprouts(tree)
+    at = tree.internal_nodes
     assert_allclose(tree.log_likelihood, log_beta(tree.posterior) - log_beta(tree.prior), rtol=1e-9, atol=1e-9)
     both = sum(
         log_beta(tree.posterior[child] - tree.prior[child] + tree.prior[at]) - log_beta(tree.prior[at])
@@ -159,17 +155,17 @@ def feature_posteriors_sum_to_one(tree, problem):
 
 
 @check
-def the_feature_of_a_cut_has_a_share_no_less_than_the_cut(tree, problem):
-    """The share of a feature is the sum over its cuts, so it beats the trivial share by the odds."""
-    for node in sprouts(tree):
-        share, trivial = tree.feature_posterior[node][[tree.feature[node], -1]]
-        assert share >= trivial * np.exp(tree.log_odds_split[node]) * (1 - 1e-6)
+def the_feature_of_a_split_has_a_share_no_less_than_the_split(tree, problem):
+    """The share of a feature is the sum over its splits, so it beats the share of no split by the odds."""
+    for node in tree.internal_nodes:
+        share, no_split = tree.feature_posterior[node][[tree.feature[node], -1]]
+        assert share >= no_split * np.exp(tree.log_odds_split[node]) * (1 - 1e-6)
 
 
 @check
-def sprouts_are_more_probable_split_and_leaves_are_not(tree, problem):
-    assert np.all(tree.log_odds_split[sprouts(tree)] > 0)
-    at = sprouts(tree)
+def internal_nodes_are_more_probable_split_and_leaves_are_not(tree, problem):
+    assert np.all(tree.log_odds_split[tree.internal_nodes] > 0)
+    at = tree.internal_nodes
     odds = (tree.log_prior_split + tree.log_likelihood_split - tree.log_prior_leaf - tree.log_likelihood)[at]
     assert_allclose(tree.log_odds_split[at], odds, rtol=1e-8, atol=1e-8)
     if problem[3]["max_leaf_nodes"] is None:
@@ -208,7 +204,7 @@ def pure_nodes_are_leaves(tree, problem):
 
 @check
 def the_evidence_sums_up_all_prunings(tree, problem):
-    """By writing every pruning out, each a set of sprouts that stay."""
+    """By writing every pruning out, each a set of internal nodes that stay."""
 
     def prunings(node):
         yield tree.log_prior_leaf[node] + tree.log_likelihood[node]
@@ -221,8 +217,8 @@ def the_evidence_sums_up_all_prunings(tree, problem):
     assert_allclose(tree.log_evidence(), logsumexp(everything), rtol=1e-9, atol=1e-9)
     assert_allclose(tree.log_posterior(), everything[-1], rtol=1e-9, atol=1e-9)
     assert tree.log_evidence() >= tree.log_posterior() - 1e-9
-    sprout_priors = tree.log_prior_split[sprouts(tree)].sum()
-    assert_allclose(tree.log_posterior(include_sprouts=False), tree.log_posterior() - sprout_priors, atol=1e-9)
+    split_priors = tree.log_prior_split[tree.internal_nodes].sum()
+    assert_allclose(tree.log_posterior(include_internal=False), tree.log_posterior() - split_priors, atol=1e-9)
 
 
 def grow(problem):
@@ -230,7 +226,7 @@ def grow(problem):
     return BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight).tree_
 
 
-@settings(max_examples=300)
+@strategies.examples(3)
 @given(strategies.problems())
 def test_every_check_holds_in_small_trees(problem):
     tree = grow(problem)
@@ -272,12 +268,13 @@ def test_fewer_leaves_are_a_pruning_of_the_full_tree(problem, max_leaf_nodes):
     same = [place[rows.tobytes(), depth] for rows, depth in zip(nodes, pruned.tree_.depth, strict=True)]
     for name in ("posterior", "log_likelihood", "log_odds_split", "feature_posterior", "log_prior_leaf"):
         assert_array_equal(pruned.tree_.arrays()[name], full.tree_.arrays()[name][same])
-    assert_array_equal(pruned.tree_.threshold[sprouts(pruned.tree_)], full.tree_.threshold[same][sprouts(pruned.tree_)])
+    at = pruned.tree_.internal_nodes
+    assert_array_equal(pruned.tree_.threshold[at], full.tree_.threshold[same][at])
 
 
 @given(strategies.problems(prior=0.1, max_leaf_nodes=None))
 def test_a_depth_limit_prunes_the_full_tree(problem):
-    """Whether a node may be cut does not change how its ancestors are; a node at the limit cannot be cut."""
+    """Whether a node may be split does not change how its ancestors are; a node at the limit cannot be split."""
     X, y, weight, parameters = problem
     full = BayesianTreeClassifier(**parameters | {"max_depth": None}).fit(X, y, sample_weight=weight)
     limited = BayesianTreeClassifier(**parameters | {"max_depth": 1}).fit(X, y, sample_weight=weight)

@@ -9,19 +9,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree.outcomes import NegativeBinomial
 from tests import strategies
+from tests.comparison import oracle_settings
+from tests.own_outcomes import Counts
 from tests.reference import outcomes
 from tests.reference.space import every_tree
 from tests.reference.tree import Problem, log_sum_exp
-from tests.test_custom import Counts
-from tests.test_oracle import oracle_settings, real_problems
 
 SMALL = {"max_rows": 6, "max_features": 2}
 EVERYTHING = 10**9
@@ -78,11 +79,11 @@ def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
 
     for i in range(len(X)):
         mean = sum_over(trees, evidence, lambda tree, i=i: mean_of(outcome, tree.leaf_of(i)))
-        predicted = model.predict_proba(X[[i]])[0] if hasattr(model, "classes_") else model.predict(X[[i]])
+        predicted = model.predict_proba(X[[i]])[0] if model.fitted_.classes is not None else model.predict(X[[i]])
         assert_allclose(predicted, mean, rtol=1e-6, atol=1e-9)
     for feature in range(X.shape[1]):
-        at_root = sum_over(trees, evidence, lambda tree, f=feature: cuts_along(tree, f))
-        anywhere = sum_over(trees, evidence, lambda tree, f=feature: any(cuts_along(n, f) for n in tree.nodes()))
+        at_root = sum_over(trees, evidence, lambda tree, f=feature: splits_along(tree, f))
+        anywhere = sum_over(trees, evidence, lambda tree, f=feature: any(splits_along(n, f) for n in tree.nodes()))
         assert_allclose(model.feature_posterior_[feature], at_root, rtol=1e-6, atol=1e-9)
         assert_allclose(model.feature_inclusion_[feature], anywhere, rtol=1e-6, atol=1e-9)
 
@@ -99,7 +100,7 @@ def mean_of(outcome, leaf):
     return np.array(outcome.mean(outcome.update(leaf.rows, list(leaf.prior))))
 
 
-def cuts_along(node, feature):
+def splits_along(node, feature):
     return float(node.partition is not None and node.partition.feature == feature)
 
 
@@ -107,7 +108,7 @@ def without_limit(parameters):
     return {name: value for name, value in parameters.items() if name != "max_leaf_nodes"}
 
 
-@settings(max_examples=200)
+@strategies.examples(2)
 @given(strategies.raw_problems(min_rows=(2, 5), **SMALL))
 def test_the_space_of_class_labels_is_all_trees(problem):
     X, y, weight, parameters = problem
@@ -117,8 +118,8 @@ def test_the_space_of_class_labels_is_all_trees(problem):
     assert_same_space(model, X, outcome, parameters)
 
 
-@settings(max_examples=200)
-@given(st.one_of(real_problems(**SMALL), real_problems(raw=True, **SMALL)))
+@strategies.examples(2)
+@given(st.one_of(strategies.real_problems(**SMALL), strategies.real_problems(raw=True, **SMALL)))
 def test_the_space_of_every_real_outcome_is_all_trees(problem):
     X, name, y, weight, extras, outcome, parameters = problem
     parameters = without_limit(parameters)
@@ -155,6 +156,11 @@ DRAWN = {  # outcomes, prior, the oracle's outcome
     "categorical": ([0, 0, 0, 1, 1, 1], [0.3, 0.3], lambda y, weight: outcomes.Categorical(y, weight, 2)),
     "normal": ([0.0, 0.2, 1.0, 2.0, 2.1, 3.0], [1.0, 0.5, 2.0, 1.0], outcomes.Normal),
     "poisson": ([0, 1, 1, 2, 4, 6], [1.0, 0.5], lambda y, weight: outcomes.Poisson(y, weight, None)),
+    "negative_binomial": (
+        [0, 1, 1, 2, 4, 6],
+        [1.0, 1.5],
+        lambda y, weight: outcomes.NegativeBinomial(y, weight, None, dispersion=0.5),
+    ),
     "exponential": (
         [0.1, 0.3, 0.5, 1.0, 2.0, 5.0],
         [2.0, 2.0],
@@ -169,7 +175,8 @@ def test_draws_come_from_the_posterior(name, seed):
     random = np.random.default_rng(seed)
     values, prior, make = DRAWN[name]
     X, y = random.integers(0, 4, (6, 2)).astype(float), random.permutation(values)
-    kind = TreeSpaceClassifier() if name == "categorical" else TreeSpaceRegressor(outcome=name)
+    outcome = NegativeBinomial(dispersion=0.5) if name == "negative_binomial" else name
+    kind = TreeSpaceClassifier() if name == "categorical" else TreeSpaceRegressor(outcome=outcome)
     model = kind.set_params(prior=prior, max_nodes=EVERYTHING).fit(X, y)
     _, expected = shares_of(oracle_trees(X, make(y.tolist(), [1.0] * 6), prior, {}))
     n = 4000
@@ -232,7 +239,7 @@ def test_prunings_are_those_of_the_greedy_tree(kind):
     assert space.space_.node_count == tree.tree_.node_count
     assert_allclose(Space(max_nodes=0).fit(X, y).log_evidence_, space.log_evidence_)
     # A row's prediction mixes the values of the nodes on its path.
-    weights, _ = space.posterior(X[:20])
+    weights, _ = space.posterior_mixture(X[:20])
     path = tree.decision_path(X[:20])
     assert_array_equal(np.sort(np.diff(weights.indptr)), np.sort(np.diff(path.indptr)))
 
@@ -268,6 +275,7 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
     assert "all trees together say" in of_space.note
     assert of_space.note in str(of_space)
     assert_array_equal(model.apply(X), tree.apply(X))
+    assert_array_equal(model.posterior(X), tree.posterior(X))
     assert model.get_n_leaves() == tree.get_n_leaves()
     tree.save(tmp_path / "tree.json")
     assert_array_equal(load_model(tmp_path / "tree.json").predict(X), tree.predict(X))
@@ -338,7 +346,7 @@ def test_one_row_and_one_class_have_a_space():
     assert_allclose(model.predict([[0.0]]), 3)
 
 
-def test_look_ahead_finds_what_no_single_cut_shows():
+def test_look_ahead_finds_what_no_single_split_shows():
     for seed in range(10):
         random = np.random.default_rng(seed)
         X = random.random((400, 6))
@@ -400,7 +408,7 @@ def test_bad_parameters_are_refused_before_anything_changes(parameters, words):
     model.set_params(**parameters)
     with pytest.raises((ValueError, TypeError), match=words):
         model.fit(X, y)
-    assert model.space_ is before["space_"]
+    assert model.fitted_ is before["fitted_"]
 
 
 @pytest.mark.parametrize("lookahead", [-1, 0.5, "1"])
@@ -409,7 +417,7 @@ def test_bad_look_ahead_is_refused(lookahead):
         BayesianTreeClassifier(lookahead=lookahead).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_infinite_cells_are_refused_at_predict():
+def test_infinite_values_are_refused_at_predict():
     X, y = load_breast_cancer(return_X_y=True)
     model = TreeSpaceClassifier(max_nodes=10).fit(X, y)
     X[3, 4] = np.inf
@@ -426,7 +434,7 @@ def test_trees_may_be_deeper_than_pythons_stack():
     assert len(model.alternatives()) == 2
 
 
-def test_the_odds_of_a_tree_are_those_of_its_own_cuts():
+def test_the_odds_of_a_tree_are_those_of_its_own_splits():
     random = np.random.default_rng(0)
     X = random.random((400, 2))
     y = X[:, 0] + 0.2 * random.normal(size=400) > 0.5
@@ -453,13 +461,13 @@ def test_no_limit_can_be_said_in_words():
     assert all_of.space_.is_complete
 
 
-def test_alternatives_tell_levels_and_gaps():
+def test_alternatives_tell_categories_and_missing_values():
     random = np.random.default_rng(0)
     city = random.choice(["a", "b", "c", None], 200)
     y = (city == "a") ^ (random.random(200) < 0.1)
     model = TreeSpaceClassifier(max_nodes=50, categorical_features=[0]).fit(city[:, None], y)
     first = model.alternatives()[0]
-    assert first.levels in (("a",), ("b", "c"))
-    assert first.missing_go_to_left is (first.levels != ("a",))
+    assert first.categories in (("a",), ("b", "c"))
+    assert first.missing_go_to_left is (first.categories != ("a",))
     assert first.threshold is None
     assert repr(model.alternatives()) == str(model.alternatives())

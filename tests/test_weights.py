@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -128,6 +130,61 @@ def test_a_class_that_class_weight_leaves_out_has_weight_one():
     X, y = np.arange(12.0)[:, None], np.repeat(["a", "b", "c"], 4)
     model = BayesianTreeClassifier(class_weight={"b": 2.5}).fit(X, y)
     assert_allclose(model.tree_.posterior[0], np.array([4, 10, 4]) + 20 / 3)
+
+
+def test_partial_fit_applies_class_weights():
+    X, y = np.tile(np.arange(12.0), 5)[:, None], np.tile(np.repeat(["a", "b", "c"], 4), 5)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    by_class = {"a": 2.0, "c": 0.5}
+    model = BayesianTreeClassifier(prior=1.0, class_weight=by_class).fit(X[:40], y[:40], sample_weight=weight[:40])
+    model.partial_fit(X[40:], y[40:], sample_weight=weight[40:])
+    of_rows = weight * np.array([by_class.get(label, 1.0) for label in y])
+    counts = [of_rows[y == label].sum() for label in "abc"]
+    assert_allclose(model.tree_.posterior[0], 1.0 + np.array(counts))
+    assert_allclose(model.tree_.weighted_n_node_samples[0], of_rows.sum())
+    plain = BayesianTreeClassifier(prior=1.0).fit(X[:40], y[:40], sample_weight=of_rows[:40])
+    assert_same_posterior(model, plain.partial_fit(X[40:], y[40:], sample_weight=of_rows[40:]))
+
+
+def test_partial_fit_drops_rows_of_a_class_without_weight():
+    X, y = np.arange(12.0)[:, None], np.repeat(["a", "b", "c"], 4)
+    model = BayesianTreeClassifier(prior=1.0, class_weight={"b": 0}).fit(X, y)
+    assert_array_equal(model.classes_, ["a", "c"])
+    model.partial_fit(X, y)
+    assert_allclose(model.tree_.posterior[0], [9, 9])
+    assert model.tree_.n_node_samples[0] == 16
+    first = BayesianTreeClassifier(prior=1.0, class_weight={"b": 0}).partial_fit(X, y, classes=["a", "b", "c"])
+    assert_array_equal(first.classes_, ["a", "c"])
+    with pytest.raises(ValueError, match="'d'"):
+        model.partial_fit(X[:1], ["d"])
+    assert model.tree_.n_node_samples[0] == 16
+
+
+def test_partial_fit_of_rows_that_all_lack_weight_changes_nothing():
+    X, y = np.arange(12.0)[:, None], np.repeat(["a", "b", "c"], 4)
+    model = BayesianTreeClassifier(prior=1.0, class_weight={"b": 0}).fit(X, y)
+    before = model.tree_.posterior.copy()
+    model.partial_fit(X[4:8], y[4:8])
+    assert_array_equal(model.tree_.posterior, before)
+
+
+def test_partial_fit_cannot_balance_what_it_has_not_seen():
+    X, y = np.arange(12.0)[:, None], np.repeat(["a", "b"], [9, 3])
+    model = BayesianTreeClassifier(prior=1.0, class_weight="balanced").partial_fit(X, y)
+    assert_identical(model, BayesianTreeClassifier(prior=1.0, class_weight="balanced").fit(X, y))
+    before = model.fitted_
+    with pytest.raises(ValueError, match="cannot balance"):
+        model.partial_fit(X, y)
+    assert model.fitted_ is before
+
+
+def test_weights_that_count_for_hardly_a_row_are_warned_of():
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
+    with pytest.warns(UserWarning, match=r"sample_weight sums to 1 over 12 rows.* multiply them by 12 "):
+        BayesianTreeClassifier().fit(X, y, sample_weight=np.full(12, 1 / 12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesianTreeClassifier().fit(X, y, sample_weight=np.full(12, 0.2))
 
 
 @given(strategies.problems())

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <stdexcept>
 
 namespace baytree {
 
@@ -27,6 +26,11 @@ inline double without_rounding_error(double score) {
   return std::nearbyint(score * unit) / unit;
 }
 
+// Throws where the arguments of a call break what it asks of them.
+inline void require(bool holds, const char* contract) {
+  if (!holds) throw std::invalid_argument(contract);
+}
+
 // A number for each thing that can be numbered, so that the sum over a set tells sets apart.
 inline std::uint64_t mark_of(std::uint64_t number) {
   std::uint64_t z = (number + 1) * 0x9e3779b97f4a7c15;
@@ -34,28 +38,5 @@ inline std::uint64_t mark_of(std::uint64_t number) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
 }
-
-// A float64 matrix of any memory order, owned by somebody else.
-struct Table {
-  const double* data;
-  std::size_t n_rows;
-  std::size_t n_columns;
-  std::ptrdiff_t row_stride;     // in elements
-  std::ptrdiff_t column_stride;  // in elements
-
-  double at(std::size_t row, std::size_t column) const {
-    return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
-  }
-};
-
-// A float64 matrix by column, of the cells that are not zero; owned by somebody else.
-struct SparseTable {
-  std::size_t n_rows;
-  std::span<const double> value;
-  std::span<const std::int32_t> row;
-  std::span<const std::int64_t> start;  // of each column's cells, and one more for the end
-
-  std::size_t n_columns() const { return start.size() - 1; }
-};
 
 }  // namespace baytree

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "grow_tests.hpp"
-#include "lookahead.hpp"
-#include "oblique.hpp"
+#include "growth/grow_tree.hpp"
+#include "partitions/oblique.hpp"
 #include "problems.hpp"
 
 namespace baytree::tests {
 
-// Classes on two sides of a diagonal of the first two columns, some cells missing, some far out.
+// Classes on two sides of a diagonal of the first two columns, some values missing, some far out.
 template <class Count>
 Problem<Count> diagonal_problem(std::size_t n) {
   auto problem = make_problem<Count>("diagonal", n, 2, false, 1.0);
@@ -47,20 +47,20 @@ inline void hyperplanes_do_not_depend_on_the_way() {
         if (expected.empty()) expected = structure(tree);
         check_equal(structure(tree), expected);
         const Partition& root = tree.at(0).partition;
-        check(root.is_oblique(), "the root is cut by a hyperplane");
+        check(root.is_hyperplane(), "the root is split by a hyperplane");
         std::size_t n_lower = 0;
-        for (const std::uint8_t is_lower : lie_below(columns, root, all_rows(columns))) n_lower += is_lower;
+        for (const std::uint8_t is_lower : go_lower(columns, root.split, all_rows(columns))) n_lower += is_lower;
         check_equal(n_lower, tree.at(static_cast<std::size_t>(tree.at(0).lower)).n_rows);
       }
   }
 }
 
 // With few points every way to divide them can be counted by hand.
-inline void hyperplane_cuts_are_counted() {
-  check_near(baytree::detail::log_hyperplane_cuts(2, 2), 0.0, 1e-12);              // one way
-  check_near(baytree::detail::log_hyperplane_cuts(3, 2), std::log(3.0), 1e-12);    // any of three points alone
-  check_near(baytree::detail::log_hyperplane_cuts(4, 2), std::log(6.0), 1e-12);    // of seven all but a diagonal
-  check_near(baytree::detail::log_hyperplane_cuts(9, 1), std::log(8.0), 1e-12);
+inline void hyperplane_splits_are_counted() {
+  check_near(baytree::detail::log_hyperplane_splits(2, 2), 0.0, 1e-12);              // one way
+  check_near(baytree::detail::log_hyperplane_splits(3, 2), std::log(3.0), 1e-12);    // any of three points alone
+  check_near(baytree::detail::log_hyperplane_splits(4, 2), std::log(6.0), 1e-12);    // of seven all but a diagonal
+  check_near(baytree::detail::log_hyperplane_splits(9, 1), std::log(8.0), 1e-12);
 }
 
 // A rounded hyperplane divides the points as before and cannot be rounded further.
@@ -71,7 +71,7 @@ inline void rounding_moves_no_point() {
     Points points;
     points.n = 5 + random() % 40;
     for (std::size_t i = 0; i < 2 * points.n; ++i) points.x.push_back(normal(random));
-    Hyperplane plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
+    Candidate plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
     std::vector<double> before, after;
     points.project(plane.parts, plane.coefficients, before);
     const double threshold = plane.threshold;

@@ -2,12 +2,12 @@
 
 from importlib.metadata import version as _version
 
-from ._load import load as load
 from .estimators import BayesianTreeClassifier as BayesianTreeClassifier
 from .estimators import BayesianTreeRegressor as BayesianTreeRegressor
 from .estimators import TreeSpaceClassifier as TreeSpaceClassifier
 from .estimators import TreeSpaceRegressor as TreeSpaceRegressor
-from .partitions import partition_space as partition_space
+from .estimators import load as load
+from .estimators import partition_space as partition_space
 from .priors import PartitionPrior as PartitionPrior
 
 __version__ = _version("baytree")

@@ -23,7 +23,11 @@ def encode(
     keep_values: bool,
     n_threads: int,
 ) -> Columns:
-    """Encode a float64 matrix without infinite values; NaN is a gap."""
+    """
+    Encode a float64 matrix without infinite values; NaN is a missing value.
+
+    The columns keep a view of the matrix: it must not change as long as they are in use.
+    """
 
 def encode_sparse(
     n_rows: int,
@@ -56,7 +60,7 @@ class Limits:
     def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
 
 class Oblique:
-    """Cuts along hyperplanes of several features."""
+    """Splits along hyperplanes of several features."""
 
     def __init__(self, share: float, charge: float) -> None: ...
 
@@ -137,6 +141,16 @@ def grow(
 @overload
 def grow(
     columns: Columns,
+    outcome: BetaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    columns: Columns,
     outcome: Custom,
     outcome_prior: Sequence[float],
     settings: Settings,
@@ -189,6 +203,16 @@ def tree_space(
 @overload
 def tree_space(
     columns: Columns,
+    outcome: BetaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
     outcome: Custom,
     outcome_prior: Sequence[float],
     settings: Settings,
@@ -215,6 +239,10 @@ def partition_space(
     columns: Columns, outcome: GammaRate, outcome_prior: Sequence[float], settings: Settings
 ) -> dict: ...
 @overload
+def partition_space(
+    columns: Columns, outcome: BetaRate, outcome_prior: Sequence[float], settings: Settings
+) -> dict: ...
+@overload
 def partition_space(columns: Columns, outcome: Custom, outcome_prior: Sequence[float], settings: Settings) -> dict:
     """List every partition of the rows."""
 
@@ -238,7 +266,7 @@ class Normal:
     ) -> None: ...
 
 class GammaRate:
-    """Events over an exposure: counts, durations."""
+    """Events over an exposure, with a Gamma prior: counts, durations."""
 
     def __init__(
         self,
@@ -246,7 +274,19 @@ class GammaRate:
         exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         log_factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        predicts_duration: bool,
+        predicts_duration: bool = False,
+    ) -> None: ...
+
+class BetaRate:
+    """Events over an exposure, with a Beta prior: overdispersed counts."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        predicts_duration: bool = False,
     ) -> None: ...
 
 class Custom:
@@ -263,49 +303,97 @@ class Custom:
         mean: object,
     ) -> None: ...
 
-def route(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    gaps_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    unseen_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_coefficient: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    oblique_gap_value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_threads: int,
-) -> tuple:
-    """The leaf of every row, and whether no value is infinite."""
+class Router:
+    """Sends rows down a tree; its arrays are checked once, and copied."""
 
-def weigh_leaves(
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    gaps_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    unseen_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    level_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    oblique_coefficient: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    oblique_gap_value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    choice_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    leaf_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    choice_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_threads: int,
-) -> tuple:
-    """
-    How probably each row ends in each node of a tree space: a sparse matrix by row (start, node, weight).
-    """
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> None: ...
+    def route(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> tuple:
+        """
+        The leaf of every row, and whether no value is infinite.
+
+        `columns` has the column of X that holds each feature,
+        -1 for those that X does not hold and the tree does not use;
+        None: feature f is in column f.
+        """
+
+class SpaceRouter:
+    """The same down all trees of a tree space."""
+
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        choice_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        leaf_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        choice_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        n_features: int,
+    ) -> None: ...
+    def weigh(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> tuple:
+        """
+        How probably each row ends in each node, a sparse matrix by row: start, node, weight.
+
+        `columns` as in `Router.route`.
+        """

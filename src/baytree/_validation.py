@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 _BEYOND_ALL = 2**62  # no table is so long, no tree so deep
+_FEW = 0.1  # weight a row, on average, that is hardly meant
 
 
 def shown(value: Any) -> str:
     """A value for a message: on one line, and not too long."""
-    text = " ".join(repr(value).split())
+    plain = (
+        value.item() if isinstance(value, np.generic) else value.tolist() if isinstance(value, np.ndarray) else value
+    )
+    text = " ".join(repr(plain).split())
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -70,40 +74,32 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
     return array
 
 
-def check_no_infinity(X: Any, feature_names: Any) -> None:
-    """Refuse infinity in a matrix, dense or sparse, naming the first column that has it."""
-    with np.errstate(all="ignore"):
-        if np.isfinite(np.sum(X.data if sparse.issparse(X) else X)):
-            return
-    if sparse.issparse(X):
-        cells = X.tocoo()
-        infinite = np.isinf(cells.data)
-        rows, columns = cells.row[infinite], cells.col[infinite]
-    else:
-        rows, columns = np.nonzero(np.isinf(X))
-    if len(rows) == 0:
-        return
-    first = np.lexsort((rows, columns))[0]
-    row, column = int(rows[first]), int(columns[first])
-    raise ValueError(
-        f"{describe_column(column, feature_names)} of X has an infinite value ({X[row, column]}) in row {row}: "
-        "replace it, or make it NaN if it is unknown; X must not hold inf."
-    )
+def as_numbers(name: str, value: Any) -> FloatArray:
+    """Return one number per row as a float64 array; nothing is masked, complex or too large."""
+    refuse_masked(name, value)
+    wanted = f"{name} must hold one number per row of X, each of them a float64."
+    try:
+        array = np.asarray(value)
+        numbers = array.astype(np.float64) if array.dtype.kind not in "cmMSU" else None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(wanted) from None
+    if numbers is None:
+        raise TypeError(wanted)
+    return numbers
 
 
-def describe_column(column: int, feature_names: Any) -> str:
-    """Name a column by its name, or by its position where it has none."""
-    return f"Column {column}" if feature_names is None else f"Column {feature_names[column]!r}"
+def refuse_masked(name: str, value: Any) -> None:
+    """Refuse masked values where every row needs one."""
+    if np.ma.is_masked(value):
+        row = int(np.argwhere(np.ma.getmaskarray(value))[0][0])
+        raise ValueError(f"{name} is masked in row {row}: every row needs a value; leave the row out.")
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return weights as a float64 vector, or None where every row counts once."""
     if sample_weight is None:
         return None
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError("sample_weight must hold one number per row of X.") from None
+    weight = as_numbers("sample_weight", sample_weight)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
@@ -119,6 +115,14 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
         raise ValueError("sample_weight holds a negative value: every weight must be zero or more.")
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero throughout: at least one row must have weight.")
+    n_counted, total = int((weight > 0).sum()), float(weight.sum())
+    if total < _FEW * n_counted:
+        warnings.warn(
+            f"sample_weight sums to {total:.3g} over {n_counted} rows. Weights count rows (a weight of 2 is the row "
+            f"twice), so these count as {total:.3g} rows in all: multiply them by {n_counted / total:.3g} if they only "
+            "compare rows.",
+            stacklevel=6,
+        )
     return weight
 
 
@@ -126,13 +130,21 @@ def check_outcomes(y: Any, *, multi_output: bool = False, y_numeric: bool = Fals
     """Return y as an array of one outcome per row, none of them NaN or infinite."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
+    refuse_masked("y", y)
     if not multi_output:
         y = column_or_1d(y, warn=True)
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-    return y.astype(np.float64) if y_numeric and y.dtype.kind == "O" else y
+    if y_numeric and y.dtype.kind in "mMSUV":
+        raise ValueError(f"y must hold numbers; it holds {'dates or times' if y.dtype.kind in 'mM' else 'text'}.")
+    if not y_numeric or y.dtype.kind != "O":
+        return y
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"y must hold numbers that are float64s ({error}).") from None
 
 
-def check_labels(y: Any) -> None:
+def check_labels(y: AnyArray) -> None:
     """Refuse what cannot be class labels."""
     if y.dtype.kind == "O":
         missing = np.array([label is None for label in y])
@@ -149,7 +161,7 @@ def check_quantiles(quantiles: Any) -> FloatArray:
         wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
     except (TypeError, ValueError):
         raise TypeError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.") from None
-    if wanted.ndim != 1 or not np.all((wanted >= 0) & (wanted <= 1)):
+    if wanted.ndim != 1 or len(wanted) == 0 or not np.all((wanted >= 0) & (wanted <= 1)):
         raise ValueError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.")
     return wanted
 

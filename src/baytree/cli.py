@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from . import report
-from ._load import load
 from .datasets import NAMES
-from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
+from .estimators import BayesianTreeClassifier, BayesianTreeRegressor, load
+from .outcomes import REGRESSION_OUTCOMES
 from .reproduce import PARTS, reproduce
-from .table import nearest
+from .table import nearest_name
 
 _FEW_VALUES = 20  # whole numbers with so many values are taken for classes
 
@@ -56,7 +56,7 @@ def _add_report(commands: Any) -> None:
     command.add_argument("--model", help="a saved model (model.save); without it one is fitted")
     command.add_argument(
         "--outcome",
-        choices=["class", "normal", "poisson", "exponential"],
+        choices=["class", *REGRESSION_OUTCOMES],
         help="what is fitted; by default classes where the target is text or has few whole values, else normal",
     )
     command.add_argument("--title", help="heading of the page")
@@ -91,8 +91,8 @@ def _read_csv(path: str, target: str) -> tuple[Any, Any]:
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         raise ValueError(f"The file {path!r} is not a CSV file: {error}") from None
     if target not in table.columns:
-        hint = " Its cells seem to be separated by ';', not ','." if ";" in str(table.columns[0]) else ""
-        raise ValueError(f"The file {path!r} has no column {target!r}: {nearest(target, table.columns)}{hint}")
+        hint = " Its values seem to be separated by ';', not ','." if ";" in str(table.columns[0]) else ""
+        raise ValueError(f"The file {path!r} has no column {target!r}: {nearest_name(target, table.columns)}{hint}")
     known = table[table[target].notna()]
     if len(known) == 0:
         raise ValueError(f"No row of {path!r} has a value in the column {target!r}.")
@@ -100,7 +100,7 @@ def _read_csv(path: str, target: str) -> tuple[Any, Any]:
         sys.stderr.write(f"{len(table) - len(known):,} rows without a value in {target!r} are left out.\n")
     y = known[target]
     if len(known) < len(table) and y.dtype.kind == "f" and (y == y.round()).all():
-        y = y.astype(np.int64)  # whole numbers that were read as real ones for their gaps
+        y = y.astype(np.int64)  # whole numbers that were read as real ones because some are missing
     return known.drop(columns=target), y
 
 

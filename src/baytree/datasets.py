@@ -38,7 +38,7 @@ class _Source:
     n_rows: int
     class_counts: tuple[int, int]
     openml: str | None = None  # name there
-    one_hot: tuple[int, ...] = ()  # columns that the authors coded one column a level
+    one_hot: tuple[int, ...] = ()  # columns that the authors coded one column a category
     letters: bool = False  # letters in their order, N before W
     file: str | None = None
     test_file: str | None = None
@@ -122,7 +122,7 @@ def make_ripley(n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]
 
 
 def read_csv(path: Path) -> Columns:
-    """Read a CSV file with a header: the cells of each column by its name."""
+    """Read a CSV file with a header: the values of each column by its name."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
@@ -134,7 +134,7 @@ def read_csv(path: Path) -> Columns:
         raise ValueError(f"{str(path)!r} is damaged: it has no rows below its header.")
     uneven = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
     if uneven is not None:
-        raise ValueError(f"{str(path)!r} is damaged: line {uneven + 1} has not as many cells as the header.")
+        raise ValueError(f"{str(path)!r} is damaged: line {uneven + 1} does not have as many values as the header.")
     return {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
 
 
@@ -149,10 +149,10 @@ def _from_openml(name: str, source: _Source) -> Columns:
     kinds = getattr(bunch, "categories", None) or {}
     columns: Columns = {}
     for i, feature in enumerate(bunch.feature_names):
-        cells = bunch.data[:, i]
-        levels = kinds.get(feature)
+        values = bunch.data[:, i]
+        categories = kinds.get(feature)
         columns[feature] = [
-            str(cell if levels is None or isinstance(cell, str) else levels[int(cell)]) for cell in cells
+            str(value if categories is None or isinstance(value, str) else categories[int(value)]) for value in values
         ]
     labels = np.unique(bunch.target, return_inverse=True)[1]
     counts = tuple(np.bincount(labels).tolist())
@@ -168,22 +168,22 @@ def _coded(columns: Columns, source: _Source, origin: str) -> tuple[FloatArray, 
     number: Callable[[str], float] = _number_or_letter if source.letters else float
     for i, name in enumerate(features):
         try:
-            cells = np.array([number(cell) for cell in columns[name]])
+            values = np.array([number(value) for value in columns[name]])
         except (KeyError, ValueError):
             raise ValueError(f"Column {name!r} of {origin} holds something that is no number: it is damaged.") from None
-        levels = np.unique(cells) if i in source.one_hot else None
-        if levels is None or len(levels) <= 2:
-            parts.append(cells)
+        categories = np.unique(values) if i in source.one_hot else None
+        if categories is None or len(categories) <= 2:
+            parts.append(values)
             names.append(name)
         else:
-            parts.extend((cells == level).astype(np.float64) for level in levels)
-            names.extend(f"{name} = {level:g}" for level in levels)
+            parts.extend((values == category).astype(np.float64) for category in categories)
+            names.extend(f"{name} = {category:g}" for category in categories)
     if not set(columns[target]) <= {"0", "1"}:
         raise ValueError(f"The last column of {origin} must hold the class, 0 or 1.")
     return np.column_stack(parts), tuple(names), np.array(columns[target], dtype=np.int64)
 
 
-def _number_or_letter(cell: str) -> float:
+def _number_or_letter(value: str) -> float:
     """Letters in their order: a, b, c, d are 0 to 3, N and W are 0 and 1."""
     letters = {"a": 0, "b": 1, "c": 2, "d": 3, "N": 0, "W": 1}
-    return float(letters[cell]) if cell in letters else float(cell)
+    return float(letters[value]) if value in letters else float(value)

@@ -130,7 +130,8 @@ class Mixture:
 
     def interval(self, confidence: float) -> tuple[FloatArray, FloatArray]:
         """Ends of the central interval that holds a value with this probability."""
-        return self.ppf(0.5 - confidence / 2), self.ppf(0.5 + confidence / 2)
+        low = self.ppf(0.5 - confidence / 2)
+        return low, np.maximum(low, self.ppf(0.5 + confidence / 2))
 
     def isf(self, q: Any) -> FloatArray:
         """The value above which the probability is q."""
@@ -199,21 +200,19 @@ def _quantiles(
     """Quantiles of mixtures, one a row; `derivative` names that of the cdf, None where values are whole numbers.
 
     A quantile of a mixture lies between those of its components. Newton's steps are taken as long as they stay between
-    the ends that are known, and halves of what is left otherwise.
+    the ends that are known; every third time, and otherwise, half of the floats that are left is ruled out.
     """
     n_components = np.diff(weights.indptr)
     components, of_row = np.unique(weights.indices, return_inverse=True)
-    levels, of_level = np.unique(q, return_inverse=True)
+    distinct, place = np.unique(q, return_inverse=True)
     frozen = distribution(components)
-    by_level = np.stack([np.asarray(frozen.ppf(level)) for level in levels])
-    ends = by_level[np.repeat(of_level, n_components), of_row]
+    quantiles = np.stack([np.asarray(frozen.ppf(level)) for level in distinct])
+    ends = quantiles[np.repeat(place, n_components), of_row]
     low = np.minimum.reduceat(ends, weights.indptr[:-1])
     high = np.maximum.reduceat(ends, weights.indptr[:-1])
     x = np.where(np.isfinite(low) & np.isfinite(high), 0.5 * low + 0.5 * high, np.where(np.isfinite(low), low, high))
-    scale = np.maximum(np.abs(low), np.abs(high))  # digits beyond that of the components' quantiles say nothing
-    scale = np.where(np.isfinite(scale), scale, 1.0)
     active = np.flatnonzero(low < high)
-    for _ in range(_MOST_STEPS):
+    for turn in range(_MOST_STEPS):
         if len(active) == 0:
             break
         if derivative is None:
@@ -233,9 +232,23 @@ def _quantiles(
         slope = np.add.reduceat(part.data * getattr(own, derivative)(at), part.indptr[:-1])
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.where(np.isfinite(slope), x[active] - excess / slope, np.nan)
-        near = 1e-11 * scale[active]
-        done = (np.abs(step - x[active]) <= near) | (high[active] - low[active] <= near)
-        inside = (step > low[active]) & (step < high[active])
-        x[active] = np.where(inside, step, np.where(done, x[active], 0.5 * low[active] + 0.5 * high[active]))
-        active = active[~done]
+        found = np.abs(step - x[active]) <= 1e-12 * np.abs(x[active])
+        closed = np.nextafter(low[active], high[active]) >= high[active]
+        inside = (step > low[active]) & (step < high[active]) & (turn % 3 < 2)
+        onwards = np.where(inside, step, _between(low[active], high[active]))
+        x[active] = np.where(found, x[active], np.where(closed, high[active], onwards))
+        active = active[~(found | closed)]
     return x
+
+
+def _ordinal(x: FloatArray) -> IntArray:
+    """Floats as whole numbers in the same order, without holes."""
+    bits = np.ascontiguousarray(x + 0.0).view(np.int64)
+    return np.where(bits >= 0, bits, -(bits & np.int64(2**63 - 1)))
+
+
+def _between(low: FloatArray, high: FloatArray) -> FloatArray:
+    """The float with as many floats below it, down to `low`, as above it, up to `high`."""
+    ordinal = _ordinal(low) // 2 + _ordinal(high) // 2 + (_ordinal(low) % 2 + _ordinal(high) % 2) // 2
+    bits = np.where(ordinal >= 0, ordinal, -ordinal | np.int64(-(2**63)))
+    return np.ascontiguousarray(bits).view(np.float64)

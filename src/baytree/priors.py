@@ -14,7 +14,7 @@ from ._validation import check_real, shown
 class PartitionPrior:
     """How probable each partition of a node is before the data are seen.
 
-    A node at depth l splits with probability ``s(l)``; then a feature is drawn, then one of its cuts.
+    A node at depth l splits with probability ``s(l)``; then a feature is drawn, then one of its splits.
 
     Parameters
     ----------
@@ -23,15 +23,15 @@ class PartitionPrior:
     by_depth
         ``s(l) = q ** (1 + l)`` if true, so that deep splits need more evidence; ``s(l) = q`` if not.
     location
-        ``"uniform"``: all cuts of a feature alike; ``"distance"``: in proportion to the gap between the
-        two neighbouring values that the cut falls between.
+        ``"uniform"``: all splits of a feature alike; ``"distance"``: in proportion to the distance
+        between the two neighbouring values that the split falls between.
     subsets
-        Categorical columns: if true, sets of levels against the rest, every size of a set alike; if false, single
-        levels against the rest alone, each with the prior of one of the paper's dummy columns.
+        Categorical columns: if true, sets of categories against the rest, every size of a set alike; if false,
+        single categories against the rest alone, each with the prior of one of the paper's dummy columns.
     proper
-        If true, a node stays a leaf when a feature is drawn that cannot be cut there, so the prior
+        If true, a node stays a leaf when a feature is drawn that cannot be split there, so the prior
         of every node sums to one and constant columns change nothing. If false, the literal prior of
-        the paper: ``1 - s(l)`` for the trivial partition in every node, features weighted over all columns.
+        the paper: ``1 - s(l)`` for no split in every node, features weighted over all columns.
 
     Examples
     --------

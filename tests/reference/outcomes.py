@@ -127,7 +127,7 @@ class Poisson:
 
 
 class Exponential(Poisson):
-    """Durations are exposures; an event ends them or they are cut off."""
+    """Durations are exposures; an event ends them, or they are censored."""
 
     def __init__(self, y, weight, event=None):
         super().__init__(event or [1.0] * len(y), weight, y)
@@ -138,3 +138,40 @@ class Exponential(Poisson):
     def mean(self, parameters):
         shape, rate = parameters
         return [rate / (shape - 1) if shape > 1 else math.inf]
+
+
+class NegativeBinomial(Poisson):
+    """Prior Beta(a, b) of the probability of success; 1 / dispersion successes a unit of exposure."""
+
+    def __init__(self, y, weight, exposure=None, dispersion=1.0):
+        super().__init__(y, weight, exposure)
+        self.size = 1 / dispersion
+
+    def log_factor(self, i):
+        size = self.size * self.exposure[i]
+        return math.lgamma(self.y[i] + size) - math.lgamma(size) - math.lgamma(self.y[i] + 1)
+
+    def update(self, rows, prior, share=1.0):
+        failures = share * math.fsum(self.weight[i] * self.y[i] for i in rows)
+        successes = share * math.fsum(self.weight[i] * self.size * self.exposure[i] for i in rows)
+        return [prior[0] + successes, prior[1] + failures]
+
+    def order_keys(self, rows, node):
+        successes, failures = self.update(rows, [0.0, 0.0])
+        return [failures / successes]
+
+    def log_likelihood(self, rows, prior):
+        factor = math.fsum(self.weight[i] * self.log_factor(i) for i in rows)
+        return log_beta(*self.update(rows, prior)) - log_beta(*prior) + factor
+
+    def mean(self, parameters):
+        a, b = parameters
+        return [self.size * b / (a - 1) if a > 1 else math.inf]
+
+
+def log_beta(a, b):
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+# Those of a regressor, by the library's names.
+REAL = {"normal": Normal, "poisson": Poisson, "negative_binomial": NegativeBinomial, "exponential": Exponential}

@@ -22,7 +22,7 @@ class WholeTree:
 
     @property
     def signature(self):
-        """What tells it from others: the feature of every cut and the rows on its left side."""
+        """What tells it from others: the feature of every split and the rows on its left side."""
         if self.partition is None:
             return "leaf"
         return (self.partition.feature, self.left.rows, self.left.signature, self.right.signature)
@@ -41,20 +41,20 @@ def every_tree(problem: Problem, rows=None, depth=0, prior=None, bounds=(-math.i
     rows = list(range(len(problem.X))) if rows is None else rows
     prior = list(problem.settings.prior) if prior is None else prior
     here = {"rows": tuple(rows), "depth": depth, "prior": tuple(prior)}
-    trivial, *cuts = problem.partition_space(rows, depth, prior, bounds)
-    trees = [WholeTree(**here, log_posterior=trivial.score)]
-    for cut in cuts:
-        if cut.log_likelihood == -math.inf:  # forbidden
+    no_split, *others = problem.partition_space(rows, depth, prior, bounds)
+    trees = [WholeTree(**here, log_posterior=no_split.score)]
+    for partition in others:
+        if partition.log_likelihood == -math.inf:  # forbidden
             continue
-        sides = problem.sides(rows, cut.feature, cut.cut)
+        sides = problem.sides(rows, partition.feature, partition.split)
         below = [
             every_tree(
                 problem, side, depth + 1, problem.outcome.update(side, prior, problem.settings.smoothing), inside
             )
-            for side, inside in zip(sides, problem.divide_bounds(sides, cut, prior, bounds), strict=True)
+            for side, inside in zip(sides, problem.divide_bounds(sides, partition, prior, bounds), strict=True)
         ]
         for left in below[0]:
             for right in below[1]:
-                total = cut.log_prior + left.log_posterior + right.log_posterior
-                trees.append(WholeTree(**here, log_posterior=total, partition=cut, left=left, right=right))
+                total = partition.log_prior + left.log_posterior + right.log_posterior
+                trees.append(WholeTree(**here, log_posterior=total, partition=partition, left=left, right=right))
     return trees

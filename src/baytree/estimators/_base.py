@@ -1,9 +1,8 @@
-"""The one fit, and the reading of tables, outcomes and parameters."""
+"""The one fit, and the reading of tables and parameters."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,44 +12,37 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, FloatArray
 from .._validation import (
     check_integer,
-    check_no_infinity,
     check_optional_integer,
-    check_outcomes,
     check_positive_array,
     check_real,
-    check_sample_weight,
-    describe_column,
     shown,
     unchanged_on_error,
 )
-from ..growing import Growth
-from ..monotonic import read_monotonic
+from ..explain import tree_html
+from ..fitted import Fitted
+from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import as_partition_prior
-from ..table import (
-    Categories,
-    as_dict_by_column,
-    as_table,
-    is_frame,
-    may_hold_text,
-    read_known_table,
-    read_new_table,
-)
+from ..table import Rows, Schema, as_table, is_frame, may_hold_text
+from ._data import TrainingData
+from ._targets import TargetReader
 
 _MOST_THREADS = 4096
 
 
 class Estimator(BaseEstimator, ABC):
-    """Reads tables, outcomes and parameters; subclasses say what the outcome is and what is grown."""
+    """Reads tables, targets and parameters; subclasses say how the target is read and what is grown.
 
-    _consists_of: ClassVar[str]  # the fitted attribute that holds it, without the underscore
-    outcome_: Outcome
+    Everything that a fit finds is in one attribute, `fitted_`.
+    """
+
+    _engine: ClassVar[Engine] = Engine()
+    fitted_: Any
     n_features_in_: int
-    categories_: Categories
     prior: Any
     partition_prior: Any
     feature_prior: Any
@@ -64,24 +56,16 @@ class Estimator(BaseEstimator, ABC):
     n_jobs: Any
 
     @abstractmethod
-    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
-        """Check a target at fit; return it as its outcome wants it, and which rows count (None: all)."""
+    def _target_reader(self) -> TargetReader:
+        """What reads y and all that belongs to it."""
 
     @abstractmethod
-    def _check_more_target(self, target: Target) -> Target:
-        """Check a target that is to be added to a fitted model."""
+    def _check_own_parameters(self) -> dict[str, Any]:
+        """Check the parameters that not all estimators have; return those that concern growth."""
 
     @abstractmethod
-    def _make_outcome(self, target: Target, prior: Any) -> Outcome:
-        """Return the outcome with its prior."""
-
-    @abstractmethod
-    def _grow(self, X: Any, target: Target, growth: Growth) -> None:
+    def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> Fitted:
         """Grow what the estimator consists of."""
-
-    @abstractmethod
-    def _tree_html(self) -> str:
-        """The fitted tree, for a notebook."""
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's box, and below it the tree; scikit-learn asks for it where its `display` is a diagram."""
@@ -94,75 +78,92 @@ class Estimator(BaseEstimator, ABC):
         return bundle
 
     def _tree_below(self) -> str:
-        return self._tree_html() if hasattr(self, f"{self._consists_of}_") else ""
+        return tree_html(self.fitted_.modal) if self._is_fitted else ""
+
+    @property
+    def _is_fitted(self) -> bool:
+        return "fitted_" in vars(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to predict with."""
+        return self._is_fitted
 
     def __sklearn_tags__(self) -> Tags:
-        """Tables come with gaps, categories and text, dense or sparse."""
+        """Tables come with missing values, categories and text, dense or sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """The one fit of all estimators."""
         with unchanged_on_error(self):
-            self._grow(*self._prepare(X, y, sample_weight, **extras))
+            data = self._read_training_data(X, y, sample_weight, reader, extras)
+            self.fitted_ = self._grow(data, self._growth(data.schema, reader, data.classes), reader)
         return self
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> tuple[Any, Target, Growth]:
-        """Check everything that `fit` is given; return the table as a matrix, the outcomes, the settings."""
-        X, target = self._check_rows(X, y, sample_weight, extras, reset=True)
-        target, counts = self._check_target(target)
-        return X if counts is None else X[counts], target, self._growth()
+    def _read_training_data(
+        self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]
+    ) -> TrainingData:
+        """Check everything that `fit` is given; rows that count for nothing are no rows."""
+        table = self._check_table(X, reset=True)
+        rows, schema = Schema.learn(table, self.categorical_features, getattr(self, "feature_names_in_", None))
+        target = self._check_target(rows, y, sample_weight, reader, extras)
+        schema.refuse_infinity(rows)
+        target, classes, counts = reader.learn(target)
+        if counts is not None:
+            rows = Rows(rows.matrix[counts])
+        return TrainingData(rows, schema, target, classes)
 
-    @property
-    def _is_categorical(self) -> BoolArray:
-        """Whether each feature is categorical."""
-        return np.array([levels is not None for levels in self.categories_])
+    @staticmethod
+    def _check_target(rows: Rows, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]) -> Target:
+        y = reader.check_y(y)
+        check_consistent_length(rows.matrix, y)
+        return reader.read(y, sample_weight, extras)
 
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
-    ) -> tuple[Any, Target]:
-        """Check rows with outcomes and drop those of weight zero: they are no rows."""
-        X = self._read_table(X, reset=reset)
-        y = check_outcomes(y, **self._target_checks())
-        check_consistent_length(X, y)
-        check_no_infinity(X, self._names)
-        target = Target(y, check_sample_weight(sample_weight, X.shape[0]), **extras)
-        if target.weight is not None and not target.weight.all():
-            counts = target.weight > 0
-            X, target = X[counts], target.take(counts)
-        return X, target
-
-    @property
-    def _names(self) -> Any:
-        return getattr(self, "feature_names_in_", None)
-
-    def _read_table(self, X: Any, *, reset: bool) -> Any:
-        """Check a table and return it as a matrix of numbers and codes: float64, dense or sparse."""
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        """Check a table as scikit-learn does: its shape, its names."""
         X = as_table(X)
+        if not reset and self._is_matrix_as_before(X):
+            return X
         check = {"reset": reset, "ensure_all_finite": False}
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-        elif may_hold_text(X):
-            X = validate_data(self, X, dtype=None, **check)
-        else:
-            X = validate_data(self, X, dtype=np.float64, accept_sparse="csc" if reset else "csr", **check)
-        if not reset:
-            return read_known_table(X, self.categories_, self._names)
-        X, self.categories_ = read_new_table(X, self.categorical_features, self._names)
-        return X
+            return X
+        if may_hold_text(X) or getattr(X, "dtype", None) == np.bool_:
+            return validate_data(self, X, dtype=None, **check)
+        return validate_data(self, X, dtype=np.float64, accept_sparse="csc" if reset else "csr", **check)
 
-    def _target_checks(self) -> dict[str, bool]:
-        """Arguments of the check of y."""
-        return {}
+    def _is_matrix_as_before(self, X: Any) -> bool:
+        """Whether X is a plain matrix like that of the fit: nothing is to be checked then, and single rows are fast."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and "feature_names_in_" not in vars(self)
+        )
 
-    def _growth(self) -> Growth:
+    def _read(self, X: Any) -> Rows:
+        """Check rows at predict and read the columns that are used."""
+        check_is_fitted(self)
+        return self.fitted_.schema.read(self._check_table(X, reset=False), self.fitted_.used_features)
+
+    def _read_all(self, X: Any) -> Rows:
+        """The same with all columns."""
+        check_is_fitted(self)
+        return self.fitted_.schema.read(self._check_table(X, reset=False))
+
+    def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
         """Check the parameters that do not concern the outcome."""
+        monotonic = read_monotonic(self.monotonic_cst, schema)
+        if monotonic is not None:
+            reader.check_order(classes)
         return Growth(
             partition_prior=as_partition_prior(self.partition_prior),
-            feature_weight=read_feature_prior(self.feature_prior, self.n_features_in_, self._names),
-            monotonic=read_monotonic(self.monotonic_cst, self.categories_, self._names),
+            feature_weight=read_feature_prior(self.feature_prior, schema),
+            monotonic=monotonic,
             smoothing=check_real("smoothing", self.smoothing, low=0, low_ok=True),
             max_depth=check_optional_integer("max_depth", self.max_depth, low=0),
             min_samples_leaf=check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
@@ -171,13 +172,9 @@ class Estimator(BaseEstimator, ABC):
             ),
             oblique=read_partitions(self.partitions),
             n_threads=self._n_threads(),
+            engine=self._engine,
+            **self._check_own_parameters(),
         )
-
-    def _candidates(self, target: Target) -> Iterator[Outcome]:
-        """The outcome with its prior, or with those among which the evidence is to choose."""
-        choose = isinstance(self.prior, str) and self.prior == "evidence"
-        outcome = self._make_outcome(target, None if choose else self.prior)
-        yield from outcome.candidates(target) if choose else [outcome]
 
     def _n_threads(self) -> int:
         if self.n_jobs is None:
@@ -186,37 +183,73 @@ class Estimator(BaseEstimator, ABC):
         if n_jobs == 0 or n_jobs > _MOST_THREADS:
             raise ValueError(
                 f"n_jobs must be a number of threads up to {_MOST_THREADS}, -1 for all cores, or None for one; "
-                f"got {n_jobs}."
+                f"got {shown(self.n_jobs)}."
             )
         return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+
+    def _take_over(self, fitted: Fitted) -> Self:
+        """Become the estimator of a fitted result."""
+        self.fitted_ = fitted
+        self.n_features_in_ = fitted.schema.n_features
+        if fitted.schema.names is not None:
+            self.feature_names_in_ = np.array(fitted.schema.names, dtype=object)
+        return self
+
+    @classmethod
+    def from_fitted(cls, fitted: Fitted, parameters: dict[str, Any]) -> Self:
+        """An estimator with these parameters that has found this."""
+        return cls(**parameters)._take_over(fitted)
+
+    @property
+    def schema_(self) -> Schema:
+        """Names, kinds and categories of the columns."""
+        check_is_fitted(self)
+        return self.fitted_.schema
+
+    @property
+    def categories_(self) -> tuple[AnyArray | None, ...]:
+        """For each feature its categories, in ascending order or in their own; None for one of numbers."""
+        return self.schema_.categories
+
+    @property
+    def outcome_(self) -> Outcome:
+        """The outcome with its prior at the root."""
+        check_is_fitted(self)
+        return self.fitted_.outcome
 
     @property
     def prior_(self) -> FloatArray:
         """Parameters of the outcome's prior at the root: given, set from y, or chosen by the evidence."""
-        check_is_fitted(self)
         return self.outcome_.prior
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Each feature's share of the gain in log marginal likelihood; over all trees of a space on average."""
+        check_is_fitted(self)
+        return self.fitted_.feature_importances
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
         check_is_fitted(self)
-        write_model(self, path)
+        write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)
 
 
 def read_partitions(partitions: Any) -> bool:
-    """Read the `partitions` parameter: whether hyperplane cuts are among them."""
+    """Read the `partitions` parameter: whether hyperplanes are among them."""
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
         raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
     return partitions == "oblique"
 
 
-def read_feature_prior(feature_prior: Any, n_features: int, names: Any) -> FloatArray:
+def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:
     """Read the `feature_prior` parameter: one weight per feature, or a dict by name or position (others: 1)."""
+    n_features = schema.n_features
     if feature_prior is None:
         return np.ones(n_features)
-    by_column = as_dict_by_column("feature_prior", feature_prior, n_features, names)
+    by_column = schema.by_position("feature_prior", feature_prior)
     if by_column is not None:
         for column, weight in by_column.items():
-            check_real(f"feature_prior of {describe_column(column, names).lower()}", weight, low=0)
+            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0)
         feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
     return check_positive_array(
         "feature_prior", feature_prior, length=n_features, one_per=f"feature ({n_features} of them)"

@@ -7,19 +7,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_quantiles, unchanged_on_error
-from ..counterfactual import Decisions
-from ..explanation import Summary
-from ._probabilities import ClassProbabilities
-from ._targets import ClassTarget
-from ._tree import BayesianTree
+from .._typing import AnyArray
+from .._validation import shown
+from ._predictions import ClassPredictions
+from ._targets import ClassReader
+from ._tree import SingleTree
 
 
-class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, BayesianTree):
+class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     """One decision tree, chosen by posterior probability, with a Dirichlet posterior in every leaf.
 
-    Each node takes its most probable partition: the trivial one (it becomes a leaf) or the best cut. The
+    Each node takes its most probable partition: no split (it becomes a leaf) or the best split. The
     prior does what pruning and tuning do elsewhere. Nothing is sampled: the same data give the same tree.
 
     Parameters
@@ -31,7 +29,7 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
-        One positive weight per feature, or a dict of weights by name or position (others: 1): how probable a cut
+        One positive weight per feature, or a dict of weights by name or position (others: 1): how probable a split
         along it is beforehand. None: all alike.
     smoothing
         The paper's delta: a child's prior is its parent's plus `smoothing` times its own class counts.
@@ -40,21 +38,22 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         subtree within k further levels is the most probable. Of each of a node's eight best features the best
         partition and the one that halves the rows are followed, so a level more costs up to 17 times as much.
     partitions
-        ``"axis"``: cuts along one feature; ``"oblique"``: also along hyperplanes of few features (docs/oblique.md).
+        ``"axis"``: splits along one feature; ``"oblique"``: also along hyperplanes of few features (docs/oblique.md).
     categorical_features
-        Columns that hold levels without an order: ``"from_dtype"`` for columns of text and of a categorical type, a
-        mask, positions or names, or None.
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type, a mask, positions
+        or names, or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        it, others into sets.
     monotonic_cst
         Two classes only: 1 for features with which the probability of the second class must not fall, -1 for those
         with which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
     max_depth
-        Most cuts between the root and a leaf. None: no limit but the prior.
+        Most splits between the root and a leaf. None: no limit but the prior.
     min_samples_leaf
         Fewest rows in a leaf.
     min_weight_fraction_leaf
         Smallest share of the total weight in a leaf.
     max_leaf_nodes
-        Most leaves; sprouts are kept best first, by gain in log posterior. None: no limit.
+        Most leaves; splits are kept best first, by gain in log posterior. None: no limit.
     class_weight
         Weights of the classes by label, ``"balanced"`` for the inverse of their frequency, or None.
     n_jobs
@@ -64,10 +63,12 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
     ----------
     classes_
         Class labels, sorted.
-    categories_
-        For each feature its levels in ascending order, or None for one of numbers.
+    fitted_
+        What was found: a `FittedTree` of tree, outcome, schema and classes, which everything else reads.
     tree_
-        The fitted `Tree`: parallel arrays named as in scikit-learn, with posteriors.
+        The `Tree`: parallel arrays named as in scikit-learn, with posteriors.
+    schema_, categories_
+        Names, kinds and categories of the columns; the categories alone.
     prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
         See their own descriptions.
 
@@ -123,7 +124,7 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         ----------
         X
             Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
-            matrix. NaN and None are gaps.
+            matrix. NaN and None are missing values.
         y
             Class label of each row.
         sample_weight
@@ -134,7 +135,7 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, self._target_reader())
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the posteriors of the leaves they reach; the structure stays.
@@ -146,52 +147,23 @@ class BayesianTreeClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, B
         classes
             All class labels, for a first call on a table that may lack some. Before any fit, this call is a fit.
         """
-        if not hasattr(self, "tree_"):
-            with unchanged_on_error(self):
-                self._classes = None if classes is None else np.unique(np.asarray(classes))
-                self._fit(X, y, sample_weight)
-            return self
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes must be those of the first fit, {list(self.classes_)}; got {list(classes)}.")
-        return self._partial_fit(X, y, sample_weight)
+        given = None if classes is None else read_classes(classes)
+        if not self._is_fitted:
+            reader = ClassReader(self.class_weight, classes=given)
+            return self._fit(X, y, sample_weight, reader)
+        if given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes must be those of the first fit, {shown(self.classes_)}; got {shown(list(classes))}."
+            )
+        return self._add(X, y, sample_weight, self._target_reader())
 
-    def _summaries(self, nodes: IntArray) -> list[Summary]:
-        intervals = self.outcome_.quantiles(self.tree_.posterior[nodes], np.array([0.05, 0.95]))
-        numbers = np.concatenate([self.tree_.value[nodes, 0, :, None], intervals], axis=2)
-        return [dict(zip(self._posterior_names, map(tuple, own), strict=True)) for own in numbers.tolist()]
+    def _target_reader(self) -> ClassReader:
+        return ClassReader(self.class_weight)
 
-    @property
-    def _posterior_names(self) -> tuple[str, ...]:
-        return tuple(str(label) for label in self.classes_)
 
-    def _decisions(self) -> Decisions:
-        code = np.argmax(self.tree_.posterior, axis=1)
-        return Decisions(code, self._posterior_names, self.tree_.value[np.arange(len(code)), 0, code])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the expected probability of each class, shape (n_rows, n_classes)."""
-        leaves = self.apply(X)
-        return self.tree_.value[:, 0].take(leaves, axis=0)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class of each row; ties go to the first class."""
-        leaves = self.apply(X)
-        return self.classes_[np.argmax(self.tree_.posterior, axis=1)[leaves]]
-
-    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
-        """Return quantiles of each class probability in the row's leaf.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        quantiles
-            Numbers in [0, 1].
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes, n_quantiles)
-        """
-        wanted = check_quantiles(quantiles)
-        leaves, inverse = np.unique(self.apply(X), return_inverse=True)
-        return self.outcome_.quantiles(self.tree_.posterior[leaves], wanted)[inverse]
+def read_classes(classes: Any) -> AnyArray:
+    """Read the `classes` of a first `partial_fit`: all labels there are."""
+    labels = np.unique(np.asarray(classes))
+    if len(labels) == 0:
+        raise ValueError("classes must list every class label; it is empty.")
+    return labels

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse, special
 from sklearn.base import ClassifierMixin
 
-from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_quantiles
-from ..mixtures import Mixture
+from ..fitted import FittedTree
 from ._classifier import BayesianTreeClassifier
-from ._probabilities import ClassProbabilities
-from ._space import TreeSpace
-from ._targets import ClassTarget
+from ._predictions import ClassPredictions
+from ._space import ManyTrees
+from ._targets import ClassReader
+
+_PSEUDO_OBSERVATIONS = 2.0  # of the prior where none is given
 
 
-class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, TreeSpace):
+class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     """All trees that the data support, each with its posterior probability, and their exact average.
 
     The greedy-modal tree is the start; other partitions of its nodes are opened, best first, each with the greedy-modal
@@ -35,8 +33,8 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
     max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, n_jobs
         As in `BayesianTreeClassifier`.
     space
-        ``"all"``: any node may be cut otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
-        the greedy-modal tree and whatever is left when branches are cut off.
+        ``"all"``: any node may be split otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
+        the greedy-modal tree and all of its prunings.
     max_nodes
         Nodes to explore beyond those of the greedy-modal tree; None: all. A node takes about two kilobytes.
     time_limit
@@ -53,10 +51,12 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
     ----------
     classes_
         Class labels, sorted.
-    categories_
-        For each feature its levels in ascending order, or None for one of numbers.
+    fitted_
+        What was found: a `FittedSpace` of space, outcome, schema and classes, which everything else reads.
     space_
-        The fitted `Space`: parallel arrays of its nodes and choices.
+        The `Space`: parallel arrays of its nodes and choices.
+    schema_, categories_
+        Names, kinds and categories of the columns; the categories alone.
     trees_, weights_, tree_shares_, modal_tree_
         The most probable trees, their weights relative to each other and to the whole space, and the first of them.
     prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
@@ -77,10 +77,8 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
        0.3%  petal length (cm) <= 3.15   [51 | 99 rows]
        0.3%  petal width (cm) <= 0.45   [48 | 102 rows]
        0.0%  petal length (cm) <= 3.4   [53 | 97 rows]
-       0.0%  no cut
+       0.0%  no split
     """
-
-    _pseudo_observations = 2.0
 
     def __init__(
         self,
@@ -136,75 +134,16 @@ class TreeSpaceClassifier(ClassTarget, ClassProbabilities, ClassifierMixin, Tree
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, self._target_reader())
 
-    def _empty_tree(self, **parameters: Any) -> BayesianTreeClassifier:
-        return BayesianTreeClassifier(class_weight=self.class_weight, **parameters)
+    def _target_reader(self) -> ClassReader:
+        return ClassReader(self.class_weight, _PSEUDO_OBSERVATIONS)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, averaged over all trees; shape (n_rows, n_classes)."""
-        average = self._mean(X)
-        return average / average.sum(axis=1, keepdims=True)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class of each row; ties go to the first class."""
-        probability = self.predict_proba(X)
-        return self.classes_[np.argmax(probability, axis=1)]
+    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+        return BayesianTreeClassifier.from_fitted(fitted, parameters | {"class_weight": self.class_weight})
 
     def _say(self, X: Any) -> list[str]:
         probability = self.predict_proba(X)
         best = np.argmax(probability, axis=1)
         top = probability[np.arange(len(best)), best]
         return [f"{label}: {p:.4g}" for label, p in zip(self.classes_[best], top, strict=True)]
-
-    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
-        """Return quantiles of each class probability, over the posteriors of all trees.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        quantiles
-            Numbers in [0, 1].
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes, n_quantiles)
-        """
-        wanted = check_quantiles(quantiles)
-        parts = [self._quantiles(weights, wanted) for weights in self._leaf_weights(X)]
-        return np.concatenate(parts)
-
-    def _quantiles(self, weights: sparse.csr_matrix, wanted: FloatArray) -> FloatArray:
-        posterior = self.space_.posterior
-        n_classes = posterior.shape[1]
-        if n_classes == 1:
-            return np.ones((weights.shape[0], 1, len(wanted)))
-        rest = posterior.sum(axis=1, keepdims=True) - posterior
-        result = np.empty((weights.shape[0], n_classes, len(wanted)))
-        for c in range(n_classes):
-            of_class = Mixture(weights, partial(_Betas, posterior[:, c], rest[:, c]))
-            for k, q in enumerate(wanted):
-                result[:, c, k] = of_class.ppf(q)
-        return result
-
-
-class _Betas:
-    """Distributions of a class probability in some nodes; scipy.stats' own take several times as long."""
-
-    def __init__(self, own: FloatArray, rest: FloatArray, nodes: IntArray) -> None:
-        self.a, self.b = own[nodes], rest[nodes]
-
-    def cdf(self, x: FloatArray) -> FloatArray:
-        """Probability up to x."""
-        return np.asarray(special.betainc(self.a, self.b, x))
-
-    def pdf(self, x: FloatArray) -> FloatArray:
-        """Density."""
-        logs = special.xlogy(self.a - 1, x) + special.xlog1py(self.b - 1, -x) - special.betaln(self.a, self.b)
-        return np.exp(logs)
-
-    def ppf(self, q: float) -> FloatArray:
-        """Quantile; where float64 cannot tell it from 0 or 1, the mean is that 0 or 1."""
-        found = special.betaincinv(self.a, self.b, q)
-        return np.where(np.isnan(found), self.a / (self.a + self.b), found)

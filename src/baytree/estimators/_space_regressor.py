@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
-from .._typing import FloatArray, IntArray
-from .._validation import check_quantiles, check_real
-from ..mixtures import Mixture
+from ..fitted import FittedTree
+from ._predictions import NumberPredictions
 from ._regressor import BayesianTreeRegressor
-from ._space import TreeSpace
-from ._targets import RealTarget
+from ._space import ManyTrees
+from ._targets import NumberReader
 
 
-class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
+class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     """All trees for numbers that the data support, each with its posterior probability, and their exact average.
 
     Parameters
@@ -33,9 +29,7 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
 
     Attributes
     ----------
-    space_
-        The fitted `Space`.
-    categories_, trees_, weights_, tree_shares_, modal_tree_
+    fitted_, space_, schema_, categories_, trees_, weights_, tree_shares_, modal_tree_
         As in `TreeSpaceClassifier`.
     prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
         See their own descriptions.
@@ -106,67 +100,13 @@ class TreeSpaceRegressor(RealTarget, RegressorMixin, TreeSpace):
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
         """
-        return self._fit(X, y, sample_weight, exposure=exposure, event=event)
+        return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
-    def _empty_tree(self, **parameters: Any) -> BayesianTreeRegressor:
-        return BayesianTreeRegressor(outcome=self.outcome, **parameters)
+    def _target_reader(self) -> NumberReader:
+        return NumberReader(self.outcome)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the expected outcome of each row (counts: per unit of exposure), averaged over all trees.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        return_std
-            Whether to return the standard deviation of the predictive distribution too. It is infinite where a tree of
-            some weight leaves it so, as leaves with few durations do; `predict_interval` is not.
-        """
-        mean = self._mean(X)
-        mean = mean[:, 0] if mean.shape[1] == 1 else mean
-        return (mean, self.predict_dist(X).std()) if return_std else mean
+    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
+        return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
 
     def _say(self, X: Any) -> list[str]:
         return [f"{mean:.4g}" for mean in self.predict(X)]
-
-    def predict_dist(self, X: Any) -> Mixture:
-        """Return the predictive distribution of each row: a mixture over all trees, with scipy.stats' methods."""
-        return self._mixture(X, "outcome")
-
-    def _mixture(self, X: Any, kind: str) -> Mixture:
-        weights, parameters = self.posterior(X)
-        family = self.outcome_.distribution if kind == "outcome" else self.outcome_.mean_distribution
-        return Mixture(weights, partial(_of_nodes, family, parameters))
-
-    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
-        """Return quantiles of the predictive distribution, shape (n_rows, n_quantiles)."""
-        wanted = check_quantiles(quantiles)
-        mixture = self._mixture(X, "outcome")
-        return np.stack([mixture.ppf(q) for q in wanted], axis=-1)
-
-    def predict_interval(self, X: Any, level: float = 0.9, kind: str = "outcome") -> FloatArray:
-        """Return the central interval that holds the outcome, or its mean, with a given probability.
-
-        Parameters
-        ----------
-        X
-            Rows.
-        level
-            Probability, in (0, 1).
-        kind
-            ``"outcome"``: of the outcome of a new row; ``"mean"``: of the mean outcome.
-
-        Returns
-        -------
-        array of shape (n_rows, 2)
-            Lower and upper end.
-        """
-        level = check_real("level", level, low=0, high=1)
-        if kind not in ("outcome", "mean"):
-            raise ValueError(f"kind must be 'outcome' or 'mean'; got {kind!r}.")
-        return np.stack(self._mixture(X, kind).interval(level), axis=-1)
-
-
-def _of_nodes(family: Callable[[FloatArray], Any], parameters: FloatArray, nodes: IntArray) -> Any:
-    """The distribution of the outcome, or of its mean, in some nodes."""
-    return family(parameters[nodes])

@@ -1,78 +1,125 @@
-"""Class labels and numbers as targets: how they are checked, and which outcome they have."""
+"""Class labels and numbers as targets: how they are read, and which outcome they have."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.utils import Tags
 
-from .._typing import AnyArray, FloatArray
-from .._validation import check_labels, check_real, shown
-from ..growing import Growth
+from .._typing import AnyArray, BoolArray, FloatArray
+from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, shown
+from ..fitted import Fitted
 from ..outcomes import (
+    EXTRAS,
     REGRESSION_OUTCOMES,
     CategoricalOutcome,
-    CustomOutcome,
-    ExponentialOutcome,
+    ClassOptions,
+    Family,
     Outcome,
-    PoissonOutcome,
     Target,
+    read_outcome,
 )
-from ..outcomes._base import RealOutcome, check_numbers
-from ..outcomes._categorical import DEFAULT_PSEUDO_OBSERVATIONS
-from ._base import Estimator
 
 
-class ClassTarget(Estimator):
+class Learnt(NamedTuple):
+    """A target as its outcome wants it."""
+
+    target: Target
+    classes: AnyArray | None
+    counts: BoolArray | None  # which rows count; None: all
+
+
+class TargetReader(Protocol):
+    """Reads y and all that belongs to it."""
+
+    def check_y(self, y: Any) -> AnyArray:
+        """Read y as an array, without a look at what it means."""
+
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+        """Read what belongs to the rows beside y."""
+
+    def learn(self, target: Target) -> Learnt:
+        """Read the target of a fit."""
+
+    def read_more(self, target: Target, fitted: Fitted) -> tuple[Target, BoolArray | None]:
+        """Read a target that is to be added to a fitted model, and say which rows count."""
+
+    def check_order(self, classes: AnyArray | None) -> None:
+        """Refuse targets whose predictions cannot rise or fall."""
+
+    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
+        """The outcome with its prior, or those among which the evidence is to choose."""
+
+
+@dataclass(frozen=True)
+class ClassReader:
     """Class labels, with weights by class."""
 
-    classes_: AnyArray
-    outcome_: CategoricalOutcome
-    class_weight: Any
-    _pseudo_observations = DEFAULT_PSEUDO_OBSERVATIONS  # of the prior where none is given
+    class_weight: Any = None
+    pseudo_observations: float = ClassOptions.pseudo_observations  # of the prior where none is given
+    classes: AnyArray | None = None  # all there are, where y may lack some
 
-    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
+    def check_y(self, y: Any) -> AnyArray:
+        """Read labels of any type."""
+        return check_outcomes(y)
+
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+        """Weights; there are no extras."""
+        refuse_extras(extras, CategoricalOutcome.name, ())
+        return Target(y, check_sample_weight(sample_weight, len(y)))
+
+    def learn(self, target: Target) -> Learnt:
+        """Labels become codes; rows and classes of weight zero are no rows and no classes."""
+        target, counts = without_weight_zero(target)
         check_labels(target.y)
-        given = self.__dict__.pop("_classes", None)
-        if given is not None:
-            self.classes_ = given
-            target = self._check_more_target(target)
-        else:
-            self.classes_, codes = np.unique(target.y, return_inverse=True)
-            target = replace(target, y=codes)
-        by_class = self._class_weights(target)
+        classes = np.unique(target.y) if self.classes is None else self.classes
+        target = replace(target, y=class_codes(target.y, classes))
+        by_class = self._weights(target, classes)
         if by_class is None:
-            return target, None
-        counts = by_class[target.y] > 0
-        target = target.take(counts)
-        weight = by_class[target.y] * (1.0 if target.weight is None else target.weight)
-        # A class of weight zero is no class.
-        self.classes_ = self.classes_[by_class > 0]
-        return replace(target, y=(np.cumsum(by_class > 0) - 1)[target.y], weight=weight), counts
+            return Learnt(target, classes, counts)
+        has_weight = by_class[target.y] > 0
+        counts = _both(counts, has_weight)
+        target = self._weighted(target.take(has_weight), by_class)
+        codes = (np.cumsum(by_class > 0) - 1)[target.y]
+        return Learnt(replace(target, y=codes), classes[by_class > 0], counts)
 
-    def _check_more_target(self, target: Target) -> Target:
-        codes = np.minimum(np.searchsorted(self.classes_, target.y), len(self.classes_) - 1)
-        unknown = self.classes_[codes] != target.y
-        if np.any(unknown):
-            label = target.y[np.argmax(unknown)]
-            raise ValueError(f"y has the class {label!r}, which is not one of the classes {list(self.classes_)}.")
-        return replace(target, y=codes)
+    def read_more(self, target: Target, fitted: Fitted) -> tuple[Target, BoolArray | None]:
+        """The same for classes that are known."""
+        classes = np.zeros(0) if fitted.classes is None else fitted.classes
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "partial_fit cannot balance classes that it sees bit by bit: give class_weight as a dict from label to "
+                "weight."
+            )
+        target, counts = without_weight_zero(target)
+        weightless = [label for label, weight in (self.class_weight or {}).items() if weight == 0]
+        if weightless and np.isin(target.y, weightless).any():
+            has_weight = ~np.isin(target.y, weightless)
+            target, counts = target.take(has_weight), _both(counts, has_weight)
+        target = replace(target, y=class_codes(target.y, classes))
+        by_class = self._weights(target, np.append(classes, weightless) if weightless else classes)
+        return (target if by_class is None else self._weighted(target, by_class)), counts
 
-    def _growth(self) -> Growth:
-        growth = super()._growth()
-        if growth.monotonic is not None and len(self.classes_) > 2:
-            raise ValueError(f"monotonic_cst needs two classes, y has {len(self.classes_)}: which should rise?")
-        return growth
+    def check_order(self, classes: AnyArray | None) -> None:
+        """Of two classes, the probability of the second rises or falls."""
+        if classes is not None and len(classes) > 2:
+            raise ValueError(f"monotonic_cst needs two classes, y has {len(classes)}: which should rise?")
 
-    def _make_outcome(self, target: Target, prior: Any) -> CategoricalOutcome:
-        return CategoricalOutcome.of(target, prior, len(self.classes_), self._pseudo_observations)
+    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
+        """Of so many classes."""
+        n_classes = 0 if classes is None else len(classes)
+        return CategoricalOutcome.candidates(target, prior, ClassOptions(n_classes, self.pseudo_observations))
 
-    def _class_weights(self, target: Target) -> FloatArray | None:
+    @staticmethod
+    def _weighted(target: Target, by_class: FloatArray) -> Target:
+        return replace(target, weight=by_class[target.y] * (1.0 if target.weight is None else target.weight))
+
+    def _weights(self, target: Target, classes: AnyArray) -> FloatArray | None:
+        """The weight of each class."""
         if self.class_weight is None:
             return None
-        classes = self.classes_
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             count = np.bincount(target.y, weights=target.weight, minlength=len(classes))
             return np.asarray(count.sum() / (len(classes) * np.maximum(count, np.finfo(float).tiny)))
@@ -91,73 +138,83 @@ class ClassTarget(Estimator):
         return result
 
 
-class RealTarget(Estimator):
+@dataclass(frozen=True)
+class NumberReader:
     """Numbers: real values, counts, durations, or what an outcome of the user's own takes."""
 
-    outcome_: RealOutcome
     outcome: Any
 
-    def __sklearn_tags__(self) -> Tags:
-        """Durations are positive, and so spread out that no model predicts them with a high R2."""
-        tags = super().__sklearn_tags__()
-        durations = isinstance(self.outcome, str) and self.outcome == ExponentialOutcome.name
-        tags.target_tags.positive_only = durations
-        tags.regressor_tags.poor_score = durations
-        return tags
+    @property
+    def family(self) -> Family:
+        """What the `outcome` parameter means."""
+        return read_outcome(self.outcome)
 
-    def _target_checks(self) -> dict[str, bool]:
-        own = not isinstance(self.outcome, str)
-        return {"multi_output": own, "y_numeric": not own}
+    def check_y(self, y: Any) -> AnyArray:
+        """Read numbers; an outcome of the user's own may take anything."""
+        own = self.family.is_own
+        return check_outcomes(y, multi_output=own, y_numeric=not own)
 
-    def _family(self) -> type[Outcome] | None:
-        """The outcome's class; None for one of the user's own."""
-        if not isinstance(self.outcome, str):
-            return None
-        if self.outcome not in REGRESSION_OUTCOMES:
-            names = ", ".join(map(repr, REGRESSION_OUTCOMES))
-            raise ValueError(f"outcome must be one of {names} or an object of your own; got {self.outcome!r}.")
-        return REGRESSION_OUTCOMES[self.outcome]
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+        """Weights, and the extras that the outcome takes."""
+        family = self.family
+        refuse_extras(extras, family.outcome.name, tuple(extra.name for extra in family.outcome.extras))
+        given = {
+            extra.name: extra.read(extra.name, extras[extra.name], len(y))
+            for extra in family.outcome.extras
+            if extras.get(extra.name) is not None
+        }
+        return Target(y, check_sample_weight(sample_weight, len(y)), given)
 
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any], *, reset: bool
-    ) -> tuple[FloatArray, Target]:
-        family = self._family()
-        n_rows = len(y) if hasattr(y, "__len__") else 0
-        for name, owner in (("exposure", PoissonOutcome), ("event", ExponentialOutcome)):
-            if extras.get(name) is None:
-                continue
-            if family is not owner:
-                raise ValueError(f"{name} is for outcome={owner.name!r} only; outcome is {self.outcome!r}.")
-            extras[name] = (check_event if name == "event" else check_exposure)(extras[name], n_rows)
-        return super()._check_rows(X, y, sample_weight, extras, reset=reset)
+    def learn(self, target: Target) -> Learnt:
+        """Numbers stay as they are."""
+        target, counts = without_weight_zero(target)
+        return Learnt(target, None, counts)
 
-    def _check_target(self, target: Target) -> tuple[Target, AnyArray | None]:
+    def read_more(self, target: Target, fitted: Fitted) -> tuple[Target, BoolArray | None]:
+        """Check the numbers as at fit."""
+        target, counts = without_weight_zero(target)
+        self.family.of(target, fitted.outcome.prior)
+        return target, counts
+
+    def check_order(self, classes: AnyArray | None) -> None:
+        """Every mean can rise or fall."""
+
+    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:  # noqa: ARG002
+        """Of the family."""
+        return self.family.candidates(target, prior)
+
+
+def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:
+    """The position of each label among the classes."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    unknown = classes[codes] != y
+    if np.any(unknown):
+        label = y[np.argmax(unknown)]
+        raise ValueError(f"y has the class {shown(label)}, which is not one of the classes {shown(classes.tolist())}.")
+    return codes
+
+
+def without_weight_zero(target: Target) -> tuple[Target, BoolArray | None]:
+    """Drop rows of weight zero: they are no rows."""
+    if target.weight is None or target.weight.all():
         return target, None
-
-    def _check_more_target(self, target: Target) -> Target:
-        type(self.outcome_).of(target, self.outcome_.prior, **self._definition())
-        return target
-
-    def _definition(self) -> dict[str, Any]:
-        return {"definition": self.outcome} if self._family() is None else {}
-
-    def _make_outcome(self, target: Target, prior: Any) -> Outcome:
-        family = self._family()
-        return CustomOutcome.of(target, prior, self.outcome) if family is None else family.of(target, prior)
+    counts = target.weight > 0
+    return target.take(counts), counts
 
 
-def check_exposure(exposure: Any, n_rows: int) -> FloatArray:
-    """Read one finite number per row."""
-    return check_numbers("exposure", exposure, n_rows)
+def _both(counts: BoolArray | None, of_them: BoolArray) -> BoolArray:
+    """Which rows count, where `of_them` is told of those that count so far."""
+    if counts is None:
+        return of_them
+    result = counts.copy()
+    result[counts] = of_them
+    return result
 
 
-def check_event(event: Any, n_rows: int) -> FloatArray:
-    """Read one True or False per row, as 1.0 and 0.0."""
-    array = np.asarray(event)
-    if array.shape != (n_rows,):
-        raise ValueError(f"event must hold one True or False per row of X ({n_rows} of them); got shape {array.shape}.")
-    if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
-        raise ValueError(
-            "event must be True or False (or 1 or 0) in every row: whether the duration ended in an event."
-        )
-    return array.astype(np.float64)
+def refuse_extras(extras: dict[str, Any], outcome: str, allowed: tuple[str, ...]) -> None:
+    """Refuse extras that an outcome does not take, and say which ones do."""
+    for name, value in extras.items():
+        if value is None or name in allowed:
+            continue
+        takers = [taker for taker, family in REGRESSION_OUTCOMES.items() if EXTRAS[name] in family.extras]
+        raise ValueError(f"{name} is for outcome={' or '.join(map(repr, takers))} only; outcome is {outcome!r}.")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from .._load import ESTIMATORS
-from ..persistence import model_from_dict, model_to_dict
+from ..estimators import Estimator, FittedEstimator, estimator_of, from_document
+from ..persistence import document_of
 
 
-def to_dict(model: Any) -> dict[str, Any]:
-    """Return a fitted model as strings, numbers, lists and dictionaries, fit for JSON."""
-    check_is_fitted(model)
-    return model_to_dict(model)
+def to_dict(model: FittedEstimator) -> dict[str, Any]:
+    """Return a fitted model as strings, numbers, lists and dictionaries, fit for JSON; of a pipeline its last step."""
+    estimator = estimator_of(model)
+    return document_of(type(estimator).__name__, estimator.get_params(deep=False), estimator.fitted_)
 
 
-def from_dict(document: dict[str, Any]) -> Any:
+def from_dict(document: dict[str, Any]) -> Estimator:
     """Return the model that `to_dict` described."""
-    return model_from_dict(document, ESTIMATORS)
+    return from_document(document)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import Wording
-from ..tree import Tree
-from ._single import single_tree
+from ..estimators import Model, fitted_tree_of
+from ..fitted import FittedTree
+from ..tree import SplitKind
 
 
-def to_frame(model: Any) -> Any:
+def to_frame(model: Model) -> Any:
     """Return a fitted tree as a pandas data frame with one line per node.
 
     Parameters
@@ -23,48 +23,50 @@ def to_frame(model: Any) -> Any:
     -------
     pandas.DataFrame
         Columns ``node``, ``parent`` (-1 of the root), ``depth``, ``is_leaf``, ``rule`` (that leads here from the
-        parent), ``feature`` and ``threshold`` (of the node's own cut; a hyperplane has the sum as its feature), ``n``,
-        ``log_odds_split`` (of the best cut against none); then, for each class, or for the mean and the outcome,
-        ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the posterior's parameters.
+        parent), ``feature`` and ``threshold`` (of the node's own split; a hyperplane has the sum as its feature),
+        ``n``, ``log_odds_split`` (of the best split against none); then, for each class, or for the mean and the
+        outcome, ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the posterior's
+        parameters.
     """
     try:
         import pandas as pd  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_frame needs pandas: pip install pandas, or use to_dict or to_rules.") from None
-    model = single_tree(model)
-    tree: Tree = model.tree_
-    wording, is_leaf = Wording(model, tree), tree.is_leaf
-    threshold = np.where(is_leaf | ~np.isfinite(tree.threshold), np.nan, tree.threshold)
+    fitted = fitted_tree_of(model)
+    tree = fitted.tree
+    has_threshold = tree.is_of(SplitKind.THRESHOLD) | tree.is_of(SplitKind.HYPERPLANE)
+    nodes = range(tree.node_count)
     columns: dict[str, Any] = {
         "node": np.arange(tree.node_count),
         "parent": tree.parents,
         "depth": tree.depth,
-        "is_leaf": is_leaf,
-        "rule": [_rule(wording, tree, node) for node in range(tree.node_count)],
-        "feature": [None if is_leaf[node] else wording.feature(node) for node in range(tree.node_count)],
-        "threshold": threshold,
+        "is_leaf": tree.is_leaf,
+        "rule": [_rule(fitted, node) for node in nodes],
+        "feature": [None if tree.is_leaf[node] else tree.split(node).subject(fitted.schema) for node in nodes],
+        "threshold": np.where(has_threshold, tree.threshold, np.nan),
         "n": tree.n_node_samples,
         "log_odds_split": tree.log_odds_split,
     }
-    return pd.DataFrame(columns | _numbers(model, tree))
+    return pd.DataFrame(columns | _numbers(fitted))
 
 
-def _rule(wording: Wording, tree: Tree, node: int) -> str:
+def _rule(fitted: FittedTree, node: int) -> str:
     """The condition under which a row comes here from the parent."""
+    tree = fitted.tree
     parent = int(tree.parents[node])
     if parent < 0:
         return ""
-    left = bool(tree.children_left[parent] == node)
-    return f"{wording.feature(parent)} {wording.condition(parent, left=left)}"
+    split, left = tree.split(parent), bool(tree.children_left[parent] == node)
+    return f"{split.subject(fitted.schema)} {split.condition(fitted.schema, left=left)}"
 
 
-def _numbers(model: Any, tree: Tree) -> dict[str, Any]:
+def _numbers(fitted: FittedTree) -> dict[str, Any]:
     """Estimates, intervals and posteriors by the name of their column."""
-    summaries = model._summaries(np.arange(tree.node_count))
+    summaries = fitted.summaries(np.arange(fitted.tree.node_count))
     columns: dict[str, Any] = {}
     for name in summaries[0]:
         for i, what in enumerate(("estimate", "low", "high")):
             columns[f"{what}_{name}"] = [summary[name][i] for summary in summaries]
-    for name, values in zip(model._posterior_names, tree.posterior.T, strict=True):
+    for name, values in zip(fitted.posterior_names, fitted.tree.posterior.T, strict=True):
         columns[f"posterior_{name}"] = values
     return columns

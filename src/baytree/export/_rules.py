@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..boxes import Box, Demand, Levels, boxes_of
-from ..rules import Wording, feature_name, level_name, number_text, summary_text
-from ._single import single_tree
+from .._words import summary_text
+from ..estimators import Model, fitted_tree_of
+from ..explain import Box, Categories, Demand, boxes_of
+from ..fitted import FittedTree
+from ..table import Column, Kind
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,12 @@ class Rules(tuple[Rule, ...]):
     __repr__ = __str__
 
 
-def to_rules(model: Any) -> Rules:
+def to_rules(model: Model) -> Rules:
     """Return a fitted tree as one rule per leaf; every row of the training table meets exactly one.
 
-    All cuts along a feature on the way to a leaf make one condition: bounds of numbers, or a set of levels. Gaps are
-    told of where the training rows on the way had some. Levels that were never seen go with the larger part at each
-    cut, and no rule speaks of them.
+    All splits along a feature on the way to a leaf make one condition: bounds of numbers, or a set of categories.
+    Missing values are mentioned where the training rows on the way had some. Categories that were never seen go to the
+    larger side at each split, and no rule mentions them.
 
     Parameters
     ----------
@@ -62,13 +63,13 @@ def to_rules(model: Any) -> Rules:
     >>> rules[1].conditions, rules[1].n
     (('0.8 < petal width (cm) <= 1.75',), 54)
     """
-    model = single_tree(model)
-    wording, boxes = Wording(model, model.tree_), boxes_of(model.tree_, model.categories_)
-    summaries = model._summaries(np.array([box.leaf for box in boxes]))
+    fitted = fitted_tree_of(model)
+    boxes = boxes_of(fitted.tree, fitted.schema)
+    summaries = fitted.summaries(np.array([box.leaf for box in boxes]))
     return Rules(
         Rule(
-            conditions=tuple(_conditions(wording, box)),
-            n=int(model.tree_.n_node_samples[box.leaf]),
+            conditions=tuple(_conditions(fitted, box)),
+            n=int(fitted.tree.n_node_samples[box.leaf]),
             estimate={name: estimate for name, (estimate, _, _) in summary.items()},
             interval={name: (low, high) for name, (_, low, high) in summary.items()},
             leaf=box.leaf,
@@ -77,35 +78,39 @@ def to_rules(model: Any) -> Rules:
     )
 
 
-def _conditions(wording: Wording, box: Box) -> Iterator[str]:
+def _conditions(fitted: FittedTree, box: Box) -> Iterator[str]:
+    schema = fitted.schema
     for feature, demand in box.demands.items():
-        name = feature_name(feature, wording.names)
-        if demand.levels is None:
-            yield _numbers(name, demand)
+        name, column = schema.name(feature), schema.columns[feature]
+        if demand.categories is None:
+            yield _range(name, demand, column)
         else:
-            yield f"{name} {_set(demand, demand.levels, wording.categories[feature])}"
-    for node, left in box.planes:
-        yield f"{wording.feature(node)} {wording.condition(node, left=left)}"
+            yield f"{name} {_set(demand, demand.categories, column)}"
+    for node, left in box.hyperplanes:
+        split = fitted.tree.split(node)
+        yield f"{split.subject(schema)} {split.condition(schema, left=left)}"
 
 
-def _numbers(name: str, demand: Demand) -> str:
+def _range(name: str, demand: Demand, column: Column) -> str:
+    """Bounds of numbers, of ordered categories, or a truth value."""
     if not demand.has_numbers:
         return f"{name} is missing"
     low, high = math.isfinite(demand.low), math.isfinite(demand.high)
     if not low and not high:
         return f"{name} is present"
-    or_missing = " or missing" if demand.gap and demand.gap_known else ""
-    if low and high:
-        return f"{number_text(demand.low)} < {name} <= {number_text(demand.high)}{or_missing}"
-    return f"{name} {f'<= {number_text(demand.high)}' if high else f'> {number_text(demand.low)}'}{or_missing}"
+    or_missing = " or missing" if demand.missing and demand.missing_known else ""
+    if low and high and column.kind is not Kind.TRUTH:
+        return f"{column.bound_text(demand.low)} < {name} <= {column.bound_text(demand.high)}{or_missing}"
+    return f"{name} {column.condition(demand.high if high else demand.low, left=high)}{or_missing}"
 
 
-def _set(demand: Demand, levels: Levels, names: Any) -> str:
-    """The shorter of the two sets, with ``in`` or ``not in``; gaps count as a level where there were any."""
-    inside = [level_name(name) for name, here in zip(names, levels.here, strict=True) if here]
-    outside = [level_name(name) for name, here in zip(names, levels.here, strict=True) if not here]
-    if demand.gap_known:
-        (inside if demand.gap else outside).append("missing")
+def _set(demand: Demand, categories: Categories, column: Column) -> str:
+    """The shorter of the two sets, with ``in`` or ``not in``; missing counts as a category where it occurred."""
+    names = column.category_texts()
+    inside = [name for name, here in zip(names, categories.here, strict=True) if here]
+    outside = [name for name, here in zip(names, categories.here, strict=True) if not here]
+    if demand.missing_known:
+        (inside if demand.missing else outside).append("missing")
     if len(inside) <= len(outside):
         return f"in {{{', '.join(inside)}}}"
     return f"not in {{{', '.join(outside)}}}"

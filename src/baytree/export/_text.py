@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from .._words import odds_text
+from ..estimators import Model, fitted_tree_of
+from ..fitted import FittedTree
+from ..tree import LEAF
 
-from ..rules import Wording, format_odds
-from ..tree import LEAF, Tree
-from ._single import single_tree
 
-
-def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> str:
-    """Draw a fitted tree in text: cuts with their odds, leaves with their posterior.
+def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) -> str:
+    """Draw a fitted tree in text: splits with their odds, leaves with their posterior.
 
     Parameters
     ----------
@@ -34,23 +33,22 @@ def to_text(model: Any, *, decimals: int = 3, max_depth: int | None = None) -> s
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
-    model = single_tree(model)
-    wording = Wording(model, model.tree_, lambda value: _threshold(value, decimals))
+    fitted = fitted_tree_of(model)
+    tree, schema = fitted.tree, fitted.schema
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]
     while stack:
         node, head, indent = stack.pop()
-        tree: Tree = model.tree_
         if tree.children_left[node] == LEAF:
-            lines.append(head + _leaf(model, node, decimals))
+            lines.append(head + _leaf(fitted, node, decimals))
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
             lines.append(head + f"...  n={tree.n_node_samples[node]}")
             continue
-        odds = format_odds(float(tree.log_odds_split[node]))
-        cut = f"{wording.feature(node)} {wording.condition(node)}"
-        lines.append(head + f"{cut}   [odds {odds}, n={tree.n_node_samples[node]}]")
+        split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
+        condition = split.condition(schema, number=lambda value: _threshold(value, decimals))
+        lines.append(head + f"{split.subject(schema)} {condition}   [odds {odds}, n={tree.n_node_samples[node]}]")
         stack.append((int(tree.children_right[node]), indent + "└─ no:  ", indent + " " * 8))
         stack.append((int(tree.children_left[node]), indent + "├─ yes: ", indent + "│" + " " * 7))
     return "\n".join(lines)
@@ -62,14 +60,13 @@ def _threshold(value: float, decimals: int) -> str:
     return f"{value:.{decimals + 1}g}" if value != 0 and (is_small or is_large) else f"{value:.{decimals}f}"
 
 
-def _leaf(model: Any, node: int, decimals: int) -> str:
+def _leaf(fitted: FittedTree, node: int, decimals: int) -> str:
     """What a leaf predicts, and its posterior."""
-    tree: Tree = model.tree_
+    tree = fitted.tree
     numbers = ", ".join(f"{value:.{decimals + 3}g}" for value in tree.posterior[node])
-    if hasattr(model, "classes_"):
+    if fitted.classes is not None:
         probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
-        label = model.classes_[tree.posterior[node].argmax()]
-        predicted = f"{label}  p={probabilities}"
+        predicted = f"{fitted.classes[tree.posterior[node].argmax()]}  p={probabilities}"
     else:
         predicted = " ".join(f"{value:.{decimals + 1}g}" for value in tree.value[node, 0])
-    return f"{predicted}   {model.outcome_.family}({numbers})  n={tree.n_node_samples[node]}"
+    return f"{predicted}   {fitted.outcome.family}({numbers})  n={tree.n_node_samples[node]}"

@@ -1,16 +1,16 @@
 """Outcomes: what is predicted, its conjugate prior and its posterior."""
 
 from ._base import Outcome as Outcome
-from ._base import Target as Target
+from ._base import RealOutcome as RealOutcome
 from ._categorical import CategoricalOutcome as CategoricalOutcome
+from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
-from ._exponential import ExponentialOutcome as ExponentialOutcome
-from ._normal import NormalOutcome as NormalOutcome
-from ._poisson import PoissonOutcome as PoissonOutcome
-
-# The outcomes that `outcome=` of a regressor may name.
-REGRESSION_OUTCOMES: dict[str, type[Outcome]] = {
-    "normal": NormalOutcome,
-    "poisson": PoissonOutcome,
-    "exponential": ExponentialOutcome,
-}
+from ._negative_binomial import NegativeBinomial as NegativeBinomial
+from ._registry import OUTCOMES as OUTCOMES
+from ._registry import REGRESSION_OUTCOMES as REGRESSION_OUTCOMES
+from ._registry import Family as Family
+from ._registry import read_outcome as read_outcome
+from ._target import EXTRAS as EXTRAS
+from ._target import Extra as Extra
+from ._target import Target as Target
+from ._target import read_numbers as read_numbers

@@ -4,35 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_positive_array, shown
-
-
-@dataclass(frozen=True)
-class Target:
-    """The outcomes of some rows, with whatever belongs to them."""
-
-    y: AnyArray
-    weight: FloatArray | None = None
-    exposure: FloatArray | None = None
-    event: FloatArray | None = None
-
-    def take(self, rows: AnyArray) -> Target:
-        """The same of some rows."""
-
-        def of(part: FloatArray | None) -> FloatArray | None:
-            return None if part is None else part[rows]
-
-        return Target(self.y[rows], of(self.weight), of(self.exposure), of(self.event))
-
-    def total_weight(self) -> float:
-        """The sum of the weights."""
-        return float(len(self.y) if self.weight is None else self.weight.sum())
+from .._typing import FloatArray, IntArray
+from .._validation import shown
+from ._target import Extra, Target
 
 
 class Outcome(ABC):
@@ -40,10 +18,18 @@ class Outcome(ABC):
 
     Statistics of a set of rows are the (weighted) sums of the rows' statistics. Parameters of priors and
     posteriors come one set a row; `prior` holds those of the root.
+
+    What an outcome takes is declared here, and read by estimators, command line, report and tests alike.
     """
 
     name: ClassVar[str]
-    parameter_names: ClassVar[tuple[str, ...]] = ()
+    parameter_names: ClassVar[tuple[str, ...]] = ()  # of its prior and posterior
+    any_sign: ClassVar[tuple[str, ...]] = ()  # those of them that need not be positive
+    extras: ClassVar[tuple[Extra, ...]] = ()  # what it takes of every row beside y
+    options: ClassVar[type | None] = None  # a class of parameters of its own, which `outcome=` may be one of
+    positive_only: ClassVar[bool] = False  # y
+    counts: ClassVar[bool] = False  # y is a count
+    chosen_by_halves: ClassVar[bool] = False  # candidates differ in the noise, which a tree hides in its own rows
     prior: FloatArray
 
     @property
@@ -53,12 +39,20 @@ class Outcome(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, target: Target, prior: Any) -> Self:
+    def of(cls, target: Target, prior: Any, options: Any = None) -> Self:
         """Check a target and the `prior` parameter, and set the prior from the target where it is None."""
 
     @abstractmethod
-    def candidates(self, target: Target) -> Iterator[Self]:
+    def strengths(self, target: Target) -> Iterator[Self]:
         """The same outcome with priors of other strengths, for the evidence to choose from."""
+
+    @classmethod
+    def candidates(cls, target: Target, prior: Any, options: Any = None) -> Iterator[Self]:
+        """What the evidence is to choose from: one outcome, or several where the prior is to be chosen."""
+        if isinstance(prior, str) and prior == "evidence":
+            yield from cls.of(target, None, options).strengths(target)
+        else:
+            yield cls.of(target, prior, options)
 
     @abstractmethod
     def to_core(self, target: Target) -> Any:
@@ -77,7 +71,7 @@ class Outcome(ABC):
         """Log marginal likelihood of sets of rows with these statistics."""
 
     def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The most that the log likelihood of sets of rows can reach in any tree; inf where nobody knows."""
+        """The most that the log likelihood of sets of rows can reach in any tree; inf where no bound is known."""
         return np.full(len(statistics), np.inf)
 
     @abstractmethod
@@ -134,8 +128,9 @@ class RealOutcome(Outcome):
         return np.asarray(self.distribution(posterior).std())
 
 
-def check_parameters(prior: Any, names: tuple[str, ...], *, any_sign: tuple[str, ...] = ()) -> FloatArray:
+def read_parameters(prior: Any, outcome: type[Outcome]) -> FloatArray:
     """Read a prior given as its parameters."""
+    names, any_sign = outcome.parameter_names, outcome.any_sign
     wanted = f"parameter ({', '.join(names)})"
     if isinstance(prior, str):
         raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.")
@@ -146,20 +141,13 @@ def check_parameters(prior: Any, names: tuple[str, ...], *, any_sign: tuple[str,
     free = np.array([name in any_sign for name in names])
     if values.shape == (len(names),) and not np.all(np.isfinite(values[free])):
         raise ValueError(f"prior must be finite throughout; got {shown(prior)}.")
-    positive = np.where(free, 1.0, values) if values.shape == (len(names),) else values
-    check_positive_array("prior", positive, length=len(names), one_per=wanted)
+    if values.shape != (len(names),):
+        raise ValueError(f"prior must hold one number per {wanted}; got shape {values.shape}.")
+    with np.errstate(over="ignore"):
+        if not np.all(values[~free] > 0) or not np.isfinite(values[~free].sum()):
+            raise ValueError(f"prior must be positive and finite in {_but(names, any_sign)}; got {shown(prior)}.")
     return values
 
 
-def check_numbers(name: str, value: Any, n_rows: int) -> FloatArray:
-    """Read one finite number per row."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold one number per row of X.") from None
-    if array.shape != (n_rows,):
-        raise ValueError(f"{name} must hold one number per row of X ({n_rows} of them); got shape {array.shape}.")
-    if not np.all(np.isfinite(array)):
-        row = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"{name} holds NaN or an infinite value in row {row}: it must be finite.")
-    return array
+def _but(names: tuple[str, ...], left_out: tuple[str, ...]) -> str:
+    return ", ".join(name for name in names if name not in left_out)

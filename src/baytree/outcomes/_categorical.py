@@ -18,11 +18,21 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray
 from .._validation import check_positive_array, check_real, shown
-from ._base import Outcome, Target
+from ._base import Outcome
+from ._target import Target
 
 DEFAULT_PSEUDO_OBSERVATIONS = 20.0
 _CANDIDATE_PSEUDO_OBSERVATIONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _MOST_CLASSES = 2**16
+_STRONGEST = 1e9  # pseudo-observations; the log-gamma of more has no digits left for single rows
+
+
+@dataclass(frozen=True)
+class ClassOptions:
+    """How many classes there are, and how many pseudo-observations the prior has where none is given."""
+
+    n_classes: int
+    pseudo_observations: float = DEFAULT_PSEUDO_OBSERVATIONS
 
 
 @dataclass(frozen=True)
@@ -39,27 +49,30 @@ class CategoricalOutcome(Outcome):
         return "Beta" if len(self.prior) == 2 else "Dirichlet"
 
     @classmethod
-    def of(
-        cls,
-        target: Target,
-        prior: Any,
-        n_classes: int | None = None,
-        pseudo_observations: float = DEFAULT_PSEUDO_OBSERVATIONS,
-    ) -> Self:
+    def of(cls, target: Target, prior: Any, options: ClassOptions | None = None) -> Self:
         """Read the `prior` parameter: None for so many in all, one alpha for every class, or an alpha per class."""
-        n = int(target.y.max()) + 1 if n_classes is None else n_classes
+        options = options or ClassOptions(int(target.y.max()) + 1)
+        n = options.n_classes
         if n > _MOST_CLASSES:
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
-            return cls(np.full(n, pseudo_observations / n))
-        if isinstance(prior, Real) and not isinstance(prior, bool):
-            each = np.full(n, check_real("prior", prior, low=0))
-            return cls(check_positive_array("prior", each, length=n, one_per="class"))
+            return cls(np.full(n, options.pseudo_observations / n))
         if isinstance(prior, str):
             raise ValueError(f"prior must be None, a number, one number per class or 'evidence'; got {shown(prior)}.")
-        return cls(check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)"))
+        if isinstance(prior, Real) and not isinstance(prior, bool):
+            alphas = np.full(n, check_real("prior", prior, low=0))
+        else:
+            alphas = check_positive_array("prior", prior, length=n, one_per=f"class in y ({n} of them)")
+        with np.errstate(over="ignore"):
+            strength = float(alphas.sum())
+        if strength > _STRONGEST:
+            raise ValueError(
+                f"prior counts as {strength:g} rows, beside which float64 cannot see those of X: make it at most "
+                f"{_STRONGEST:g} in all."
+            )
+        return cls(alphas)
 
-    def candidates(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
+    def strengths(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
         """Evenly spread pseudo-observations, from half of one to a hundred in all."""
         n = len(self.prior)
         for total in _CANDIDATE_PSEUDO_OBSERVATIONS:
@@ -96,8 +109,10 @@ class CategoricalOutcome(Outcome):
 
     def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """That of one leaf for each class: labels that are alike say more together than apart."""
-        n_classes = statistics.shape[1]
-        return np.sum([self.log_marginal(prior, statistics * np.eye(n_classes)[c]) for c in range(n_classes)], axis=0)
+        strength = prior.sum(axis=-1, keepdims=True)
+        of_class = special.gammaln(prior + statistics) - special.gammaln(prior)
+        of_leaf = special.gammaln(strength + statistics) - special.gammaln(strength)
+        return np.asarray((of_class - of_leaf).sum(axis=-1))
 
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Expected class probabilities."""
@@ -112,6 +127,32 @@ class CategoricalOutcome(Outcome):
         # Where float64 cannot tell a probability from 0 or 1 there is no inverse; its mean is that 0 or 1.
         return np.where(np.isnan(found), self.mean(posterior)[..., None], found)
 
+    @staticmethod
+    def class_distribution(position: int, posterior: FloatArray) -> Betas:
+        """The distribution of the probability of one class under each of some posteriors."""
+        return Betas(posterior[:, position], posterior.sum(axis=1) - posterior[:, position])
+
     def state(self) -> dict[str, Any]:
         """The prior."""
         return {"prior": self.prior}
+
+
+class Betas:
+    """Beta distributions; scipy.stats' own take several times as long."""
+
+    def __init__(self, a: FloatArray, b: FloatArray) -> None:
+        self.a, self.b = a, b
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """Probability up to x."""
+        return np.asarray(special.betainc(self.a, self.b, x))
+
+    def pdf(self, x: FloatArray) -> FloatArray:
+        """Density."""
+        logs = special.xlogy(self.a - 1, x) + special.xlog1py(self.b - 1, -x) - special.betaln(self.a, self.b)
+        return np.exp(logs)
+
+    def ppf(self, q: float) -> FloatArray:
+        """Quantile; where float64 cannot tell it from 0 or 1, the mean is that 0 or 1."""
+        found = special.betaincinv(self.a, self.b, q)
+        return np.where(np.isnan(found), self.a / (self.a + self.b), found)

@@ -1,4 +1,4 @@
-"""An outcome that a user wrote: any object with a prior and three NumPy functions (docs/your_outcome.md)."""
+"""An outcome that a user wrote: any object with a prior and four NumPy functions (docs/your_outcome.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, Target, check_numbers
+from ._base import RealOutcome
+from ._target import Target, read_numbers
 
 REQUIRED = ("prior", "statistics", "log_marginal", "update", "mean")
 
@@ -25,14 +26,9 @@ class CustomOutcome(RealOutcome):
     name = "custom"
 
     @classmethod
-    def of(cls, target: Target, prior: Any, definition: Any = None) -> Self:
-        """Check the user's object on the target."""
-        missing = [name for name in REQUIRED if not hasattr(definition, name)]
-        if missing:
-            raise TypeError(
-                f"outcome must be 'normal', 'poisson', 'exponential' or an object with {', '.join(REQUIRED)}; "
-                f"{type(definition).__name__} lacks {', '.join(missing)}."
-            )
+    def of(cls, target: Target, prior: Any, options: Any = None) -> Self:
+        """Check the user's object, which the options are, on the target."""
+        definition = options
         parameters = np.atleast_1d(np.asarray(definition.prior if prior is None else prior, dtype=np.float64))
         if parameters.ndim != 1 or not np.all(np.isfinite(parameters)):
             raise ValueError(f"The prior of the outcome must be a vector of finite numbers; got {parameters!r}.")
@@ -40,17 +36,23 @@ class CustomOutcome(RealOutcome):
         outcome._row_statistics(target)
         return outcome
 
+    @staticmethod
+    def lacks(definition: Any) -> list[str]:
+        """What an object lacks to be an outcome."""
+        return [name for name in REQUIRED if not hasattr(definition, name)]
+
     def _row_statistics(self, target: Target) -> FloatArray:
         rows = np.asarray(self.definition.statistics(target.y), dtype=np.float64)
         rows = rows[:, None] if rows.ndim == 1 else rows
-        if rows.ndim != 2 or len(rows) != len(target.y):
+        if rows.ndim != 2 or len(rows) != len(target.y) or rows.shape[1] == 0:
             raise ValueError(
-                f"statistics(y) of the outcome must return {len(target.y)} rows, one each; got shape {rows.shape}."
+                f"statistics(y) of the outcome must return {len(target.y)} rows, each of one number or more; got shape "
+                f"{rows.shape}."
             )
-        check_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
+        read_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
         return rows
 
-    def candidates(self, target: Target) -> Iterator[Self]:
+    def strengths(self, target: Target) -> Iterator[Self]:
         """The object's own choice of priors."""
         if not hasattr(self.definition, "candidates"):
             raise ValueError("prior='evidence' needs an outcome with a method candidates() that lists priors.")

@@ -1,4 +1,4 @@
-"""Durations: exponential with a Gamma prior on the rate; durations without an event were cut off (right-censored).
+"""Durations: exponential with a Gamma prior on the rate; durations without an event were right-censored.
 
 The predictive distribution of a duration is a Lomax (Pareto type II).
 """
@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 
 from .._typing import FloatArray
-from ._base import Target, check_numbers
 from ._gamma_rate import GammaRateOutcome
+from ._target import EVENT, Target, read_numbers
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class ExponentialOutcome(GammaRateOutcome):
     """Durations, with an optional event indicator."""
 
     name = "exponential"
+    extras = (EVENT,)
+    positive_only = True
     predicts_duration = True
 
     @staticmethod
     def check(target: Target) -> None:
         """Durations are positive."""
-        y = check_numbers("y", target.y, len(target.y))
+        y = read_numbers("y", target.y, len(target.y))
         if np.any(y <= 0):
             row = int(np.argmax(y <= 0))
             raise ValueError(f"y is not positive in row {row} ({y[row]:g}): outcome='exponential' needs durations.")
@@ -35,8 +37,7 @@ class ExponentialOutcome(GammaRateOutcome):
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """rate^event exp(-rate y)."""
         y = np.asarray(target.y, dtype=np.float64)
-        event = np.ones(len(y)) if target.event is None else target.event
-        return event, y, np.zeros(len(y))
+        return target.own_extra("event"), y, np.zeros(len(y))
 
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Expected duration; infinite where the shape is at most 1."""

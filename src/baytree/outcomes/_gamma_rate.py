@@ -15,7 +15,8 @@ from scipy import special
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, Target, check_parameters
+from ._base import RealOutcome, read_parameters
+from ._target import Target
 
 DEFAULT_SHAPE = 2.0
 _CANDIDATE_SHAPES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -46,12 +47,12 @@ class GammaRateOutcome(RealOutcome):
         return "Gamma"
 
     @classmethod
-    def of(cls, target: Target, prior: Any) -> Self:
+    def of(cls, target: Target, prior: Any, options: Any = None) -> Self:  # noqa: ARG003
         """Set the prior from the overall rate where it is None."""
         cls.check(target)
         if prior is None:
             return cls(cls._around_overall_rate(target, DEFAULT_SHAPE))
-        return cls(check_parameters(prior, cls.parameter_names))
+        return cls(read_parameters(prior, cls))
 
     @classmethod
     def _around_overall_rate(cls, target: Target, shape: float) -> FloatArray:
@@ -61,7 +62,7 @@ class GammaRateOutcome(RealOutcome):
         overall = max(float(weight @ events), 0.5) / float(weight @ exposure)
         return np.array([shape, shape / overall])
 
-    def candidates(self, target: Target) -> Iterator[Self]:
+    def strengths(self, target: Target) -> Iterator[Self]:
         """Priors with the overall rate as their mean, of several strengths."""
         for shape in _CANDIDATE_SHAPES:
             yield replace(self, prior=self._around_overall_rate(target, shape))

@@ -26,7 +26,8 @@ from scipy import special, stats
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, Target, check_numbers, check_parameters
+from ._base import RealOutcome, read_parameters
+from ._target import Target, read_numbers
 
 # Relative to the variance of y; docs/normal_prior.md shows how they were chosen.
 DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA = 0.02, 5.0, 1.0
@@ -48,6 +49,7 @@ class NormalOutcome(RealOutcome):
 
     name = "normal"
     parameter_names = ("mu", "kappa", "alpha", "beta")
+    any_sign = ("mu",)
 
     @property
     def family(self) -> str:
@@ -55,27 +57,32 @@ class NormalOutcome(RealOutcome):
         return "NormalGamma"
 
     @classmethod
-    def of(cls, target: Target, prior: Any) -> Self:
+    def of(cls, target: Target, prior: Any, options: Any = None) -> Self:  # noqa: ARG003
         """Set the prior from the mean and variance of y where it is None."""
-        y = check_numbers("y", target.y, len(target.y))
+        y = read_numbers("y", target.y, len(target.y))
         # Differences to one of the values are exact where it matters: when y has a large offset.
         offset = float(y[0])
         with np.errstate(over="ignore"):
             distance = y - offset
-            mean = float(np.average(distance, weights=target.weight))
-            variance = float(np.average((distance - mean) ** 2, weights=target.weight))
-        if not np.isfinite(variance):
-            raise ValueError("y is too large to be squared: give it in a larger unit.")
-        scale = float(np.sqrt(variance)) or 1.0
+            reach = float(np.abs(distance).max()) or 1.0
+            if not np.isfinite(reach * reach):
+                raise ValueError("y is too large to be squared: give it in a larger unit.")
+            # In units of the reach, so that the squares of small numbers are not lost.
+            mean = float(np.average(distance / reach, weights=target.weight))
+            variance = float(np.average((distance / reach - mean) ** 2, weights=target.weight))
+        scale = reach * float(np.sqrt(variance)) or 1.0
+        mean *= reach
+        if not 0 < scale**2 < np.inf:
+            raise ValueError(f"y is too small to be squared (its spread is {scale:g}): give it in a smaller unit.")
         outcome = cls(np.empty(0), offset + mean, scale)
         if prior is None:
             return outcome._with_relative(DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA)
-        return replace(outcome, prior=check_parameters(prior, cls.parameter_names, any_sign=("mu",)))
+        return replace(outcome, prior=read_parameters(prior, cls))
 
     def _with_relative(self, kappa: float, alpha: float, beta: float) -> Self:
         return replace(self, prior=np.array([self.shift, kappa, alpha, beta * self.scale**2]))
 
-    def candidates(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
+    def strengths(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
         """Priors around the mean of y with several strengths and levels of noise."""
         for kappa, alpha, beta in _CANDIDATES:
             yield self._with_relative(kappa, alpha, beta)

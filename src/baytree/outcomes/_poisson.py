@@ -12,8 +12,11 @@ import numpy as np
 from scipy import special, stats
 
 from .._typing import FloatArray
-from ._base import Target, check_numbers
+from ._counts import negative_binomial
 from ._gamma_rate import GammaRateOutcome
+from ._target import EXPOSURE, Target, read_numbers
+
+_MOST = 1e100  # whose square is a float64
 
 
 @dataclass(frozen=True)
@@ -21,24 +24,19 @@ class PoissonOutcome(GammaRateOutcome):
     """Counts, with an optional exposure."""
 
     name = "poisson"
+    extras = (EXPOSURE,)
+    counts = True
 
     @staticmethod
     def check(target: Target) -> None:
-        """Counts are whole and not negative, exposures positive."""
-        y = check_numbers("y", target.y, len(target.y))
-        for wrong, what in ((y < 0, "negative"), (y != np.rint(y), "not a whole number")):
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                raise ValueError(f"y is {what} in row {row} ({y[row]:g}): outcome='poisson' needs counts.")
-        if target.exposure is not None and np.any(target.exposure <= 0):
-            row = int(np.argmax(target.exposure <= 0))
-            raise ValueError(f"exposure must be positive; it is {target.exposure[row]:g} in row {row}.")
+        """Counts are whole and not negative."""
+        check_counts(target, "poisson")
 
     @staticmethod
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """exp(-rate e) (rate e)^y / y!."""
         y = np.asarray(target.y, dtype=np.float64)
-        exposure = np.ones(len(y)) if target.exposure is None else target.exposure
+        exposure = target.own_extra("exposure")
         return y, exposure, np.asarray(y * np.log(exposure) - special.gammaln(y + 1))
 
     def mean(self, posterior: FloatArray) -> FloatArray:
@@ -48,9 +46,21 @@ class PoissonOutcome(GammaRateOutcome):
     def distribution(self, posterior: FloatArray) -> Any:
         """Negative binomial."""
         shape, rate = posterior.T
-        return stats.nbinom(shape, rate / (rate + 1))
+        return negative_binomial(shape, rate)
 
     def mean_distribution(self, posterior: FloatArray) -> Any:
         """Gamma."""
         shape, rate = posterior.T
         return stats.gamma(shape, scale=1 / rate)
+
+
+def check_counts(target: Target, name: str) -> None:
+    """Refuse what is not a whole number of at least zero."""
+    y = read_numbers("y", target.y, len(target.y))
+    for wrong, what in ((y < 0, "negative"), (y != np.rint(y), "not a whole number")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"y is {what} in row {row} ({y[row]:g}): outcome={name!r} needs counts.")
+    if np.any(y > _MOST):
+        row = int(np.argmax(y > _MOST))
+        raise ValueError(f"y is {y[row]:g} in row {row}, which is too large for a count: give it in a larger unit.")

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from scipy import stats
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_integer, shown
+from ..estimators import Model, fitted_of, read_rows
 from ._canvas import GREY, axes_of, class_colour, open_frame
 from ._words import wrapped
 
@@ -18,7 +19,7 @@ _MOST_INSIDE = 3  # names in a legend that hides nothing
 _STRIP = 0.2  # below zero, for the histogram of the predictions
 
 
-def calibration(model: Any, X: Any, y: Any, *, bins: int = 10, label: Any = None, ax: Any = None) -> Axes:
+def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = None, ax: Any = None) -> Axes:
     """Draw observed frequencies against predicted probabilities, best of rows that the model has not seen.
 
     The bars are 90 % intervals of each frequency (Jeffreys prior); the distribution of the predictions is below.
@@ -40,25 +41,25 @@ def calibration(model: Any, X: Any, y: Any, *, bins: int = 10, label: Any = None
     -------
     matplotlib Axes
     """
-    if not hasattr(model, "predict_proba"):
+    fitted = fitted_of(model)
+    if fitted.classes is None:
         raise TypeError(f"calibration needs a classifier: {type(model).__name__} predicts no probabilities.")
-    check_is_fitted(model)
     bins = check_integer("bins", bins, low=1)
     outcomes = np.asarray(y)
     check_consistent_length(X, outcomes)
-    unknown = outcomes[~np.isin(outcomes, model.classes_)]
+    unknown = outcomes[~np.isin(outcomes, fitted.classes)]
     if len(unknown) > 0:
         raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
-    chosen = _chosen(model.classes_.tolist(), label)
-    probability = model.predict_proba(X)
+    chosen = _chosen(fitted.classes.tolist(), label)
+    probability = fitted.mean(read_rows(model, X))
     ax = axes_of(ax, size=(5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     lines = []
     for i, position in enumerate(chosen):
-        happened = np.asarray(outcomes == model.classes_[position])
+        happened = np.asarray(outcomes == fitted.classes[position])
         shift = (i - (len(chosen) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
         lines.append(_draw_class(ax, probability[:, position], happened, bins, class_colour(position), shift))
-    names = [wrapped(f"probability of {model.classes_[position]}", 2.6, 9, 2) for position in chosen]
+    names = [wrapped(f"probability of {fitted.class_names[position]}", 2.6, 9, 2) for position in chosen]
     beside = {"bbox_to_anchor": (1.0, 1.0)} if len(names) > _MOST_INSIDE else {}
     ax.legend(lines, names, frameon=False, fontsize=9, loc="upper left", **beside)
     ax.set(xlim=(-0.02, 1.02), ylim=(-_STRIP - 0.04, 1.02), xlabel="predicted probability")

@@ -1,4 +1,4 @@
-"""Which feature a node should be cut along."""
+"""Which feature a node should be split along."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._validation import check_integer
-from ..rules import feature_name
+from ..estimators import Model, fitted_tree_of
+from ..fitted import FittedTree
 from ._canvas import BLUE, GREY, axes_of, open_frame
-from ._posteriors import single_tree
 from ._words import wrapped
 
 _SIZE = 9.0
 _LEAST = 0.0005  # share of a feature that has a bar of its own
 
 
-def feature_posterior(model: Any, *, node: int = 0, max_features: int = 15, ax: Any = None) -> Axes:
-    """Draw how probably a node is cut along each feature, and how probably it is not cut.
+def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax: Any = None) -> Axes:
+    """Draw how probably a node is split along each feature, and how probably it is not split.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ def feature_posterior(model: Any, *, node: int = 0, max_features: int = 15, ax: 
     -------
     matplotlib Axes
     """
-    model = single_tree(model)
+    fitted = fitted_tree_of(model)
     node, max_features = check_integer("node", node, low=0), check_integer("max_features", max_features, low=1)
-    if node >= model.tree_.node_count:
-        raise ValueError(f"node must be one of the tree's {model.tree_.node_count} nodes; got {node}.")
-    bars = _bars(model, node, max_features)
+    if node >= fitted.tree.node_count:
+        raise ValueError(f"node must be one of the tree's {fitted.tree.node_count} nodes; got {node}.")
+    bars = _bars(fitted, node, max_features)
     ax = axes_of(ax, size=(6.0, 0.9 + 0.26 * len(bars)))
     places = np.arange(len(bars))
     drawn = ax.barh(places, [share for _, share, _ in bars], color=[colour for *_, colour in bars])
@@ -48,23 +48,22 @@ def feature_posterior(model: Any, *, node: int = 0, max_features: int = 15, ax: 
     ax.set_yticks(places, [name for name, *_ in bars], fontsize=_SIZE)
     ax.set_ylim(len(bars) - 0.4, -0.6)  # the first above
     ax.set(xlim=(0, 1.12 * max(share for _, share, _ in bars)), xlabel="posterior probability")
-    ax.set_title(f"Which feature should cut {'the root' if node == 0 else f'node {node}'}?", fontsize=10)
+    ax.set_title(f"Which feature should split {'the root' if node == 0 else f'node {node}'}?", fontsize=10)
     open_frame(ax, left=False)
     return ax
 
 
-def _bars(model: Any, node: int, max_features: int) -> list[tuple[str, float, str]]:
+def _bars(fitted: FittedTree, node: int, max_features: int) -> list[tuple[str, float, str]]:
     """Name, share and colour of each bar, from above."""
-    *shares, no_cut = model.tree_.feature_posterior[node].tolist()
-    names = getattr(model, "feature_names_in_", None)
+    *shares, no_split = fitted.tree.feature_posterior[node].tolist()
     order = sorted(range(len(shares)), key=lambda feature: -shares[feature])
     own = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
-    bars = [(wrapped(feature_name(feature, names), 2.6, _SIZE, 2), shares[feature], BLUE) for feature in own]
+    bars = [(wrapped(fitted.schema.name(feature), 2.6, _SIZE, 2), shares[feature], BLUE) for feature in own]
     others = order[len(own) :]
     if others:
         name = f"{len(others)} {'other ' if own else ''}feature{'s' if len(others) > 1 else ''}"
         bars.append((name, sum(shares[feature] for feature in others), GREY))
-    return [*bars, ("no cut", no_cut, GREY)]
+    return [*bars, ("no split", no_split, GREY)]
 
 
 def _percent(share: float) -> str:

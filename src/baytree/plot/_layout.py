@@ -53,10 +53,10 @@ def place(
     return {node: Box(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
 
 
-def _tops(tree: Tree, cuts: dict[int, tuple[float, float]], gap: float) -> list[float]:
-    """Upper edges of the levels, each as high as its highest cut: below an end there is nothing in the way."""
-    heights = [0.0] * (max((int(tree.depth[node]) for node in cuts), default=-1) + 1)
-    for node, (_, height) in cuts.items():
+def _tops(tree: Tree, splits: dict[int, tuple[float, float]], gap: float) -> list[float]:
+    """Upper edges of the levels, each as high as its highest split: below an end there is nothing in the way."""
+    heights = [0.0] * (max((int(tree.depth[node]) for node in splits), default=-1) + 1)
+    for node, (_, height) in splits.items():
         heights[int(tree.depth[node])] = max(heights[int(tree.depth[node])], height)
     tops = [0.0]
     for height in heights:

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from .._typing import IntArray
+from ..estimators import Model, fitted_tree_of
+from ..fitted import FittedTree
 from ._canvas import BLACK, axes_of, open_frame
-from ._posteriors import NodePosterior, Posteriors, posteriors_of, single_tree
+from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrapped
 
 _ROW = 0.36  # height of a leaf, in inches
 
 
-def leaves(model: Any, *, ax: Any = None) -> Axes:
+def leaves(model: Model, *, ax: Any = None) -> Axes:
     """Draw what every leaf knows, in the order of their estimates, with 90 % intervals and numbers of rows.
 
     Parameters
@@ -29,8 +30,8 @@ def leaves(model: Any, *, ax: Any = None) -> Axes:
     -------
     matplotlib Axes
     """
-    model = single_tree(model)
-    posteriors = posteriors_of(model, np.flatnonzero(model.tree_.is_leaf))
+    fitted = fitted_tree_of(model)
+    posteriors = posteriors_of(fitted, np.flatnonzero(fitted.tree.is_leaf))
     order = _ordered(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
     ax = axes_of(ax, size=(6.0, min(1.2 + row * len(order), 100.0)))
@@ -38,7 +39,7 @@ def leaves(model: Any, *, ax: Any = None) -> Axes:
         _draw_leaf(ax, place, posteriors.nodes[node])
     if posteriors.classes:
         _write_legend(ax, posteriors)
-    _write_labels(ax, model, order)
+    _write_labels(ax, fitted, order)
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
     ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
     ax.set_title("What does each leaf know?", fontsize=10)
@@ -74,8 +75,8 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot(estimate.value, y, "o", color=estimate.colour, mec=edge, mew=0.5, ms=4, clip_on=False)
 
 
-def _write_labels(ax: Axes, model: Any, order: list[int]) -> None:
-    n_rows: IntArray = model.tree_.n_node_samples
+def _write_labels(ax: Axes, fitted: FittedTree, order: list[int]) -> None:
+    n_rows = fitted.tree.n_node_samples
     ax.set_yticks(np.arange(len(order)), [f"leaf {node}, n = {n_rows[node]}" for node in order], fontsize=9)
 
 

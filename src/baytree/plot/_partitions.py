@@ -1,37 +1,39 @@
-"""Every cut along a feature."""
+"""Every split along a feature."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator
 
 from .._typing import AnyArray
 from .._validation import shown
-from ..estimators import BayesianTreeClassifier
-from ..partitions import partition_space
-from ..rules import level_name
+from .._words import category_text
+from ..estimators import partition_space
+from ..table import Schema, as_table, is_frame
+from ..tree import SplitKind
 from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
 from ._table import Feature, Table
 from ._words import wrapped
 
-_DECADES = 15  # below the most probable cut, on a log scale
+_DECADES = 15  # below the most probable split, on a log scale
 _STRIP = 0.16  # of the height, for the distribution of the data
 _MOST_SETS = 15
 _SIZE = 9.0
+_LOG_10 = float(np.log(10))
 
 
 def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax: Any = None, **options: Any) -> Axes:
-    """Draw the posterior probability of every cut of a table along a feature, with the data's distribution below.
+    """Draw the posterior probability of every split of a table along a feature, with the data's distribution below.
 
     Parameters
     ----------
     X, y
         Table and outcomes.
     feature
-        Name or position of the feature. Of one with levels the most probable sets are drawn.
+        Name or position of the feature. Of one with categories the most probable sets are drawn.
     scale
         ``"log"`` or ``"linear"``.
     ax
@@ -47,39 +49,45 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
         raise ValueError(f"scale must be 'log' or 'linear'; got {shown(scale)}.")
     column = _read_feature(X, feature, options)
     space = partition_space(X, y, **options)
-    cuts, no_cut = space[space["feature"] == column.position], float(np.exp(space["log_posterior"][0]))
-    if column.levels is None:
+    splits, no_split = space[space["feature"] == column.position], float(space["log_posterior"][0])
+    if not column.column.is_nominal:
         ax = axes_of(ax)
-        _draw_thresholds(ax, column, cuts, no_cut, scale)
+        _draw_thresholds(ax, column, splits, no_split, scale)
     else:
-        best = _best_sets(cuts, scale)
+        best = _best_sets(splits, scale)
         ax = axes_of(ax, size=(6.0, max(1.2 + 0.3 * len(best), 2.4)))
         _draw_sets(ax, column, best, scale)
-    ax.set_title(f"How probable is each first cut?\n(no cut of any feature: {no_cut:.2g})", fontsize=10)
+    ax.set_title(
+        f"How probable is each first split?\n(no split of any feature: {probability_text(no_split)})", fontsize=10
+    )
     return ax
 
 
 def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
     """The column as a model would read it."""
-    reader = BayesianTreeClassifier(categorical_features=options.get("categorical_features", "from_dtype"))
-    reader._read_table(X, reset=True)
-    return Table(reader, X).feature("feature", feature)
+    table = as_table(X)
+    names = [str(name) for name in table.columns] if is_frame(table) and hasattr(table, "columns") else None
+    rows, schema = Schema.learn(table, options.get("categorical_features", "from_dtype"), names)
+    return Table(schema, rows).feature("feature", feature)
 
 
-def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, scale: str) -> None:
-    has_gaps = bool(np.isnan(column.cells).any())
-    lowest = _set_limits(ax, np.append(np.exp(cuts["log_posterior"]), no_cut), scale)
-    finite = np.isfinite(cuts["threshold"]) & (np.exp(cuts["log_posterior"]) >= lowest)
+def _draw_thresholds(ax: Axes, column: Feature, splits: AnyArray, no_split: float, scale: str) -> None:
+    """Points for all splits, lines for present against missing and for no split, the distribution below."""
+    has_missing = bool(np.isnan(column.values).any())
+    height = _Height(ax, splits["log_posterior"], no_split, scale)
+    by_threshold = splits[splits["kind"] == SplitKind.THRESHOLD]
+    by_threshold = by_threshold[height.is_seen(by_threshold["log_posterior"])]
     for left, colour in ((False, BLUE), (True, VERMILION)):
-        own = cuts[finite & (cuts["missing_go_to_left"] == left)] if has_gaps else cuts[finite]
-        name = f"gaps go {'left' if left else 'right'}" if has_gaps else None
-        if has_gaps or not left:
-            ax.plot(own["threshold"], np.exp(own["log_posterior"]), ".", color=colour, markersize=4, label=name)
-    for apart in cuts[np.isinf(cuts["threshold"])]:
-        share = float(np.exp(apart["log_posterior"]))
-        ax.axhline(share, color=VERMILION, lw=1, ls=":", label=f"gaps apart ({share:.2g})")
-    if no_cut >= lowest:
-        ax.axhline(no_cut, color=GREY, lw=1, ls="--", label="no cut of any feature")
+        own = by_threshold[by_threshold["missing_go_to_left"] == left] if has_missing else by_threshold
+        name = f"missing values go {'left' if left else 'right'}" if has_missing else None
+        if has_missing or not left:
+            ax.plot(own["threshold"], height.of(own["log_posterior"]), ".", color=colour, markersize=4, label=name)
+    for apart in splits[splits["kind"] == SplitKind.PRESENT_MISSING]:
+        share = float(apart["log_posterior"])
+        label = f"present or missing ({probability_text(share)})"
+        ax.axhline(height.of(share), color=VERMILION, lw=1, ls=":", label=label)
+    if height.is_seen(no_split):
+        ax.axhline(height.of(no_split), color=GREY, lw=1, ls="--", label="no split of any feature")
     _draw_distribution(ax, column)
     ax.set(xlim=tuple(column.edges(1)[[0, -1]]), ylabel="posterior probability")
     column.label(ax.xaxis)
@@ -88,21 +96,36 @@ def _draw_thresholds(ax: Axes, column: Feature, cuts: AnyArray, no_cut: float, s
     open_frame(ax)
 
 
-def _set_limits(ax: Axes, shares: AnyArray, scale: str) -> float:
-    """Leave a strip free below, and return what is drawn above it: on a log scale, so many decades below the best."""
-    top = float(shares.max())
-    if scale == "linear":
-        ax.set_ylim(-_STRIP / (1 - _STRIP) * 1.05 * top, 1.05 * top)
-        ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
-        return 0.0
-    lowest = max(float(shares[shares > 0].min()), top * 10.0**-_DECADES)
-    decades = max(np.log10(top / lowest), 1.0)
-    ax.set_yscale("log")
-    ax.set_ylim(lowest * 10 ** (-0.1 - decades * _STRIP / (1 - _STRIP)), top * 10 ** (0.05 * decades))
-    exponents = np.arange(np.ceil(np.log10(lowest)), np.log10(top) + 0.1, np.ceil(decades / 8))
-    ax.set_yticks(10.0**exponents)
-    ax.minorticks_off()
-    return lowest
+class _Height:
+    """Where a log probability is drawn, above a strip at the bottom.
+
+    Float64 ends at 10^-308 and the probabilities of poor features do not, so a log scale is a linear one of exponents.
+    """
+
+    def __init__(self, ax: Axes, log_posterior: AnyArray, no_split: float, scale: str) -> None:
+        own = log_posterior / _LOG_10
+        self.top = float(own.max(initial=no_split / _LOG_10 if len(own) == 0 else -np.inf))
+        self.lowest = max(float(own.min(initial=self.top)), self.top - _DECADES)
+        self.linear = scale == "linear"
+        if self.linear:
+            ax.set_ylim(-_STRIP / (1 - _STRIP) * 1.05, 1.05)
+            ticks = np.linspace(0, 1, 6)
+            ax.set_yticks(ticks, [probability_text(np.log(t) + self.top * _LOG_10) if t else "0" for t in ticks])
+            return
+        decades = max(self.top - self.lowest, 1.0)
+        ax.set_ylim(self.lowest - 0.1 - decades * _STRIP / (1 - _STRIP), self.top + 0.05 * decades)
+        exponents = np.arange(np.ceil(self.lowest), self.top + 0.1, max(np.ceil(decades / 8), 1.0))
+        ax.set_yticks(exponents, [probability_text(e * _LOG_10) for e in exponents])
+
+    def of(self, log_posterior: Any) -> Any:
+        """The height of a log probability; on a linear scale relative to the best."""
+        exponent = np.asarray(log_posterior) / _LOG_10
+        return 10.0 ** (exponent - self.top) if self.linear else exponent
+
+    def is_seen(self, log_posterior: Any) -> Any:
+        """Whether it is high enough to be drawn."""
+        exponent = np.asarray(log_posterior) / _LOG_10
+        return (exponent >= self.lowest) & (exponent <= self.top)
 
 
 def _draw_distribution(ax: Axes, column: Feature) -> None:
@@ -112,31 +135,42 @@ def _draw_distribution(ax: Axes, column: Feature) -> None:
     ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=GREY, alpha=0.6, transform=ax.get_xaxis_transform())
 
 
-def _best_sets(cuts: AnyArray, scale: str) -> AnyArray:
+def _best_sets(splits: AnyArray, scale: str) -> AnyArray:
     """The most probable sets, the best first, but for those whose bars nobody could see."""
-    if len(cuts) == 0:
-        return cuts
-    ordered = cuts[np.argsort(-cuts["log_posterior"], kind="stable")[:_MOST_SETS]]
-    least = np.log(np.finfo(float).tiny) if scale == "log" else ordered["log_posterior"][0] - np.log(1000)
-    return ordered[ordered["log_posterior"] >= least]
+    if len(splits) == 0:
+        return splits
+    ordered = splits[np.argsort(-splits["log_posterior"], kind="stable")[:_MOST_SETS]]
+    decades = _DECADES if scale == "log" else 3
+    return ordered[ordered["log_posterior"] >= ordered["log_posterior"][0] - decades * _LOG_10]
 
 
-def _draw_sets(ax: Axes, column: Feature, cuts: AnyArray, scale: str) -> None:
-    shares = np.exp(cuts["log_posterior"])
-    places = np.arange(len(shares))
-    ax.barh(places, shares, color=BLUE)
-    ax.set_yticks(places, [_set_name(levels) for levels in cuts["levels"]], fontsize=_SIZE)
-    ax.set_ylim(len(shares) - 0.4, -0.6)  # the first above
-    if scale == "log" and len(shares) > 0:
-        ax.set_xscale("log")
-        ax.set_xlim(shares.min() / 10, shares.max() * 2)
-        ax.xaxis.set_major_locator(LogLocator(numticks=6))
-        ax.minorticks_off()
-    ax.set_xlabel("posterior probability")
+def _draw_sets(ax: Axes, column: Feature, splits: AnyArray, scale: str) -> None:
+    exponents = splits["log_posterior"] / _LOG_10
+    places = np.arange(len(exponents))
+    top = exponents.max(initial=-np.inf)
+    start = np.floor(exponents.min(initial=top) - 1.0) if scale == "log" and len(places) else 0.0
+    lengths = exponents - start if scale == "log" else 10.0 ** (exponents - top)
+    bars = ax.barh(places, lengths, left=start, color=BLUE)
+    ax.bar_label(bars, [probability_text(share) for share in splits["log_posterior"]], padding=3, fontsize=_SIZE)
+    ax.set_yticks(places, [_set_name(categories) for categories in splits["categories"]], fontsize=_SIZE)
+    ax.set_ylim(len(places) - 0.4, -0.6)  # the first above
+    ax.set_xticks([])
+    ax.margins(x=0.15)
+    ax.set_xlabel(f"posterior probability ({scale} scale)")
     ax.set_ylabel(f"{wrapped(column.name, 2.5, 10, 2)}, set apart")
     open_frame(ax, left=False)
 
 
-def _set_name(levels: Any) -> str:
-    names = ["missing" if level is None else level_name(level) for level in levels]
+def _set_name(categories: Any) -> str:
+    names = ["missing" if category is None else category_text(category) for category in categories]
     return wrapped("{" + ", ".join(names) + "}", 2.4, _SIZE, 2)
+
+
+def probability_text(log_probability: float) -> str:
+    """A probability of any size: 0.12, 0.0031, 10^-350."""
+    exponent = float(log_probability) / _LOG_10
+    if exponent > -4:
+        return f"{10.0**exponent:.2g}"
+    whole = math.floor(exponent + 0.02)
+    digits = f"{10.0 ** (exponent - whole):.1f}"
+    return f"$10^{{{whole}}}$" if digits == "1.0" else f"${digits} \\times 10^{{{whole}}}$"

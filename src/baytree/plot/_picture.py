@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ..rules import Wording, format_odds
-from ..tree import Tree
+from .._words import odds_text
+from ..fitted import FittedTree
 from ._canvas import BLACK, GREY
 from ._layout import Box, drawn_nodes, is_end, place
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
@@ -36,8 +36,8 @@ class Style:
         return self.slot - 0.1
 
     @property
-    def cut_width(self) -> float:
-        """Width that the box of a cut has at most."""
+    def split_width(self) -> float:
+        """Width that the box of a split has at most."""
         return 2 * self.slot - 0.1
 
     def height(self, text: str) -> float:
@@ -52,33 +52,34 @@ SMALL = Style(slot=0.72, picture=0.32, gap=0.22, size=7, details=False)
 class TreePicture:
     """The texts of a tree's nodes and the places of their boxes."""
 
-    def __init__(self, model: Any, max_depth: int | None, style: Style) -> None:
-        self.tree: Tree = model.tree_
+    def __init__(self, fitted: FittedTree, max_depth: int | None, style: Style) -> None:
+        self.tree = fitted.tree
+        self.schema = fitted.schema
         self.style = style
         nodes = drawn_nodes(self.tree, max_depth)
         self.ends = {int(node) for node in nodes if is_end(self.tree, int(node), max_depth)}
-        self.posteriors: Posteriors = posteriors_of(model, np.array(sorted(self.ends)))
-        wording = Wording(model, self.tree)
-        self.texts = {int(node): self._text(int(node), wording) for node in nodes}
+        self.posteriors: Posteriors = posteriors_of(fitted, np.array(sorted(self.ends)))
+        self.texts = {int(node): self._text(int(node)) for node in nodes}
         sizes = {node: self._size(node, text) for node, text in self.texts.items()}
         self.boxes = place(self.tree, sizes, max_depth, slot=style.slot, gap=style.gap)
         self.width = max(box.x for box in self.boxes.values()) + style.slot / 2
         self.height = -min(box.bottom for box in self.boxes.values())
 
-    def _text(self, node: int, wording: Wording) -> str:
+    def _text(self, node: int) -> str:
         rows = f"n = {self.tree.n_node_samples[node]}"
         if node in self.ends:
             more = [] if self.tree.is_leaf[node] else ["…"]
             return "\n".join([*self._end_lines(self.posteriors.nodes[node]), rows, *more])
-        width = self.style.cut_width - 2 * _PADDING
-        cut = self._cut(wording.feature(node), wording.condition(node), width)
+        width = self.style.split_width - 2 * _PADDING
+        split = self.tree.split(node)
+        rule = self._rule(split.subject(self.schema), split.condition(self.schema), width)
         if not self.style.details:
-            return cut
-        odds = format_odds(float(self.tree.log_odds_split[node]))
-        return f"{cut}\n{wrapped(f'odds {odds}, {rows}', width, self.style.size, 2)}"
+            return rule
+        odds = odds_text(float(self.tree.log_odds_split[node]))
+        return f"{rule}\n{wrapped(f'odds {odds}, {rows}', width, self.style.size, 2)}"
 
-    def _cut(self, feature: str, condition: str, width: float) -> str:
-        """The rule of a cut, on one line where it fits."""
+    def _rule(self, feature: str, condition: str, width: float) -> str:
+        """The rule of a split, on one line where it fits."""
         size = self.style.size
         together = plain(f"{feature} {condition}")
         if text_width(together, size) <= width:
@@ -94,7 +95,7 @@ class TreePicture:
         if node in self.ends:
             return self.style.end_width, height + self.style.picture + _PADDING
         width = text_width(text, self.style.size) + 2 * _PADDING
-        return min(width, self.style.cut_width), height
+        return min(width, self.style.split_width), height
 
     def draw(self, ax: Axes, left: float, top: float, scale: float) -> None:
         """Draw with the upper left corner at a place; `scale` is the size of an inch of the picture on paper."""

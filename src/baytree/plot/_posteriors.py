@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
-from .._validation import shown
-from ..estimators._space import TreeSpace
-from ..estimators._tree import BayesianTree
+from ..fitted import FittedTree, class_outcome, distribution_of
 from ._canvas import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
@@ -22,7 +19,7 @@ Curve = tuple[FloatArray, FloatArray]  # values and their densities
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that a node tells, with its 90 % interval (NaN where nobody knows)."""
+    """A number that a node tells, with its 90 % interval (NaN where it is not known)."""
 
     value: float
     low: float
@@ -60,36 +57,23 @@ class Posteriors:
         return f"Curves, from {self.low:.4g} to {self.high:.4g}: posterior density of the {self.quantity}"
 
 
-def check_model(model: Any) -> None:
-    """Refuse what is no fitted tree or tree space."""
-    if not isinstance(model, (BayesianTree, TreeSpace)):
-        raise TypeError(f"model must be a tree or a tree space of baytree; got {shown(model)}.")
-    check_is_fitted(model)
-
-
-def single_tree(model: Any) -> Any:
-    """The fitted tree given, or the modal tree of a tree space."""
-    check_model(model)
-    return model.modal_tree_ if isinstance(model, TreeSpace) else model
-
-
-def posteriors_of(model: Any, nodes: IntArray) -> Posteriors:
+def posteriors_of(fitted: FittedTree, nodes: IntArray) -> Posteriors:
     """What some nodes of a fitted tree know."""
-    if not hasattr(model, "classes_"):
-        return _of_numbers(model, nodes)
-    names = tuple(str(label) for label in model.classes_)
-    found = {int(node): _class_posterior(model, int(node), names) for node in nodes}
+    if fitted.classes is None:
+        return _of_numbers(fitted, nodes)
+    names = fitted.class_names
+    found = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
         return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
     return Posteriors("probability", 0.0, 1.0, legend, found)
 
 
-def _class_posterior(model: Any, node: int, names: tuple[str, ...]) -> NodePosterior:
-    posterior = model.tree_.posterior[node]
+def _class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
+    names, posterior = fitted.class_names, fitted.tree.posterior[node]
     best = int(np.argmax(posterior))
-    values = model.tree_.value[node, 0]
-    intervals = model.outcome_.quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
+    values = fitted.tree.value[node, 0]
+    intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
         curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
@@ -105,16 +89,16 @@ def _class_lines(name: str, estimate: Estimate) -> tuple[str, ...]:
     return name, f"{estimate.value:.3f}", f"{estimate.low:.3f} – {estimate.high:.3f}"
 
 
-def _of_numbers(model: Any, nodes: IntArray) -> Posteriors:
-    distributions = [_mean_distribution(model, int(node)) for node in nodes]
+def _of_numbers(fitted: FittedTree, nodes: IntArray) -> Posteriors:
+    distributions = [_mean_distribution(fitted, int(node)) for node in nodes]
     estimates = [
-        _estimate(model.tree_.value[node, 0], distribution)
+        _estimate(fitted.tree.value[node, 0], distribution)
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
     low, high = _common_range(estimates, distributions)
     found = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
-        says = " ".join(f"{value:.4g}" for value in model.tree_.value[node, 0])
+        says = " ".join(f"{value:.4g}" for value in fitted.tree.value[node, 0])
         if distribution is None:
             found[int(node)] = NodePosterior((says,), (estimate,), 0, None)
         else:
@@ -124,12 +108,11 @@ def _of_numbers(model: Any, nodes: IntArray) -> Posteriors:
     return Posteriors("mean outcome", low, high, (), found)
 
 
-def _mean_distribution(model: Any, node: int) -> Any:
+def _mean_distribution(fitted: FittedTree, node: int) -> Any:
     """Distribution of the mean outcome in a node; None where an outcome of the user's own has none."""
-    outcome = model.outcome_
-    if outcome.name == "custom" and not hasattr(outcome.definition, "mean_distribution"):
+    if not fitted.has_distribution("mean"):
         return None
-    return outcome.mean_distribution(model.tree_.posterior[[node]])
+    return distribution_of(fitted.outcome, "mean")(fitted.tree.posterior[[node]])
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:

@@ -8,18 +8,18 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._typing import FloatArray
-from ..outcomes._base import check_numbers
+from ..estimators import Model, fitted_of, read_rows
+from ..outcomes import read_numbers
 from ._canvas import BLUE, VERMILION, axes_of, open_frame
-from ._posteriors import check_model
 from ._table import Feature, Table, note_on_others
 
 _POINTS = 400
 
 
-def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> Axes:
+def regression(model: Model, X: Any, y: Any, feature: Any, *, ax: Any = None) -> Axes:
     """Draw the prediction along a feature, with 90 % intervals of the mean and of the outcome, and the data.
 
-    Every other feature is held at its median or its most common level.
+    Every other feature is held at its median or its most common category.
 
     Parameters
     ----------
@@ -36,25 +36,25 @@ def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> A
     -------
     matplotlib Axes
     """
-    check_model(model)
-    if hasattr(model, "classes_"):
+    fitted = fitted_of(model)
+    if fitted.classes is not None:
         raise TypeError(f"regression needs a regressor: {type(model).__name__} predicts classes.")
-    table = Table(model, X)
+    table = Table(fitted.schema, read_rows(model, X))
     column = table.feature("feature", feature)
-    outcomes = check_numbers("y", y, len(column.cells))
-    places, cells = _along(column)
-    rows = table.typical_rows({column.position: cells})
-    prediction = table.model.predict(rows)
-    if prediction.ndim > 1:
+    outcomes = read_numbers("y", y, len(column.values))
+    places, values = _along(column)
+    rows = table.typical_rows({column.position: values})
+    prediction = fitted.mean(rows)
+    if prediction.shape[1] > 1:
         raise ValueError("regression needs an outcome whose mean is one number; that of this model is several.")
     ax = axes_of(ax)
-    for kind, method, strength in (("outcome", "distribution", 0.18), ("mean", "mean_distribution", 0.45)):
-        if _knows(table.model, method):
-            low, high = _apart(column, table.model.predict_interval(rows, level=0.9, kind=kind)).T
+    for kind, strength in (("outcome", 0.18), ("mean", 0.45)):
+        if fitted.has_distribution(kind):
+            low, high = _apart(column, fitted.quantiles(rows, np.array([0.05, 0.95]), kind)).T
             ax.fill_between(places, low, high, color=BLUE, alpha=strength, lw=0, label=f"90 % interval of the {kind}")
     drawn_at = column.scattered(np.random.default_rng(0))
     ax.scatter(drawn_at, outcomes, s=8, color="#444444", alpha=0.6, lw=0, label="data")
-    ax.plot(places, _apart(column, prediction), color=VERMILION, lw=1.5, label="prediction")
+    ax.plot(places, _apart(column, prediction[:, 0]), color=VERMILION, lw=1.5, label="prediction")
     ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
     ax.set_ylabel("outcome")
     column.label(ax.xaxis)
@@ -64,22 +64,17 @@ def regression(model: Any, X: Any, y: Any, feature: Any, *, ax: Any = None) -> A
 
 
 def _along(column: Feature) -> tuple[FloatArray, FloatArray]:
-    """Places on the axis, and the cells that the model is asked about there; a level has a stretch of its own."""
-    if column.levels is None:
+    """Places on the axis, and the values that are predicted there; a category has a stretch of its own."""
+    if column.names is None:
         edges = column.edges(_POINTS)
         return edges, edges
-    codes = np.arange(len(column.levels), dtype=np.float64)
+    codes = np.arange(len(column.names), dtype=np.float64)
     return (codes[:, None] + [-0.4, 0.4, 0.4]).ravel(), np.repeat(codes, 3)
 
 
 def _apart(column: Feature, values: FloatArray) -> FloatArray:
-    """Break lines and bands between levels."""
+    """Break lines and bands between categories."""
     values = np.array(values, dtype=np.float64)
-    if column.levels is not None:
+    if column.names is not None:
         values[2::3] = np.nan
     return values
-
-
-def _knows(model: Any, method: str) -> bool:
-    """Whether the outcome has a distribution; one of the user's own need not."""
-    return model.outcome_.name != "custom" or hasattr(model.outcome_.definition, method)

@@ -13,13 +13,14 @@ from matplotlib.image import AxesImage
 
 from .._typing import AnyArray, FloatArray
 from .._validation import shown
-from ..estimators._space import TreeSpace
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import Fitted, FittedSpace
+from ..table import Rows
 from ._canvas import BLUE_TO_VERMILION, check_axes, class_colour
-from ._posteriors import check_model
 from ._table import Feature, Table, note_on_others
 from ._words import wrapped
 
-_SIDE = 300  # cells along an axis
+_SIDE = 300  # squares along an axis
 _SIDE_OF_SPACE = 50  # the same of a tree space, whose intervals take long
 _SIZE = 9.0
 
@@ -30,18 +31,18 @@ class _Surface:
 
     what: str  # "probability of malignant"
     value: FloatArray
-    width: FloatArray | None  # of the 90 % interval; None where nobody knows
+    width: FloatArray | None  # of the 90 % interval; None where it is not known
     limits: tuple[float, float]
     best: AnyArray | None  # the most probable of more than two classes
 
 
 def surface(
-    model: Any, X: Any, y: Any = None, *, features: tuple[Any, Any] = (0, 1), ax: Any = None
+    model: Model, X: Any, y: Any = None, *, features: tuple[Any, Any] = (0, 1), ax: Any = None
 ) -> tuple[Axes, Axes]:
     """Draw predictions over two features, and beside them how wide their 90 % intervals are.
 
-    Every other feature is held at its median or its most common level. With more than two classes, the colour is that
-    of the most probable class, and the paler the less probable it is.
+    Every other feature is held at its median or its most common category. With more than two classes, the colour is
+    that of the most probable class, and the paler the less probable it is.
 
     Parameters
     ----------
@@ -61,24 +62,24 @@ def surface(
     tuple of two matplotlib Axes
         Prediction and width.
     """
-    check_model(model)
+    fitted = fitted_of(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
         raise ValueError(f"features must be two features, by name or position; got {shown(features)}.")
-    table = Table(model, X)
+    table = Table(fitted.schema, read_rows(model, X))
     across, up = (table.feature("features", feature) for feature in features)
     if across.position == up.position:
         raise ValueError(f"features must be two different features; got {across.name!r} twice.")
     outcomes = None if y is None else np.asarray(y)
-    if outcomes is not None and outcomes.shape != across.cells.shape:
-        raise ValueError(f"y must hold one outcome per row of X ({len(across.cells)}); got shape {outcomes.shape}.")
-    side = _SIDE_OF_SPACE if isinstance(model, TreeSpace) else _SIDE
+    if outcomes is not None and outcomes.shape != across.values.shape:
+        raise ValueError(f"y must hold one outcome per row of X ({len(across.values)}); got shape {outcomes.shape}.")
+    side = _SIDE_OF_SPACE if isinstance(fitted, FittedSpace) else _SIDE
     edges = across.edges(side), up.edges(side)
-    found = _predicted(table, across, up, edges)
+    found = _predicted(fitted, table, across, up, edges)
     left, right = _two_axes(ax)
-    _draw_values(left, found, edges, model)
+    _draw_values(left, found, edges, fitted)
     _draw_widths(right, found, edges)
     if outcomes is not None:
-        _draw_rows(left, across, up, outcomes, found, model)
+        _draw_rows(left, across, up, outcomes, found, fitted)
     for one in (left, right):
         across.label(one.xaxis)
         up.label(one.yaxis)
@@ -96,70 +97,71 @@ def _two_axes(ax: Any) -> tuple[Axes, Axes]:
     return check_axes(ax[0]), check_axes(ax[1])
 
 
-def _predicted(table: Table, across: Feature, up: Feature, edges: tuple[FloatArray, FloatArray]) -> _Surface:
-    """Ask the model in the middle of every cell of the grid."""
+def _predicted(
+    fitted: Fitted, table: Table, across: Feature, up: Feature, edges: tuple[FloatArray, FloatArray]
+) -> _Surface:
+    """Predict in the middle of every square of the grid."""
     middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     x, y = (side.ravel() for side in np.meshgrid(*middles))
     rows = table.typical_rows({across.position: x, up.position: y})
-    model = table.model
-    return _of_classes(model, rows) if hasattr(model, "classes_") else _of_numbers(model, rows)
+    return _of_numbers(fitted, rows) if fitted.classes is None else _of_classes(fitted, rows)
 
 
-def _of_classes(model: Any, rows: FloatArray) -> _Surface:
-    probability, interval = model.predict_proba(rows), model.predict_interval(rows, level=0.9)
+def _of_classes(fitted: Fitted, rows: Rows) -> _Surface:
+    probability, interval = fitted.mean(rows), fitted.class_quantiles(rows, np.array([0.05, 0.95]))
     two = probability.shape[1] == 2
     best = np.full(len(rows), 1) if two else np.argmax(probability, axis=1)
     every = np.arange(len(rows))
     width = interval[every, best, 1] - interval[every, best, 0]
-    what = f"probability of {model.classes_[1]}" if two else "probability of the most probable class"
+    what = f"probability of {fitted.class_names[1]}" if two else "probability of the most probable class"
     return _Surface(what, probability[every, best], width, (0.0, 1.0), None if two else best)
 
 
-def _of_numbers(model: Any, rows: FloatArray) -> _Surface:
-    value = model.predict(rows)
-    if value.ndim > 1:
+def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
+    mean = fitted.mean(rows)
+    if mean.shape[1] > 1:
         raise ValueError("surface needs an outcome whose mean is one number; that of this model is several.")
+    value = mean[:, 0]
     finite = value[np.isfinite(value)] if np.isfinite(value).any() else np.array([0.0, 1.0])
     low, high = float(finite.min()), float(finite.max())
     margin = 0.0 if high > low else abs(low) / 10 or 1.0
-    outcome, width = model.outcome_, None
-    if outcome.name != "custom" or hasattr(outcome.definition, "mean_distribution"):
-        width = np.diff(model.predict_interval(rows, level=0.9, kind="mean"), axis=1)[:, 0]
+    width = None
+    if fitted.has_distribution("mean"):
+        width = np.diff(fitted.quantiles(rows, np.array([0.05, 0.95]), "mean"), axis=1)[:, 0]
     return _Surface("mean outcome", value, width, (low - margin, high + margin), None)
 
 
-def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], model: Any) -> None:
+def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], fitted: Fitted) -> None:
     if found.best is not None:
-        _draw_image(ax, _class_colours(found, model), edges)
-        _write_classes(ax, model)
+        _draw_image(ax, _class_colours(found, len(fitted.class_names)), edges)
+        _write_classes(ax, fitted.class_names)
         return
     low, high = found.limits
-    colours = BLUE_TO_VERMILION if hasattr(model, "classes_") else "cividis"
+    colours = "cividis" if fitted.classes is None else BLUE_TO_VERMILION
     image = _draw_image(ax, found.value, edges, cmap=colours, vmin=low, vmax=high)
     ax.figure.colorbar(image, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
 
 
-def _draw_image(ax: Axes, cells: FloatArray, edges: tuple[FloatArray, FloatArray], **colours: Any) -> AxesImage:
-    """One value or colour for each cell of the grid, whose cells are all of a size."""
-    shape = len(edges[1]) - 1, len(edges[0]) - 1, *cells.shape[1:]
+def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArray], **colours: Any) -> AxesImage:
+    """One value or colour for each square of the grid."""
+    shape = len(edges[1]) - 1, len(edges[0]) - 1, *colour.shape[1:]
     extent = (edges[0][0], edges[0][-1], edges[1][0], edges[1][-1])
     return ax.imshow(
-        cells.reshape(shape), extent=extent, origin="lower", aspect="auto", interpolation="nearest", **colours
+        colour.reshape(shape), extent=extent, origin="lower", aspect="auto", interpolation="nearest", **colours
     )
 
 
-def _class_colours(found: _Surface, model: Any) -> FloatArray:
+def _class_colours(found: _Surface, n_classes: int) -> FloatArray:
     """The class's colour where it is certain, white where it is no more probable than any other."""
-    n_classes = len(model.classes_)
     colours = np.array([to_rgb(class_colour(i)) for i in range(n_classes)])
     chance = 1 / n_classes if n_classes > 1 else 0.0
     strength = np.clip((found.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
     return np.asarray(1 - strength * (1 - colours[found.best]))
 
 
-def _write_classes(ax: Axes, model: Any) -> None:
-    handles = [ax.plot([], [], "s", color=class_colour(i), markersize=6)[0] for i in range(len(model.classes_))]
-    names = [wrapped(label, 1.5, _SIZE, 2) for label in model.classes_]
+def _write_classes(ax: Axes, class_names: tuple[str, ...]) -> None:
+    handles = [ax.plot([], [], "s", color=class_colour(i), markersize=6)[0] for i in range(len(class_names))]
+    names = [wrapped(name, 1.5, _SIZE, 2) for name in class_names]
     ax.legend(handles, names, fontsize=_SIZE, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -175,12 +177,12 @@ def _draw_widths(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]
     ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
 
 
-def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surface, model: Any) -> None:
+def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surface, fitted: Fitted) -> None:
     random = np.random.default_rng(0)
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
-    if hasattr(model, "classes_"):
-        for i, label in enumerate(model.classes_):
+    if fitted.classes is not None:
+        for i, label in enumerate(fitted.classes):
             own = y == label
             ax.scatter(x_place[own], y_place[own], color=class_colour(i), **edge)
     else:

@@ -1,8 +1,7 @@
-"""Rows of a table as a model sees them: a matrix of numbers and codes of levels."""
+"""Rows of a table as a model sees them: numbers, and positions of categories."""
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import MaxNLocator
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
-from .._typing import AnyArray, FloatArray
-from .._validation import check_no_infinity
-from ..rules import feature_name, level_name
-from ..table import column_position
+from .._typing import FloatArray
+from ..table import Column, Rows, Schema
 from ._words import wrapped
 
 _TICK_SIZE = 9.0
@@ -29,87 +25,89 @@ class Feature:
 
     position: int
     name: str
-    cells: FloatArray  # numbers or codes, NaN where missing
-    levels: AnyArray | None
+    values: FloatArray  # numbers or positions of categories, NaN where missing
+    column: Column
+
+    @property
+    def names(self) -> list[str] | None:
+        """What stands at the positions of an axis without numbers: categories, truth values."""
+        return [self.column.text(float(i)) for i in range(self._n_positions)] if self._n_positions else None
+
+    @property
+    def _n_positions(self) -> int:
+        return 2 if self.column.is_whole and self.column.categories is None else len(self.column.category_texts())
 
     @property
     def present(self) -> FloatArray:
-        """The cells that are not missing and that training knew."""
-        known = ~np.isnan(self.cells)
-        if self.levels is not None:
-            known &= (self.cells >= 0) & (self.cells < len(self.levels))
-        return self.cells[known]
+        """The values that are not missing and that training knew."""
+        known = ~np.isnan(self.values)
+        if self.names is not None:
+            known &= (self.values >= 0) & (self.values < len(self.names))
+        return self.values[known]
 
     @property
     def typical(self) -> float:
-        """The median, or the most common level; NaN where every cell is missing."""
+        """The median, or the most common category; NaN where every value is missing."""
         present = self.present
         if len(present) == 0:
             return np.nan
-        if self.levels is None:
+        if self.names is None:
             return float(np.median(present))
         return float(np.argmax(np.bincount(present.astype(np.int64))))
 
     def edges(self, n: int) -> FloatArray:
-        """The borders of n cells along the axis; of levels, one cell for each."""
-        if self.levels is not None:
-            return np.arange(-0.5, max(len(self.levels), 1))
+        """The borders of n stretches along the axis; of categories, one stretch for each."""
+        if self.names is not None:
+            return np.arange(-0.5, max(len(self.names), 1))
         present = self.present if len(self.present) else np.array([0.0, 1.0])
         low, high = float(present.min()), float(present.max())
         margin = _MARGIN * (high - low) or 0.5
         return np.linspace(low - margin, high + margin, n + 1)
 
     def scattered(self, random: np.random.Generator) -> FloatArray:
-        """Where to draw the rows: levels are strewn about their place, so that rows do not hide each other."""
-        return self.cells if self.levels is None else self.cells + random.uniform(-0.3, 0.3, len(self.cells))
+        """Where to draw the rows: categories are strewn about their place, so that rows do not hide each other."""
+        return self.values if self.names is None else self.values + random.uniform(-0.3, 0.3, len(self.values))
 
     def label(self, axis: Axis) -> None:
-        """Write the name on an axis, and the levels where there are any."""
-        n_gaps = int(np.isnan(self.cells).sum())
+        """Write the name on an axis, and the categories where there are any."""
+        n_missing = int(np.isnan(self.values).sum())
         name = wrapped(self.name, 4.0, _TICK_SIZE, 2)
-        axis.set_label_text(f"{name} ({n_gaps} gaps not drawn)" if n_gaps else name)
-        if self.levels is None:
+        axis.set_label_text(f"{name} ({n_missing} missing values not drawn)" if n_missing else name)
+        if self.names is None:
             axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
             return
         flat = isinstance(axis, XAxis)
-        names = [wrapped(level_name(level), 1.2, _TICK_SIZE, 2) for level in self.levels]
+        names = [wrapped(name, 1.2, _TICK_SIZE, 2) for name in self.names]
         slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if flat and len(names) > 4 else {}
         axis.set_ticks(np.arange(len(names)), names, **slant)
 
 
+@dataclass(frozen=True)
 class Table:
-    """Rows that a fitted model has read, and a way to ask it about rows of our own making."""
+    """Rows that were read, and the schema they were read by."""
 
-    def __init__(self, model: Any, X: Any) -> None:
-        check_is_fitted(model)
-        self.names = getattr(model, "feature_names_in_", None)
-        self.categories = model.categories_
-        self.matrix = model._read_table(X, reset=False)
-        check_no_infinity(self.matrix, self.names)
-        # Our rows are numbers and codes already, without names.
-        self.model = copy(model)
-        self.model.categories_ = (None,) * len(self.categories)
-        vars(self.model).pop("feature_names_in_", None)
+    schema: Schema
+    rows: Rows
 
     def feature(self, parameter: str, feature: Any) -> Feature:
         """A column by its name or position."""
-        return self._at(column_position(parameter, feature, len(self.categories), self.names) % len(self.categories))
+        return self._at(self.schema.position(parameter, feature))
 
     def _at(self, position: int) -> Feature:
-        column = self.matrix[:, [position]]
-        cells = (column.toarray() if sparse.issparse(column) else column).ravel()
-        return Feature(position, feature_name(position, self.names), cells, self.categories[position])
+        column = self.rows.matrix[:, [position]]
+        values = (column.toarray() if sparse.issparse(column) else column).ravel()
+        return Feature(position, self.schema.name(position), values, self.schema.columns[position])
 
-    def typical_rows(self, varied: dict[int, FloatArray]) -> FloatArray:
-        """Rows with some columns given and every other at its median or most common level."""
+    def typical_rows(self, varied: dict[int, FloatArray]) -> Rows:
+        """Rows with some columns given and every other at its median or most common category."""
         n_rows = len(next(iter(varied.values())))
-        rows = np.empty((n_rows, len(self.categories)))
+        rows = np.empty((n_rows, self.schema.n_features))
         for position in range(rows.shape[1]):
             rows[:, position] = varied[position] if position in varied else self._at(position).typical
-        return rows
+        return Rows(rows)
 
 
 def note_on_others(ax: Axes, table: Table, n_drawn: int, title: str) -> None:
     """Write a title, and that features that are not drawn are held."""
-    others = len(table.categories) > n_drawn
-    ax.set_title(f"{title}\n(other features at their median or most common level)" if others else title, fontsize=10)
+    others = table.schema.n_features > n_drawn
+    ax.set_title(f"{title}\n(other features at their median or most common category)" if others else title, fontsize=10)

@@ -7,13 +7,13 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from .._validation import check_optional_integer
+from ..estimators import Model, fitted_tree_of
 from ._picture import LARGE, TreePicture
-from ._posteriors import single_tree
 from ._sheet import Sheet
 
 
-def tree(model: Any, *, max_depth: int | None = None, ax: Any = None) -> Axes:
-    """Draw a fitted tree: cuts with their odds against no cut, leaves with their posteriors.
+def tree(model: Model, *, max_depth: int | None = None, ax: Any = None) -> Axes:
+    """Draw a fitted tree: splits with their odds against no split, leaves with their posteriors.
 
     Parameters
     ----------
@@ -28,8 +28,7 @@ def tree(model: Any, *, max_depth: int | None = None, ax: Any = None) -> Axes:
     -------
     matplotlib Axes
     """
-    model = single_tree(model)
-    picture = TreePicture(model, check_optional_integer("max_depth", max_depth, low=0), LARGE)
+    picture = TreePicture(fitted_tree_of(model), check_optional_integer("max_depth", max_depth, low=0), LARGE)
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
     left = (sheet.width - picture.width) / 2
     picture.draw(sheet.ax, left, sheet.top, sheet.scale)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.axes import Axes
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_integer, check_optional_integer, shown
-from ..estimators._space import TreeSpace
+from ..estimators import Model, fitted_of
+from ..fitted import FittedSpace
 from ._picture import SMALL, TreePicture
 from ._sheet import Sheet
 
@@ -17,7 +17,7 @@ _TITLE = 0.42
 _NARROWEST = 1.5  # so that the title has room
 
 
-def trees(space: Any, *, n: int = 4, max_depth: int | None = None, ax: Any = None) -> Axes:
+def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = None) -> Axes:
     """Draw the most probable trees of a tree space side by side, with their weights.
 
     Parameters
@@ -25,7 +25,7 @@ def trees(space: Any, *, n: int = 4, max_depth: int | None = None, ax: Any = Non
     space
         A fitted tree space.
     n
-        How many trees at most; the space's `n_trees` says how many it knows.
+        How many trees at most.
     max_depth
         Deepest level to draw; None for all. Nodes at which the drawing ends have a dashed frame.
     ax
@@ -35,16 +35,18 @@ def trees(space: Any, *, n: int = 4, max_depth: int | None = None, ax: Any = Non
     -------
     matplotlib Axes
     """
-    if not isinstance(space, TreeSpace):
+    fitted = fitted_of(space)
+    if not isinstance(fitted, FittedSpace):
         raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
-    check_is_fitted(space)
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
-    pictures = [TreePicture(tree, max_depth, SMALL) for tree in space.trees_[:n]]
+    pictures = [TreePicture(tree, max_depth, SMALL) for tree in fitted.best_trees(n)]
     widths = [max(picture.width, _NARROWEST) for picture in pictures]
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
     sheet = Sheet(pictures[0].posteriors, width, max(picture.height for picture in pictures) + _TITLE, ax)
     left = 0.0
-    for picture, room, weight, share in zip(pictures, widths, space.weights_, space.tree_shares_, strict=False):
+    for picture, room, weight, share in zip(
+        pictures, widths, fitted.tree_weights(n), fitted.tree_shares(n), strict=True
+    ):
         begin = left + (room - picture.width) / 2
         title = f"weight {weight:.0%}\n({share:.2g} of all trees)"
         size = SMALL.size * 1.1 * sheet.scale

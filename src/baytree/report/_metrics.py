@@ -16,6 +16,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from .._typing import AnyArray, FloatArray
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import Fitted
 
 _RESAMPLES = 1000
 _LEVEL = 0.9
@@ -44,13 +46,14 @@ class Metric:
     reason: str = ""  # where the figure is not defined
 
 
-def hold_out(model: Any, X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> HeldOut | str:
+def hold_out(model: Model, X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> HeldOut | str:
     """Predict rows that were given as held out, or each fold from the others; a sentence where neither can be done."""
-    y = _known(model, y)
+    fitted = fitted_of(model)
+    y = _known(fitted, y)
     if held_out is not None:
         X_new, y_new = held_out
-        return _predicted(model, X_new, _known(model, y_new), "rows given as held out")
-    classes = getattr(model, "classes_", None)
+        return _predicted(model, X_new, _known(fitted, y_new), "rows given as held out")
+    classes = fitted.classes
     most = len(y) if classes is None else int(max(np.sum(y == label) for label in classes))
     folds = min(folds, most)
     if folds < 2:
@@ -63,7 +66,8 @@ def hold_out(model: Any, X: Any, y: Any, held_out: tuple[Any, Any] | None, folds
     for train, test in divided:
         grown = clone(model).fit(_safe_indexing(X, train), y[train])
         part = _predicted(grown, _safe_indexing(X, test), y[test], "")
-        parts.append((test, part if classes is None else _with_all_classes(part, grown.classes_, classes)))
+        known = fitted_of(grown).classes
+        parts.append((test, part if classes is None or known is None else _with_all_classes(part, known, classes)))
     order = np.argsort(np.concatenate([test for test, _ in parts]))
 
     def joined(name: str) -> Any:
@@ -82,44 +86,44 @@ def _with_all_classes(part: HeldOut, known: AnyArray, classes: AnyArray) -> Held
     return replace(part, probabilities=probabilities)
 
 
-def _known(model: Any, y: Any) -> AnyArray:
+def _known(fitted: Fitted, y: Any) -> AnyArray:
     """Outcomes as an array; refuses classes that the model does not know."""
     y = np.asarray(y)
-    for label in np.unique(y) if hasattr(model, "classes_") else ():
-        if not np.any(model.classes_ == label):
+    for label in () if fitted.classes is None else np.unique(y):
+        if not np.any(fitted.classes == label):
             raise ValueError(f"y has the class {label.item()!r}, which the model does not know: give it the model's y.")
     return y
 
 
-def _predicted(model: Any, X: Any, y: AnyArray, how: str) -> HeldOut:
-    if hasattr(model, "classes_"):
-        return HeldOut(how, y, probabilities=model.predict_proba(X))
-    try:
-        interval = model.predict_interval(X, level=_LEVEL)
-    except TypeError:  # an outcome of one's own without a distribution
-        interval = None
-    return HeldOut(how, y, mean=model.predict(X), interval=interval)
+def _predicted(model: Model, X: Any, y: AnyArray, how: str) -> HeldOut:
+    fitted, rows = fitted_of(model), read_rows(model, X)
+    mean = fitted.mean(rows)
+    if fitted.classes is not None:
+        return HeldOut(how, y, probabilities=mean)
+    ends = np.array([(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    interval = fitted.quantiles(rows, ends) if fitted.has_distribution() else None
+    return HeldOut(how, y, mean=mean[:, 0] if mean.shape[1] == 1 else mean, interval=interval)
 
 
-def metrics_of(model: Any, held_out: HeldOut) -> list[Metric]:
+def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
     """The figures that matter for the outcome."""
-    return _of_classes(model, held_out) if hasattr(model, "classes_") else _of_numbers(held_out)
+    return _of_numbers(held_out) if fitted.classes is None else _of_classes(fitted.classes, held_out)
 
 
-def _of_classes(model: Any, held_out: HeldOut) -> list[Metric]:
+def _of_classes(classes: AnyArray, held_out: HeldOut) -> list[Metric]:
     p = held_out.probabilities
     assert p is not None  # noqa: S101
-    is_class = held_out.y[:, None] == model.classes_[None, :]
+    is_class = held_out.y[:, None] == classes[None, :]
     of_own = np.where(is_class.any(axis=1), p[np.arange(len(p)), is_class.argmax(axis=1)], 0.0)
-    right = model.classes_[p.argmax(axis=1)] == held_out.y
+    right = classes[p.argmax(axis=1)] == held_out.y
     low, high = stats.beta(right.sum() + 0.5, (~right).sum() + 0.5).interval(_LEVEL)
     found = [
         Metric("Accuracy", "share of rows whose most probable class is right", float(right.mean()), low, high),
         _mean_metric("Log loss", "surprise at the true class, in nats; 0 is perfect", -_safe_log(of_own)),
         _mean_metric("Brier score", "mean squared error of the probabilities; 0 is perfect", _brier(p, is_class)),
     ]
-    if len(model.classes_) == 2:
-        found.append(_area(p[:, 1], is_class[:, 1], str(model.classes_[1])))
+    if len(classes) == 2:
+        found.append(_area(p[:, 1], is_class[:, 1], str(classes[1])))
     return found
 
 
@@ -194,19 +198,20 @@ class Bin:
     n: int
 
 
-def calibration_of(model: Any, held_out: HeldOut, n_bins: int = 10) -> list[Bin]:
+def calibration_of(fitted: Fitted, held_out: HeldOut, n_bins: int = 10) -> list[Bin]:
     """Predictions in bins of equal numbers of rows, and what was observed there, with intervals.
 
     Of two classes the probability of the second, of more that of the most probable class, of numbers the mean.
     """
-    if held_out.probabilities is None:
+    classes = fitted.classes
+    if held_out.probabilities is None or classes is None:
         assert held_out.mean is not None  # noqa: S101
         predicted, observed = held_out.mean, np.asarray(held_out.y, dtype=np.float64)
-    elif len(model.classes_) == 2:
-        predicted, observed = held_out.probabilities[:, 1], (held_out.y == model.classes_[1]).astype(float)
+    elif len(classes) == 2:
+        predicted, observed = held_out.probabilities[:, 1], (held_out.y == classes[1]).astype(float)
     else:
         top = held_out.probabilities.argmax(axis=1)
-        predicted, observed = held_out.probabilities.max(axis=1), (model.classes_[top] == held_out.y).astype(float)
+        predicted, observed = held_out.probabilities.max(axis=1), (classes[top] == held_out.y).astype(float)
     groups = np.array_split(np.argsort(predicted, kind="stable"), min(n_bins, len(predicted)))
     return [_bin(predicted[rows], observed[rows], is_share=held_out.probabilities is not None) for rows in groups]
 

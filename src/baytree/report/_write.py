@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_integer
-from ..estimators._space import TreeSpace
+from ..estimators import FittedEstimator, estimator_of, fitted_of, read_rows
+from ..fitted import FittedTree
+from ..persistence import write_text
 from ._contents import contents_of, curve_text
 from ._html import element, paragraph, section
 from ._metrics import hold_out
@@ -31,7 +33,7 @@ from ._sections import (
 
 
 def write(
-    model: Any,
+    model: FittedEstimator,
     X: Any,
     y: Any,
     path: str | Path,
@@ -46,7 +48,7 @@ def write(
     Parameters
     ----------
     model
-        A fitted tree or tree space.
+        A fitted tree or tree space, or a pipeline that ends in one.
     X, y
         The rows it was fitted to. They are not written to the page; the quality is measured by cross-validation.
     path
@@ -65,32 +67,28 @@ def write(
     pathlib.Path
         The file.
     """
-    check_is_fitted(model)
+    estimator, fitted = estimator_of(model), fitted_of(model)
     check_consistent_length(X, y)
     folds = check_integer("folds", folds, low=2)
     for name, value in (("title", title), ("source", source)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
-    model._read_table(X, reset=False)  # refuses a table that is not the model's
-    tree_model = model.modal_tree_ if isinstance(model, TreeSpace) else model
+    read_rows(model, X)  # refuses a table that is not the model's
     target = getattr(y, "name", None)  # of a pandas or polars series
     target = None if target is None or target == "" else str(target)
     parts = [
-        quality(model, hold_out(model, X, y, held_out, folds)),
-        _tree_part(tree_model),
+        quality(fitted, hold_out(model, X, y, held_out, folds)),
+        _tree_part(fitted.modal),
         _case_part(),
-        feature_part(model),
-        alternatives_part(model, tree_model),
-        rules_part(tree_model),
-        limits_part(model, tree_model),
-        provenance_part(model, np.asarray(y), target, source),
+        feature_part(fitted),
+        alternatives_part(fitted),
+        rules_part(fitted.modal),
+        limits_part(fitted),
+        provenance_part(estimator, np.asarray(y), target, source),
     ]
-    heading = title or f"{type(model).__name__}: what it says and how sure it is"
-    lead = summary_text(model, tree_model, len(np.asarray(y)), target)
-    page = _page(heading, lead, parts, contents_of(model, tree_model, target))
-    path = Path(path)
-    path.write_text(page, encoding="utf-8")
-    return path
+    heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
+    lead = summary_text(fitted, len(np.asarray(y)), target)
+    return write_text(path, _page(heading, lead, parts, contents_of(fitted, target)))
 
 
 _SECTIONS = {
@@ -152,7 +150,7 @@ def _button(name: str, text: str) -> str:
     return element("button", text, type="button", id=name)
 
 
-def _tree_part(tree_model: Any) -> str:
+def _tree_part(fitted: FittedTree) -> str:
     toolbar = element(
         "div",
         '<label for="search">Find a column<input id="search" type="search" autocomplete="off"></label>',
@@ -170,15 +168,15 @@ def _tree_part(tree_model: Any) -> str:
         "tree",
         "The tree",
         paragraph(
-            "Click a cut to open or close what is below it, a leaf for its rule. By keyboard: arrows to move, Enter to "
-            f"open or close, + and - to zoom. {curve_text(tree_model)}",
+            "Click a split to open or close what is below it, a leaf for its rule. By keyboard: arrows to move, Enter "
+            f"to open or close, + and - to zoom. {curve_text(fitted)}",
             class_="soft",
         ),
         toolbar,
         element("div", canvas, id="view", class_="view"),
         element("div", id="detail", aria_live="polite"),
         "<noscript><p>The drawing and the form need JavaScript; the text and the rules say the same.</p></noscript>",
-        text_part(tree_model),
+        text_part(fitted),
     )
 
 

@@ -39,8 +39,8 @@
   const ruleTo = (node) => {
     const path = pathTo(node);
     return path.slice(1).map((child, i) => {
-      const cut = nodes[path[i]], isLeft = tree.choices[path[i]][0].left === child;
-      return `${cut.feature} ${isLeft ? cut.yes : cut.no}`;
+      const split = nodes[path[i]], isLeft = tree.choices[path[i]][0].left === child;
+      return `${split.feature} ${isLeft ? split.yes : split.no}`;
     });
   };
 
@@ -115,7 +115,7 @@
   }
   function describe(node) {
     const own = nodes[node], parts = [], isLeaf = !childrenOf(node).length;
-    parts.push(make("p", {}, make("strong", {}, isLeaf ? `Leaf ${node}:` : `Cut ${node}: ${own.feature} ${own.yes}?`),
+    parts.push(make("p", {}, make("strong", {}, isLeaf ? `Leaf ${node}:` : `Split ${node}: ${own.feature} ${own.yes}?`),
       ` ${rows(own.n)}.`));
     const rule = ruleTo(node);
     if (rule.length) parts.push(make("p", { id: "rule" }, `If ${rule.join(" and ")}.`));
@@ -123,7 +123,7 @@
     parts.push(make("p", { class: "soft" }, `Posterior: ${own.posterior}.`));
     if (!isLeaf) {
       const others = own.others.map(([name, share]) => `${name} (${percent(share)})`).join(", ");
-      parts.push(make("p", {}, `Odds of the cut against none: ${own.odds}. ` +
+      parts.push(make("p", {}, `Odds of the split against none: ${own.odds}. ` +
         (others ? `It could also have been: ${others}.` : "Nothing else comes near.")));
     }
     $("detail").replaceChildren(...parts);
@@ -186,7 +186,7 @@
       if ((node.features || []).some((name) => name.toLowerCase().includes(text))) marked.add(i);
     });
     for (const node of marked) pathTo(node).slice(0, -1).forEach((above) => closed.delete(above));
-    $("found").textContent = text ? `${marked.size} ${marked.size === 1 ? "cut uses" : "cuts use"} such a feature` : "";
+    $("found").textContent = text ? `${marked.size} ${marked.size === 1 ? "split uses" : "splits use"} such a feature` : "";
     draw();
   }
   $("search").addEventListener("input", search);
@@ -212,21 +212,23 @@
 
   // A case ------------------------------------------------------------------------------------------------------------
   const UNSEEN = -1;
-  const sumOf = (cut, row) => cut.terms.reduce(
-    (sum, [feature, coefficient, gap]) => sum + coefficient * (row[feature] === null ? gap : row[feature]), 0);
-  function goesLeft(cut, row) {
-    if (cut.terms) return sumOf(cut, row) <= cut.threshold;
-    const cell = row[cut.feature];
-    if (cell === null) return cut.gapsLeft;
-    if (cut.levelsLeft) return cut.levelsLeft.includes(cell) || (!cut.levelsRight.includes(cell) && cut.unseenLeft);
-    return cut.threshold === null || cell <= cut.threshold;
+  const sumOf = (split, row) => split.terms.reduce(
+    (sum, [feature, coefficient, missing]) => sum + coefficient * (row[feature] === null ? missing : row[feature]), 0);
+  const featuresOf = (split) => split.kind === "hyperplane" ? split.terms.map(([feature]) => feature) : [split.feature];
+  function goesLeft(split, row) {
+    if (split.kind === "hyperplane") return sumOf(split, row) <= split.threshold;
+    const value = row[split.feature];
+    if (value === null) return split.missingLeft;
+    if (split.kind === "present_missing") return true;
+    if (split.kind === "threshold") return value <= split.threshold;
+    return split.leftCategories.includes(value) || (!split.rightCategories.includes(value) && split.unseenLeft);
   }
   function predict(row) {  // the average over all trees; of one tree its leaf's value
     const known = new Map();
     const below = (node) => {
       if (known.has(node)) return known.get(node);
       const shares = [[graph.leafShare[node], graph.value[node]]];
-      for (const cut of graph.choices[node]) shares.push([cut.share, below(goesLeft(cut, row) ? cut.left : cut.right)]);
+      for (const split of graph.choices[node]) shares.push([split.share, below(goesLeft(split, row) ? split.left : split.right)]);
       const counted = shares.filter(([share]) => share > 0);
       const value = graph.value[node].map((_, k) => counted.reduce(
         (sum, [share, of]) => sum === null || of[k] === null ? null : sum + share * of[k], 0));
@@ -240,36 +242,40 @@
     while (childrenOf(node).length) node = goesLeft(tree.choices[node][0], row) ? tree.choices[node][0].left : tree.choices[node][0].right;
     return node;
   }
-  function stepText(node, row) {  // a cut in words, with the row's cell
-    const cut = tree.choices[node][0], own = nodes[node], condition = goesLeft(cut, row) ? own.yes : own.no;
-    if (cut.terms) {
-      const gaps = cut.terms.filter(([feature]) => row[feature] === null);
-      const filled = gaps.map(([feature, , gap]) => `${model.features[feature].name} counts as ${number(gap)}`);
-      return `${own.feature} = ${sumOf(cut, row)} ${condition}${filled.length ? ` (${filled.join(", ")})` : ""}`;
+  function stepText(node, row) {  // a split in words, with the row's value
+    const split = tree.choices[node][0], own = nodes[node], condition = goesLeft(split, row) ? own.yes : own.no;
+    if (split.kind === "hyperplane") {
+      const missing = split.terms.filter(([feature]) => row[feature] === null);
+      const filled = missing.map(([feature, , mean]) => `${model.features[feature].name} counts as ${number(mean)}`);
+      return `${own.feature} = ${sumOf(split, row)} ${condition}${filled.length ? ` (${filled.join(", ")})` : ""}`;
     }
-    const cell = row[cut.feature], { name, levels } = model.features[cut.feature];
-    const isNew = cell === null ? !cut.sawGaps : cut.levelsLeft && ![...cut.levelsLeft, ...cut.levelsRight].includes(cell);
-    const has = cell === null ? `${name} is missing` : `${name} = ${!levels ? cell : cell === UNSEEN ? "another level" : levels[cell]}`;
-    if (isNew) return `${has}, not seen here, goes with the larger part: ${condition}`;
-    return cell === null ? `${has}${condition === "is missing" ? "" : `: ${condition}`}` : `${has} ${condition}`;
+    const value = row[split.feature], { name, kind, names } = model.features[split.feature];
+    const sawValue = split.kind !== "category_set" || [...split.leftCategories, ...split.rightCategories].includes(value);
+    const isNew = value === null ? !split.sawMissing : !sawValue;
+    const text = !names ? value : value === UNSEEN ? "another category" : names[value];
+    const has = value === null ? `${name} is missing` : `${name} = ${text}`;
+    if (isNew) return `${has}, not seen here, goes to the larger side: ${condition}`;
+    if (value !== null && kind === "truth value") return `${name} ${condition}`;
+    return value === null ? `${has}${condition === "is missing" ? "" : `: ${condition}`}` : `${has} ${condition}`;
   }
   const used = new Set();
-  for (const choices of graph.choices) for (const cut of choices)
-    (cut.terms ? cut.terms.map(([feature]) => feature) : [cut.feature]).forEach((feature) => used.add(feature));
+  for (const choices of graph.choices) for (const split of choices)
+    featuresOf(split).forEach((feature) => used.add(feature));
   const fields = [...used].sort((a, b) => a - b);
   for (const feature of fields) {
-    const { name, levels } = model.features[feature], id = `field-${feature}`;
+    const { name, kind, names } = model.features[feature], id = `field-${feature}`;
     let field;
-    if (levels) {
+    if (names) {
       field = make("select", { id }, make("option", { value: "" }, "(missing)"),
-        ...levels.map((level, i) => make("option", { value: i }, level)), make("option", { value: UNSEEN }, "(another level)"));
+        ...names.map((category, i) => make("option", { value: i }, category)));
+      if (kind === "category") field.append(make("option", { value: UNSEEN }, "(another category)"));
     } else {
       field = make("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", placeholder: "missing" });
     }
     $("fields").append(make("label", { for: id }, name, field));
   }
   const rest = model.features.length - fields.length;
-  $("rest").textContent = rest ? `${rest} of ${model.features.length} columns are never asked for: they do not matter.` : "";
+  $("rest").textContent = rest ? `${rest} of ${model.features.length} columns are not used: they do not matter.` : "";
 
   function readRow() {
     const row = model.features.map(() => null), wrong = [];
@@ -317,20 +323,20 @@
   }
   $("form").addEventListener("submit", (event) => { event.preventDefault(); answer(); });
 
-  // A cell as it stands in a table: a level, a number, a truth value, or a word for a gap.
-  function setCell(feature, cell) {
-    const { cells, name } = model.features[feature], given = cell === null || cell === undefined ? "" : String(cell);
-    const text = given.trim(), isGap = ["", "nan", "null", "none", "na", "<na>"].includes(text.toLowerCase());
-    const field = $(`field-${feature}`);
-    if (!cells) {
-      field.value = isGap ? "" : { true: "1", false: "0" }[text.toLowerCase()] ?? text;
+  // A value as it stands in a table: a category, a number, a truth value, or a word for a missing one.
+  function setValue(feature, value) {
+    const { kind, written, name } = model.features[feature], given = value === null || value === undefined ? "" : String(value);
+    const text = given.trim(), isMissing = ["", "nan", "null", "none", "na", "<na>"].includes(text.toLowerCase());
+    const truth = { true: "1", false: "0" }[text.toLowerCase()] ?? text, field = $(`field-${feature}`);
+    if (kind === "number" || kind === "truth value") {
+      field.value = isMissing ? "" : kind === "number" ? truth : String(Number(truth));
       return;
     }
-    const found = [(level) => level === given, (level) => level.trim() === text,
-      (level) => text !== "" && level.trim() !== "" && Number(level) === Number(text)]
-      .map((same) => cells.findIndex(same)).find((level) => level >= 0);
-    if (found === undefined && !isGap) notes.push(`${name}: no training row has the level ${given}.`);
-    field.value = found !== undefined ? String(found) : isGap ? "" : String(UNSEEN);
+    const found = [(category) => category === given, (category) => category.trim() === text,
+      (category) => text !== "" && category.trim() !== "" && Number(category) === Number(text)]
+      .map((same) => written.findIndex(same)).find((category) => category >= 0);
+    if (found === undefined && !isMissing) notes.push(`${name}: no training row has the category ${given}.`);
+    field.value = found !== undefined ? String(found) : isMissing || kind !== "category" ? "" : String(UNSEEN);
   }
   let notes = [];
   function paste() {
@@ -347,23 +353,23 @@
     answer();
     out.prepend(...notes.map((note) => make("p", { class: "error" }, note)));
   }
-  function fillByName(cells) {
+  function fillByName(values) {
     const names = model.features.map(({ name }) => name);
-    const unknown = Object.keys(cells).filter((name) => !names.includes(name) && name !== model.target);
+    const unknown = Object.keys(values).filter((name) => !names.includes(name) && name !== model.target);
     if (unknown.length) throw new Error(`there is no column ${unknown.join(", ")}.`);
-    for (const feature of fields) setCell(feature, cells[names[feature]]);
+    for (const feature of fields) setValue(feature, values[names[feature]]);
   }
-  function splitLine(line) {  // by tabs, semicolons or commas; quotes keep a cell together
-    const separator = ["\t", ";"].find((mark) => line.includes(mark)) || ",", cells = [""];
+  function splitLine(line) {  // by tabs, semicolons or commas; quotes keep a value together
+    const separator = ["\t", ";"].find((mark) => line.includes(mark)) || ",", values = [""];
     let isQuoted = false;
     for (let i = 0; i < line.length; i++) {
-      const last = cells.length - 1;
-      if (line[i] === '"' && isQuoted && line[i + 1] === '"') cells[last] += line[++i];
-      else if (line[i] === '"' && (isQuoted || cells[last] === "")) isQuoted = !isQuoted;
-      else if (line[i] === separator && !isQuoted) cells.push("");
-      else cells[last] += line[i];
+      const last = values.length - 1;
+      if (line[i] === '"' && isQuoted && line[i + 1] === '"') values[last] += line[++i];
+      else if (line[i] === '"' && (isQuoted || values[last] === "")) isQuoted = !isQuoted;
+      else if (line[i] === separator && !isQuoted) values.push("");
+      else values[last] += line[i];
     }
-    return cells;
+    return values;
   }
   function fillFromLines(lines) {
     if (lines.length > 1) {
@@ -373,7 +379,7 @@
     }
     if (lines[0].length !== model.features.length)
       throw new Error(`it has ${lines[0].length} values, the table has ${model.features.length} columns.`);
-    for (const feature of fields) setCell(feature, lines[0][feature]);
+    for (const feature of fields) setValue(feature, lines[0][feature]);
   }
   $("fill").addEventListener("click", paste);
 })();

@@ -85,7 +85,7 @@ def reproduce(
 
 
 def _regression_sets(data: str | Path | None) -> list[DataSet]:
-    """Every reg_*.csv of the folder; text as codes in order, gaps as they are."""
+    """Every reg_*.csv of the folder; text as codes in order, missing values as they are."""
     if not data:
         return []
     found = []
@@ -97,11 +97,11 @@ def _regression_sets(data: str | Path | None) -> list[DataSet]:
     return found
 
 
-def _as_numbers(cells: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _as_numbers(values: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     try:
-        return np.array([float(cell) if cell else np.nan for cell in cells])
+        return np.array([float(value) if value else np.nan for value in values])
     except ValueError:
-        return np.unique(cells, return_inverse=True)[1].astype(np.float64)
+        return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _provenance(repeats: int) -> str:

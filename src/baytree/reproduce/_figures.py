@@ -10,8 +10,7 @@ from scipy import stats
 
 from .._typing import AnyArray, FloatArray
 from ..datasets import DataSet
-from ..estimators import BayesianTreeClassifier
-from ..partitions import partition_space
+from ..estimators import BayesianTreeClassifier, partition_space
 from ..priors import PartitionPrior
 
 try:
@@ -48,9 +47,9 @@ def _figure_1(folder: Path) -> tuple[str, str]:
     X = np.array([[0.0], [0.5], [1.25], [1.5], [1.75]])
     space = partition_space(X, [1, 1, 1, 0, 0], prior=1.0)
     figure, (axes,) = _axes(1)
-    names = ["no cut", *(f"≤ {t:g}" for t in space["threshold"][1:])]
+    names = ["no split", *(f"≤ {t:g}" for t in space["threshold"][1:])]
     axes.bar(names, np.exp(space["log_likelihood"]), color=[GREY, *[BLUE] * 4])
-    axes.set(xlabel="cut of x", ylabel="likelihood", title="Likelihoods of the partitions")
+    axes.set(xlabel="split of x", ylabel="likelihood", title="Likelihoods of the partitions")
     figure.savefig(folder / "figure_1.png", dpi=110)
     return "figure_1.png", (
         "Figure 1 of the paper: five points, outcomes 1, 1, 1, 0, 0, prior Beta(1, 1). The likelihoods are "
@@ -75,11 +74,13 @@ def _two_gaussians(folder: Path) -> tuple[str, str]:
     space = partition_space(X, y)
     figure, (left, right) = _axes(2)
     for feature, colour in ((0, ORANGE), (1, BLUE)):
-        cuts = space[space["feature"] == feature]
-        left.plot(cuts["threshold"], cuts["log_posterior"], ".", markersize=3, color=colour, label=f"x{feature + 1}")
-        mode = cuts["threshold"][np.argmax(cuts["log_posterior"])]
+        splits = space[space["feature"] == feature]
+        left.plot(
+            splits["threshold"], splits["log_posterior"], ".", markersize=3, color=colour, label=f"x{feature + 1}"
+        )
+        mode = splits["threshold"][np.argmax(splits["log_posterior"])]
         (right.axvline if feature == 0 else right.axhline)(mode, color=colour, label=f"mode of x{feature + 1}")
-    left.axhline(space["log_posterior"][0], color=GREY, label="no cut")
+    left.axhline(space["log_posterior"][0], color=GREY, label="no split")
     left.set(xlabel="threshold", ylabel="log probability", title="Partition space")
     left.legend()
     grid = np.stack(np.meshgrid(np.linspace(-6, 4, 120), np.linspace(-6, 6, 120)), axis=-1)
@@ -91,7 +92,7 @@ def _two_gaussians(folder: Path) -> tuple[str, str]:
     right.legend(loc="lower right", fontsize=7)
     figure.savefig(folder / "figure_3.png", dpi=110)
     return "figure_3.png", (
-        "The two-Gaussian example: log probabilities of all partitions, and the modal cut of each dimension over "
+        "The two-Gaussian example: log probabilities of all partitions, and the modal split of each dimension over "
         "the true probability of green (white points; red ones are black crosses). 500 points, seed 0."
     )
 

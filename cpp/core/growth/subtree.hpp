@@ -1,0 +1,268 @@
+// Grows the whole subtree below a small node on one thread. The rows are sorted by every feature once;
+// going down, each sorted list is divided in two and stays sorted, so a level costs one pass over the
+// lists. Everything a subtree touches fits in a core's cache.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "growth/children.hpp"
+#include "growth/expand.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/mode.hpp"
+#include "partitions/node.hpp"
+#include "partitions/oblique.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split_list.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// 16 bits for the rank of a value in the subtree, 16 for the row.
+struct SmallEntry {
+  std::uint32_t packed;
+};
+inline SmallEntry small_entry(std::uint32_t rank, std::uint32_t row) { return {rank << 16 | row}; }
+inline std::uint32_t row_in_node(SmallEntry entry) { return entry.packed & 0xffff; }
+inline std::uint32_t rank_of(SmallEntry entry) { return entry.packed >> 16; }
+inline bool same_value(SmallEntry a, SmallEntry b) { return (a.packed ^ b.packed) < 0x10000; }
+
+inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 16 bits can number
+
+template <class Number>
+struct SubtreeScratch {
+  std::vector<SmallEntry> lists;  // one list per feature, one behind the other
+  std::vector<SmallEntry> upper;
+  std::vector<std::uint8_t> goes_lower;  // by row
+  std::vector<std::uint8_t> has_ties;    // by feature
+  std::vector<std::uint32_t> missing_rank;  // by feature: the rank of missing values; no row has it if there are none
+  std::vector<FeatureScore> scores;
+  FeatureScratch<Number> feature;  // the one that is looked at
+  PartitionList<Number> best_list;  // of the one with the best partition so far
+  HyperplaneSearchScratch hyperplanes;
+  std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
+};
+
+template <Outcome T>
+class Subtree {
+ public:
+  using Number = typename T::Number;
+
+  // `rows` are those of `root`, a node that may be split; new nodes are appended to `nodes`, which holds
+  // the root alone.
+  Subtree(const Columns& columns, const T& outcome, const Settings& settings, std::span<const Row> rows,
+          std::vector<Node<Number>>& nodes, SubtreeScratch<Number>& scratch)
+      : columns_(columns), outcome_(outcome.narrowed_to(rows)), settings_(settings), rows_(rows), nodes_(nodes),
+        scratch_(scratch), n_features_(columns.columns.size()) {
+    scratch_.lists.resize(n_features_ * rows_.size());
+    scratch_.upper.resize(rows_.size());
+    scratch_.goes_lower.resize(rows_.size());
+    scratch_.scores.resize(n_features_);
+    scratch_.has_ties.resize(n_features_);
+    scratch_.missing_rank.resize(n_features_);
+    for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
+  }
+
+  void grow(Interrupt& interrupt) {
+    struct Task {
+      std::size_t node, begin, end;
+    };
+    std::vector<Task> tasks{{0, 0, rows_.size()}};
+    while (!tasks.empty() && !interrupt.stopped()) {
+      const auto [index, begin, end] = tasks.back();
+      tasks.pop_back();
+      const std::size_t middle = split(index, begin, end);
+      if (middle == begin) continue;
+      const auto lower = static_cast<std::size_t>(nodes_[index].lower);
+      const auto upper = static_cast<std::size_t>(nodes_[index].upper);
+      if (may_split(nodes_[upper], settings_.limits)) tasks.push_back({upper, middle, end});
+      if (may_split(nodes_[lower], settings_.limits)) tasks.push_back({lower, begin, middle});
+    }
+  }
+
+ private:
+  SmallEntry* list(std::size_t feature) { return scratch_.lists.data() + feature * rows_.size(); }
+  std::span<const SmallEntry> list(std::size_t feature, std::size_t begin, std::size_t end) {
+    return {list(feature) + begin, end - begin};
+  }
+
+  void sort_list(const Column& column, std::size_t feature) {
+    sort_rows(column, rows_, scratch_.feature.order, scratch_.feature.spare);
+    std::uint32_t rank = 0;
+    SmallEntry* entries = list(feature);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      rank += i > 0 && !same_value(scratch_.feature.order[i - 1], scratch_.feature.order[i]);
+      entries[i] = small_entry(rank, payload_of(scratch_.feature.order[i]));
+    }
+    scratch_.has_ties[feature] = rank + 1 < rows_.size();
+    const bool ends_in_missing = key_of(scratch_.feature.order.back()) == column.missing_code();
+    scratch_.missing_rank[feature] = ends_in_missing ? rank : rank + 1;
+  }
+
+  // A list that is constant here is never divided again: any part of it is constant too.
+  bool constant(std::size_t feature, std::size_t begin, std::size_t end) {
+    return same_value(list(feature)[begin], list(feature)[end - 1]);
+  }
+
+  Row row_of(SmallEntry entry) const { return rows_[row_in_node(entry)]; }
+
+  SortedFeature<SmallEntry> sorted(std::size_t feature, std::size_t begin, std::size_t end) {
+    const std::span<const SmallEntry> order = list(feature, begin, end);
+    const std::uint32_t missing_rank = scratch_.missing_rank[feature];
+    return {order, count_present(order, [=](SmallEntry entry) { return rank_of(entry) == missing_rank; }),
+            scratch_.has_ties[feature] != 0};
+  }
+
+  void list_partitions_of(std::size_t feature, const ScoredNode<T>& node, const SortedFeature<SmallEntry>& sorted) {
+    const Column& column = columns_.columns[feature];
+    list_partitions(node, feature, column, sorted, settings_, scratch_.feature.list,
+                    [&](SmallEntry entry) { return column.values[column.code_of(row_of(entry))]; });
+  }
+
+  // Splits the node by its modal partition and returns where the upper child's rows begin in the lists; returns `begin`
+  // where it stays a leaf.
+  std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
+    Node<Number>& node = nodes_[index];
+    const typename T::Node scorer = outcome_.node(node.prior, node.statistics.data());
+    const ScoredNode<T> scored{outcome_, scorer, node};
+    const std::size_t best_feature = score(scored, begin, end);
+    std::size_t n_lower = 0;
+    node.partition = modal_partition(
+        node, settings_, scratch_.scores, [&](double rival) { return search(node, rival, begin, end); },
+        [&](const Mode& mode) { return pick(mode, scored, best_feature, begin, end, n_lower); });
+    if (!node.partition.is_split()) return begin;
+    if (node.partition.is_hyperplane()) return divide_by_hyperplane(index, begin, end);
+    const auto feature = static_cast<std::size_t>(node.partition.feature());
+    const std::size_t middle = begin + n_lower;
+    make_children_of(index, list(feature, begin, middle), list(feature, middle, end));
+    if (children_may_split()) {
+      for (const SmallEntry entry : list(feature, begin, middle)) scratch_.goes_lower[row_in_node(entry)] = 1;
+      for (const SmallEntry entry : list(feature, middle, end)) scratch_.goes_lower[row_in_node(entry)] = 0;
+      divide_lists(feature, begin, end);
+    }
+    return middle;
+  }
+
+  // Scores all features and keeps the list of the one with the best partition; returns which it is.
+  std::size_t score(const ScoredNode<T>& scored, std::size_t begin, std::size_t end) {
+    const NodePrior log_prior(settings_.prior, scored.node.depth);
+    double best = scored.node.log_likelihood + settings_.prior.log_no_split(scored.node.depth, 1.0);
+    std::size_t best_feature = n_features_;
+    score_features(
+        scratch_.scores,
+        [&](std::size_t f) -> SplitList* {
+          if (constant(f, begin, end)) return nullptr;
+          list_partitions_of(f, scored, sorted(f, begin, end));
+          return &scratch_.feature.list.splits;
+        },
+        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f, const FeatureScore& score) {
+          const double of_feature = log_prior.of_feature(f) + score.best;
+          if (of_feature <= best) return;
+          best = of_feature;
+          best_feature = f;
+          std::swap(scratch_.feature.list, scratch_.best_list);
+        });
+    return best_feature;
+  }
+
+  // The modal partition of a feature; its list is divided by it, and n_lower entries come first.
+  Partition pick(const Mode& mode, const ScoredNode<T>& scored, std::size_t best_feature, std::size_t begin,
+                 std::size_t end, std::size_t& n_lower) {
+    const auto feature = static_cast<std::size_t>(mode.feature);
+    const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
+    if (feature != best_feature) {  // an earlier one that is as good but for rounding
+      list_partitions_of(feature, scored, order);
+      std::swap(scratch_.feature.list, scratch_.best_list);
+    }
+    const std::size_t at = first_split(scratch_.best_list.splits, mode.lowest_score);
+    Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order,
+                                       NodePrior(settings_.prior, scored.node.depth).of_feature(feature),
+                                       [&](SmallEntry entry) { return row_of(entry); });
+    n_lower = divide_order(scratch_.best_list, at, order.n_present,
+                           std::span<SmallEntry>(list(feature) + begin, end - begin));
+    return partition;
+  }
+
+  BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
+    find_members(begin, end);
+    const NodeOutcome<T> own(outcome_, scratch_.members, node);
+    const ScoredNode<T> scored = own.scored(node);
+    return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);
+  }
+
+  // Lists that are constant are not divided, so that another one tells who is here.
+  void find_members(std::size_t begin, std::size_t end) {
+    scratch_.members.clear();
+    std::size_t feature = 0;
+    while (feature + 1 < n_features_ && constant(feature, begin, end)) ++feature;
+    for (const SmallEntry entry : list(feature, begin, end)) scratch_.members.push_back(row_in_node(entry));
+    std::sort(scratch_.members.begin(), scratch_.members.end());
+    scratch_.member_rows.clear();
+    for (const Row member : scratch_.members) scratch_.member_rows.push_back(rows_[member]);
+  }
+
+  std::size_t divide_by_hyperplane(std::size_t index, std::size_t begin, std::size_t end) {
+    std::vector<SmallEntry> lower, upper;
+    const std::vector<std::uint8_t> is_lower = go_lower(columns_, nodes_[index].partition.split, scratch_.member_rows);
+    for (std::size_t i = 0; i < is_lower.size(); ++i) {
+      const Row member = scratch_.members[i];
+      scratch_.goes_lower[member] = is_lower[i];
+      (is_lower[i] ? lower : upper).push_back(small_entry(0, member));
+    }
+    make_children_of(index, lower, upper);
+    if (children_may_split()) divide_lists(n_features_, begin, end);
+    return begin + lower.size();
+  }
+
+  void make_children_of(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
+    add_children(nodes_, parent,
+                 make_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition.split, lower, upper,
+                               [&](SmallEntry entry) { return row_of(entry); }));
+  }
+
+  // Of the children that were made last.
+  bool children_may_split() const {
+    return may_split(nodes_.end()[-2], settings_.limits) || may_split(nodes_.back(), settings_.limits);
+  }
+
+  // Divides all lists but that of the feature that was split, which is divided already.
+  void divide_lists(std::size_t by, std::size_t begin, std::size_t end) {
+    const std::uint8_t* goes_lower = scratch_.goes_lower.data();
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      if (f == by || constant(f, begin, end)) continue;
+      // Both writes always happen and one counts: no branch that could be mispredicted.
+      SmallEntry* entries = list(f);
+      SmallEntry* upper = scratch_.upper.data();
+      std::size_t n_lower = begin, n_upper = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const SmallEntry entry = entries[i];
+        const std::uint8_t lower = goes_lower[row_in_node(entry)];
+        entries[n_lower] = entry;
+        upper[n_upper] = entry;
+        n_lower += lower;
+        n_upper += 1 - lower;
+      }
+      std::copy_n(upper, n_upper, entries + n_lower);
+    }
+  }
+
+  const Columns& columns_;
+  const T outcome_;
+  const Settings& settings_;
+  std::span<const Row> rows_;
+  std::vector<Node<Number>>& nodes_;
+  SubtreeScratch<Number>& scratch_;
+  std::size_t n_features_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,268 @@
+// Hyperplanes that divide points: the best threshold along a direction, and directions that are turned until no change
+// of one coefficient pays.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/rank.hpp"
+#include "data/sort.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/directions.hpp"
+#include "partitions/monotonic.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "partitions/thresholds.hpp"
+
+namespace baytree {
+
+inline constexpr double kWorthARound = 0.1, kWorthATurn = 1e-6;  // nats
+
+// A hyperplane sum_j coefficients[j] * x[parts[j]] <= threshold; parts number the features of Points.
+struct Candidate {
+  std::vector<std::size_t> parts;
+  std::vector<double> coefficients;
+  std::size_t order = 0;  // of the outcome's, that it was fitted to
+  double threshold = 0.0;
+  double log_prior = 0.0, log_likelihood = kMinusInfinity;
+
+  double score() const { return log_prior + log_likelihood; }
+  bool exists() const { return log_likelihood > kMinusInfinity; }
+};
+
+struct HyperplaneScratch {
+  std::vector<double> projection, turn, scores;
+  std::vector<std::uint32_t> behind;
+  std::vector<std::uint64_t> bits;
+  RankScratch order;
+  SplitList splits;
+};
+
+namespace detail {
+
+// The nearest number of so many digits.
+inline double rounded_to(double number, int digits) {
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.*e", digits - 1, number);
+  return std::strtod(text.data(), nullptr);
+}
+
+// The number of fewest digits near the middle of two, but not the upper one.
+inline double shortest_between(double below, double above) {
+  const double middle = midpoint(below, above);
+  for (int digits = 1; digits < 17; ++digits) {
+    const double rounded = rounded_to(middle, digits);
+    if (rounded >= below && rounded < above) return rounded;
+  }
+  return middle;
+}
+
+}  // namespace detail
+
+// Rounds the coefficients as far as no point changes sides, so that the rule can be read aloud.
+inline void round_off(const Points& points, Candidate& plane, std::vector<double>& projection) {
+  points.project(plane.parts, plane.coefficients, projection);
+  std::vector<std::uint8_t> is_lower(points.n);
+  for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::vector<double> rounded = plane.coefficients;
+    for (double& coefficient : rounded) coefficient = detail::rounded_to(coefficient, digits);
+    points.project(plane.parts, rounded, projection);
+    double below = kMinusInfinity, above = -kMinusInfinity;
+    for (std::size_t i = 0; i < points.n; ++i)
+      if (is_lower[i]) below = std::max(below, projection[i]);
+      else above = std::min(above, projection[i]);
+    if (!(below < above)) continue;
+    plane.coefficients = std::move(rounded);
+    plane.threshold = detail::shortest_between(below, above);
+    return;
+  }
+}
+
+// Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
+// counts `times` as much as it does alone.
+template <Outcome T>
+class PointSplitter {
+ public:
+  PointSplitter(const Points& points, const ScoredNode<T>& scored, const Settings& settings,
+                std::span<const double> log_prior, double times, HyperplaneScratch& scratch)
+      : points_(points), scored_(scored), settings_(settings), log_prior_(log_prior), times_(times), scratch_(scratch) {
+  }
+
+  // The same with another work space, for another thread.
+  PointSplitter(const PointSplitter& other, HyperplaneScratch& scratch)
+      : PointSplitter(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
+
+  Candidate best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
+                       std::size_t order) {
+    auto& s = scratch_;
+    points_.project(parts, coefficients, s.projection);
+    if (!order_by(s.projection)) return {};
+    const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
+    find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);
+    if (s.splits.n_splits == 0) return {};
+    score_thresholds(scored_.outcome, scored_.scorer, feature, s.splits);
+    if (settings_.constrained())
+      MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.splits);
+    const auto top = std::max_element(s.splits.log_likelihood.begin(), s.splits.log_likelihood.end());
+    const std::uint32_t position = s.splits.positions[static_cast<std::size_t>(top - s.splits.log_likelihood.begin())];
+    const double threshold = midpoint(s.projection[row_in_node(feature.order[position])],
+                                      s.projection[row_in_node(feature.order[position + 1])]);
+    return {parts, coefficients, order, threshold, log_prior_[parts.size()], times_ * *top};
+  }
+
+  // Changes one coefficient at a time, and then the threshold, to what is best; gives up what is hopeless after a
+  // round.
+  Candidate climb(Candidate at, int n_rounds, double hopeless) {
+    for (int round = 0; round < n_rounds; ++round) {
+      const double before = at.score();
+      for (std::size_t j = 1; j < at.parts.size() && at.exists(); ++j) {
+        Candidate turned = turn(at, j);
+        if (turned.score() > at.score()) at = std::move(turned);
+      }
+      if (!(at.score() > before + kWorthARound && at.score() > hopeless)) break;
+    }
+    return at;
+  }
+
+  // Fits the direction anew to the rows near the hyperplane; `width` tells how near, in median distances.
+  Candidate refit(const Candidate& from, double width) {
+    const std::vector<double> weight = weights_near(from, width);
+    std::vector<Standard> standard;
+    for (const std::size_t part : from.parts)
+      standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
+    const Moments moments = find_moments(points_, from.parts, standard, weight, {responses(from.order)});
+    std::vector<std::size_t> every(from.parts.size());
+    std::iota(every.begin(), every.end(), std::size_t{0});
+    const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
+    return best_along(from.parts, led_by_one(w, standard), from.order);
+  }
+
+  // What the outcome orders each point by.
+  std::vector<double> responses(std::size_t order) const {
+    std::vector<double> result(points_.n);
+    std::vector<typename T::Number> of_row(scored_.outcome.width());
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
+      scored_.outcome.add(of_row.data(), i);
+      result[i] = scored_.outcome.order_key(of_row.data(), scored_.node.statistics.data(), order);
+    }
+    return result;
+  }
+
+ private:
+  // Orders numbers, one a row; false where one is not finite, or all are equal.
+  bool order_by(const std::vector<double>& numbers) {
+    scratch_.bits.resize(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      if (!std::isfinite(numbers[i])) return false;
+      scratch_.bits[i] = ordered_bits(numbers[i]);
+    }
+    return rank_rows(scratch_.bits, scratch_.order) > 1;
+  }
+
+  // The weights of the points, less with their distance.
+  std::vector<double> weights_near(const Candidate& plane, double width) {
+    points_.project(plane.parts, plane.coefficients, scratch_.projection);
+    std::vector<double> weight(points_.n), sorted(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      scratch_.projection[i] = std::abs(scratch_.projection[i] - plane.threshold);
+      sorted[i] = scratch_.projection[i];
+    }
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      const double distance = scratch_.projection[i] / (width * *middle), part = 1.0 / (1.0 + distance * distance);
+      weight[i] = static_cast<double>(scored_.outcome.weight_of(i)) * part * part;
+    }
+    return weight;
+  }
+
+  // The best split after the best change of one coefficient, about the centre of its feature. A row changes sides where
+  // the hyperplane passes it: those are the only changes to look at, in their order.
+  Candidate turn(const Candidate& from, std::size_t j) {
+    auto& s = scratch_;
+    const std::size_t part = from.parts[j];
+    find_turns(from, part);
+    if (!order_by(s.turn)) return {};
+    const std::vector<typename T::Number> sets = lower_after_turns(part);
+    if (sets.empty()) return {};
+    s.scores.resize(s.behind.size());
+    scored_.scorer.set_scores(scored_.outcome, sets, s.scores.data());
+    const auto top = static_cast<std::size_t>(std::max_element(s.scores.begin(), s.scores.end()) - s.scores.begin());
+    if (!(times_ * s.scores[top] > from.log_likelihood + kWorthATurn)) return {};
+    const std::uint32_t p = s.behind[top];
+    const auto& order = s.order.order;
+    const double change = midpoint(s.turn[row_in_node(order[p])], s.turn[row_in_node(order[p + 1])]);
+    std::vector<double> coefficients = from.coefficients;
+    coefficients[j] += change;
+    // Without the feature there would be fewer to pay for; far beyond the others these would be lost in rounding.
+    const double size = std::abs(coefficients[j]) * points_.standard[part].scale;
+    if (size == 0.0 || size > 1e6 * points_.standard[from.parts[0]].scale) return {};
+    return best_along(from.parts, coefficients, from.order);
+  }
+
+  // By row, the change of a part's coefficient at which the hyperplane passes it.
+  void find_turns(const Candidate& from, std::size_t part) {
+    const double* x = points_.values(part);
+    const double centre = points_.standard[part].centre;
+    points_.project(from.parts, from.coefficients, scratch_.projection);
+    scratch_.turn.resize(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      const double distance = x[i] - centre;
+      scratch_.turn[i] = std::clamp((from.threshold - scratch_.projection[i]) / (distance == 0.0 ? 1e-300 : distance),
+                                    -1e300, 1e300);
+    }
+  }
+
+  // The statistics of the lower side behind each turn that leaves rows on both sides, one set behind the other;
+  // scratch.behind has their positions in the order of the turns.
+  std::vector<typename T::Number> lower_after_turns(std::size_t part) {
+    using Number = typename T::Number;
+    const std::size_t n = points_.n, width = scored_.outcome.width();
+    const double* x = points_.values(part);
+    const double centre = points_.standard[part].centre;
+    std::vector<Number> lower(width), row(width), sets(n * width);
+    std::size_t n_lower = 0, n_turns = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (x[i] > centre) scored_.outcome.add(lower.data(), i), ++n_lower;
+    // Every row writes, and its writing counts if a turn lies behind it: no branch that could be mispredicted.
+    scratch_.behind.resize(n);
+    const auto& order = scratch_.order.order;
+    for (std::size_t p = 0; p + 1 < n; ++p) {
+      const std::size_t i = row_in_node(order[p]);
+      std::fill(row.begin(), row.end(), Number{0});
+      scored_.outcome.add(row.data(), i);
+      const bool leaves = x[i] > centre;
+      for (std::size_t k = 0; k < width; ++k) {
+        lower[k] += leaves ? Number{0} - row[k] : row[k];
+        sets[n_turns * width + k] = lower[k];
+      }
+      n_lower += leaves ? std::size_t{0} - 1 : 1;
+      scratch_.behind[n_turns] = static_cast<std::uint32_t>(p);
+      n_turns += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
+    }
+    sets.resize(n_turns * width);
+    scratch_.behind.resize(n_turns);
+    return sets;
+  }
+
+  const Points& points_;
+  ScoredNode<T> scored_;
+  const Settings& settings_;
+  std::span<const double> log_prior_;
+  double times_;
+  HyperplaneScratch& scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,99 @@
+// Predictions that must rise or fall with a feature. A threshold along it must put the smaller prediction on the proper
+// side, and everything below stays on its side of the middle between the two; a partition that does not has prior zero.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "outcomes/outcome.hpp"
+#include "partitions/category_sets.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "partitions/split_list.hpp"
+#include "partitions/thresholds.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+template <Outcome T>
+class MonotonicNode {
+ public:
+  using Number = typename T::Number;
+
+  MonotonicNode(const T& outcome, const Node<Number>& node, double smoothing)
+      : outcome_(outcome), node_(node), times_(1.0 + smoothing), upper_(outcome.width()) {}
+
+  // Gives the splits that break the order, or leave the node's bounds, a likelihood of zero.
+  template <class Entry>
+  void forbid(const SortedFeature<Entry>& feature, int direction, SplitList& splits) {
+    std::vector<Number> lower(outcome_.width());
+    forbid_from(lower, feature, direction, splits, 0, splits.n_missing_upper);
+    if (splits.n_missing_upper < splits.positions.size()) lower = missing_statistics(outcome_, feature);
+    forbid_from(lower, feature, direction, splits, splits.n_missing_upper, splits.positions.size());
+  }
+
+  void forbid(const CategoryList<Number>& sets, SplitList& splits) {
+    for (std::size_t i = 0; i < splits.log_likelihood.size(); ++i)
+      if (!allows(&sets.lower[i * outcome_.width()], 0)) splits.log_likelihood[i] = kMinusInfinity;
+  }
+
+  // Bounds of the children, given their statistics.
+  std::pair<Bounds, Bounds> divide_bounds(const Number* lower, const Number* upper, int direction) const {
+    Bounds below = node_.bounds, above = node_.bounds;
+    const double middle = 0.5 * prediction(lower) + 0.5 * prediction(upper);
+    if (direction > 0) below.high = above.low = middle;
+    if (direction < 0) below.low = above.high = middle;
+    return {below, above};
+  }
+
+ private:
+  double prediction(const Number* statistics) const { return outcome_.mean(node_.prior, statistics, times_); }
+
+  bool allows(const Number* lower, int direction) {
+    for (std::size_t k = 0; k < upper_.size(); ++k) upper_[k] = node_.statistics[k] - lower[k];
+    const double below = prediction(lower), above = prediction(upper_.data());
+    // Predictions that only rounding tells apart are equal; from infinity nothing finite is that near.
+    const double largest = std::max(std::abs(below), std::abs(above));
+    const double slack = std::isfinite(largest) ? 1e-9 * largest + 1e-12 * T::kMeanUnit : 0.0;
+    auto at_most = [&](double low, double high) { return low <= high || low - high <= slack; };
+    for (const double prediction : {below, above})
+      if (!at_most(node_.bounds.low, prediction) || !at_most(prediction, node_.bounds.high)) return false;
+    return direction == 0 || (direction > 0 ? at_most(below, above) : at_most(above, below));
+  }
+
+  template <class Entry>
+  void forbid_from(std::vector<Number>& lower, const SortedFeature<Entry>& feature, int direction, SplitList& splits,
+                   std::size_t first, std::size_t stop) {
+    std::size_t next = 0;
+    for (std::size_t i = first; i < stop; ++i) {
+      for (; next <= splits.positions[i]; ++next) outcome_.add(lower.data(), row_in_node(feature.order[next]));
+      const bool divides_missing = feature.n_missing() > 0 && next == feature.n_present;
+      if (!allows(lower.data(), divides_missing ? 0 : direction)) splits.log_likelihood[i] = kMinusInfinity;
+    }
+  }
+
+  const T& outcome_;
+  const Node<Number>& node_;
+  double times_;
+  std::vector<Number> upper_;
+};
+
+// Hands the bounds of a node that is split down to its children.
+template <Outcome T>
+void bound_children(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
+                    const Split& split, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
+  // Only thresholds put rows in order.
+  const auto* threshold = std::get_if<Threshold>(&split);
+  const int direction = threshold ? settings.direction(static_cast<std::size_t>(threshold->feature)) : 0;
+  std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
+                                             .divide_bounds(lower.statistics.data(), upper.statistics.data(),
+                                                            direction);
+}
+
+}  // namespace baytree

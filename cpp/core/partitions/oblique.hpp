@@ -1,0 +1,293 @@
+// The search for the best hyperplane of a node: a x glucose + b x bmi <= t.
+//
+// Directions come from least squares: what the outcome orders rows by (the indicator of a class, the value, the rate)
+// on the features, standardised in the node, with a small ridge. For two classes this is the direction of Fisher's
+// discriminant. The moments of the node hold all that it takes, so to go from all features down to a few is to solve
+// small systems: the features with the smallest coefficients leave, and the rest is fitted anew. Every direction gets
+// its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
+// what was found is turned once more on many, and gets its threshold from all of them. Missing values take the mean of
+// the node; categorical features, and those that predictions must rise or fall with, take no part.
+//
+// The prior draws the number of features k, then one of the choices of k out of the D that can take part, then one of
+// the ways in which a hyperplane divides m points in k dimensions, of which there are C(m - 1, 1) + ... + C(m - 1, k)
+// (Cover 1965). With k = 1 that is m - 1, the number of thresholds of one feature: those pay by the same rule.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/category_sets.hpp"
+#include "partitions/directions.hpp"
+#include "partitions/hyperplane.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+
+namespace baytree {
+
+inline constexpr std::array<std::size_t, 7> kHyperplaneSizes{2, 3, 4, 6, 8, 12, 20};
+inline constexpr std::size_t kMostResponses = 8;
+inline constexpr std::size_t kFewRows = 4096, kManyRows = 16384;
+inline constexpr int kMostRounds = 12;
+inline constexpr double kWithinReach = 10.0;  // nats
+inline constexpr std::size_t kShakes = 24;
+
+struct HyperplaneSearchScratch {
+  Points points;
+  std::vector<double> weight;  // by row
+  Moments moments;  // with each of the outcome's orders
+  std::vector<double> log_prior;  // by the number of features
+  std::vector<HyperplaneScratch> threads;  // one for each
+};
+
+namespace detail {
+
+// log of C(n, 1) + ... + C(n, k).
+inline double log_hyperplane_splits(std::size_t n_points, std::size_t k) {
+  const std::size_t n = n_points - 1;
+  double sum = 0.0, top = 0.0;
+  for (std::size_t i = 1; i <= std::min(n, k); ++i) top = std::max(top, log_choose(n, i));
+  for (std::size_t i = 1; i <= std::min(n, k); ++i) sum += std::exp(log_choose(n, i) - top);
+  return top + std::log(sum);
+}
+
+}  // namespace detail
+
+// Finds the best hyperplane of a node.
+template <Outcome T>
+class HyperplaneSearch {
+ public:
+  HyperplaneSearch(const Columns& columns, const ScoredNode<T>& scored, std::span<const Row> rows,
+                   const Settings& settings, HyperplaneSearchScratch& scratch, std::size_t n_threads = 1)
+      : columns_(columns), scored_(scored), rows_(rows), settings_(settings), scratch_(scratch) {
+    scratch_.threads.resize(n_threads);
+  }
+
+  // `rival` is the score of the best other partition: what is far below it is not worth much effort.
+  BestHyperplane find(double rival) {
+    gather();
+    if (points().features.size() < 2) return {};
+    find_all_moments();
+    find_log_prior();
+    Candidate best = among(kFewRows, rival,
+                           [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
+    auto split_again = [&](PointSplitter<T>& splitter, double) {
+      return splitter.best_along(best.parts, best.coefficients, best.order);
+    };
+    auto turn_again = [&](PointSplitter<T>& splitter, double own) {
+      Candidate again = split_again(splitter, own);
+      return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
+    };
+    if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
+    if (n() > kManyRows && best.exists()) best = among(n(), rival, split_again);
+    if (best.exists()) round_off(points(), best, scratch_.threads[0].projection);
+    return {settings_.oblique.share, partition_of(best)};
+  }
+
+ private:
+  std::size_t n() const { return rows_.size(); }
+  const Points& points() const { return scratch_.points; }
+
+  // The values of the features that vary here.
+  void gather() {
+    Points& p = scratch_.points;
+    p.n = n();
+    p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
+    scratch_.weight.resize(n());
+    for (std::size_t i = 0; i < n(); ++i) scratch_.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
+    for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
+      const Column& column = columns_.columns[f];
+      if (column.is_categorical || column.n_codes < 2 || settings_.direction(f) != 0) continue;
+      const std::size_t start = p.x.size();
+      p.x.resize(start + n());
+      column.read(rows_, p.x.data() + start);
+      if (describe(p.x.data() + start)) p.features.push_back(f);
+      else p.x.resize(start);
+    }
+  }
+
+  // Fills the missing values of a feature and adds what Points knows of it; false where it cannot take part.
+  bool describe(double* x) {
+    const double* weight = scratch_.weight.data();
+    auto present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] : 0.0; };
+    auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
+    const double total = detail::sum_of(n(), present), mean = detail::sum_of(n(), of_present) / total;
+    for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
+    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}));
+    // Values that vary by no more than rounding, or that are too large to be squared, take no part.
+    const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
+    if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;
+    scratch_.points.mean.push_back(mean);
+    scratch_.points.standard.push_back(standard);
+    return true;
+  }
+
+  void find_all_moments() {
+    const PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
+    std::vector<std::vector<double>> responses;
+    for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), kMostResponses); ++order)
+      responses.push_back(all.responses(order));
+    std::vector<std::size_t> parts(points().features.size());
+    std::iota(parts.begin(), parts.end(), std::size_t{0});
+    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.weight, responses);
+  }
+
+  void find_log_prior() {
+    const std::size_t n_features = points().features.size();
+    const auto n_sizes = static_cast<double>(std::count_if(kHyperplaneSizes.begin(), kHyperplaneSizes.end(),
+                                                           [=](std::size_t k) { return k <= n_features; }));
+    scratch_.log_prior.assign(kHyperplaneSizes.back() + 1, kMinusInfinity);
+    for (const std::size_t size : kHyperplaneSizes)
+      if (size <= n_features)
+        scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
+                                   std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
+                                   settings_.oblique.charge * detail::log_hyperplane_splits(n(), size);
+  }
+
+  // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
+  template <class Work>
+  Candidate among(std::size_t most, double rival, Work work) {
+    if (n() <= most) {
+      PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
+      return work(all, rival);
+    }
+    const Points& p = points();
+    std::vector<Row> chosen(most);
+    for (std::size_t i = 0; i < most; ++i) chosen[i] = static_cast<Row>(i * n() / most);
+    Points sample{most, {}, {}, {}, p.standard};
+    for (std::size_t part = 0; part < p.features.size(); ++part)
+      for (const Row i : chosen) sample.x.push_back(p.values(part)[i]);
+    const T outcome = scored_.outcome.narrowed_to(chosen);
+    Node<typename T::Number> node;
+    node.statistics.resize(outcome.width());
+    for (std::size_t i = 0; i < most; ++i) outcome.add(node.statistics.data(), i);
+    const typename T::Node scorer = outcome.node(scored_.node.prior, node.statistics.data());
+    const Settings free{settings_.prior, {}};  // limits are for all rows
+    const double times = static_cast<double>(n()) / static_cast<double>(most);
+    const double no_split = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
+    PointSplitter<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.threads[0]);
+    return work(some, rival - scored_.node.log_likelihood + no_split);
+  }
+
+  // The best fitted direction, turned and shaken if it is within reach of the rival.
+  Candidate search(PointSplitter<T>& splitter, double rival) {
+    std::vector<Candidate> candidates;
+    for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
+      const std::vector<double>& moment = scratch_.moments.with[order];
+      std::vector<std::size_t> chosen(points().features.size());
+      std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+      for (std::size_t i = kHyperplaneSizes.size(); i-- > 0;) {
+        if (kHyperplaneSizes[i] > chosen.size()) continue;
+        keep_largest(kHyperplaneSizes[i], moment, chosen);
+        const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
+        candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
+      }
+    }
+    Candidate best;
+    for (Candidate& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
+           Candidate split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
+           if (split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
+           return split;
+         }))
+      keep_better(std::move(found), best);
+    if (!best.exists() || best.score() < rival - kWithinReach) return best;
+    for (const double width : {1.0, 0.5, 0.25}) keep_better(splitter.refit(best, width), best);
+    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
+    for (const double width : {0.5, 0.25, 0.125}) keep_better(splitter.refit(best, width), best);
+    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
+    shake(splitter, best);
+    return best;
+  }
+
+  // What work(splitter, i) finds for every i, on all threads.
+  template <class Work>
+  std::vector<Candidate> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
+    std::vector<Candidate> found(n_tries);
+    Interrupt nobody(nullptr);
+    parallel_for(n_tries, scratch_.threads.size(), nobody, [&](std::size_t i, std::size_t worker) {
+      PointSplitter<T> own(splitter, scratch_.threads[worker]);
+      found[i] = work(own, i);
+    });
+    return found;
+  }
+
+  static void keep_better(Candidate found, Candidate& best) {
+    if (found.score() > best.score()) best = std::move(found);
+  }
+
+  // Keeps the features with the largest coefficients, the largest first.
+  void keep_largest(std::size_t size, const std::vector<double>& moment, std::vector<std::size_t>& chosen) const {
+    const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
+    std::vector<double> size_of(moment.size());
+    for (std::size_t j = 0; j < chosen.size(); ++j) size_of[chosen[j]] = std::abs(w[j]);
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [&](std::size_t a, std::size_t b) { return size_of[a] > size_of[b]; });
+    chosen.resize(size);
+  }
+
+  std::vector<Standard> standards(const std::vector<std::size_t>& parts) const {
+    std::vector<Standard> result;
+    for (const std::size_t part : parts) result.push_back(points().standard[part]);
+    return result;
+  }
+
+  // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best. Every
+  // thread tries one; behind one that is better the rest is tried anew from there, so that their number changes
+  // nothing.
+  void shake(PointSplitter<T>& splitter, Candidate& best) {
+    const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
+    std::minstd_rand random(1);
+    std::vector<double> noise(n_shakes * n_parts);
+    for (double& x : noise) x = 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0;
+    for (std::size_t next = 0; next < n_shakes;) {
+      const std::size_t n_tries = std::min(scratch_.threads.size(), n_shakes - next);
+      auto found = try_all(splitter, n_tries, [&](PointSplitter<T>& own, std::size_t i) {
+        const std::vector<double> coefficients = shaken(best, next + i, &noise[(next + i) * n_parts]);
+        return own.climb(own.best_along(best.parts, coefficients, best.order), kMostRounds,
+                         best.score() - kWithinReach);
+      });
+      const auto better = std::find_if(found.begin(), found.end(),
+                                       [&](const Candidate& one) { return one.score() > best.score(); });
+      next += better == found.end() ? n_tries : static_cast<std::size_t>(better - found.begin()) + 1;
+      if (better != found.end()) best = std::move(*better);
+    }
+  }
+
+  // The coefficients of a hyperplane, moved by noise in one of some widths.
+  std::vector<double> shaken(const Candidate& plane, std::size_t turn, const double* noise) const {
+    constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
+    const std::vector<Standard> standard = standards(plane.parts);
+    std::vector<double> direction(plane.coefficients);
+    double length = 0.0;
+    for (std::size_t j = 0; j < direction.size(); ++j) length = std::hypot(length, direction[j] *= standard[j].scale);
+    for (std::size_t j = 0; j < direction.size(); ++j) direction[j] += widths[turn % widths.size()] * length * noise[j];
+    return led_by_one(direction, standard);
+  }
+
+  Partition partition_of(const Candidate& plane) const {
+    if (!plane.exists()) return {};
+    const Points& p = points();
+    Hyperplane split{{}, plane.threshold};
+    for (std::size_t j = 0; j < plane.parts.size(); ++j)
+      split.terms.push_back(
+          {static_cast<std::int32_t>(p.features[plane.parts[j]]), plane.coefficients[j], p.mean[plane.parts[j]]});
+    return {std::move(split), plane.log_prior, plane.log_likelihood};
+  }
+
+  const Columns& columns_;
+  const ScoredNode<T>& scored_;
+  std::span<const Row> rows_;
+  const Settings& settings_;
+  HyperplaneSearchScratch& scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,46 @@
+"""Reading model files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..persistence import read_document, read_file
+from ._base import Estimator
+from ._classifier import BayesianTreeClassifier
+from ._regressor import BayesianTreeRegressor
+from ._space_classifier import TreeSpaceClassifier
+from ._space_regressor import TreeSpaceRegressor
+
+ESTIMATORS: dict[str, type[Estimator]] = {
+    estimator.__name__: estimator
+    for estimator in (BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor)
+}
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that ``save`` wrote. The file is data: reading it runs no code.
+
+    Parameters
+    ----------
+    path
+        A file that a model's ``save`` wrote.
+
+    Returns
+    -------
+    estimator
+        The fitted model, with the same predictions bit for bit.
+    """
+    return from_document(read_file(path))
+
+
+def from_document(document: Any) -> Estimator:
+    """The estimator that a document describes."""
+    known = {name: kind().get_params(deep=False) for name, kind in ESTIMATORS.items()}
+    name, parameters, fitted = read_document(document, known)
+    estimator = ESTIMATORS[name].from_fitted(fitted, parameters)
+    try:
+        estimator._growth(fitted.schema, estimator._target_reader(), fitted.classes)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The baytree model is damaged: {error}") from error
+    return estimator

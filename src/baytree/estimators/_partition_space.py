@@ -1,0 +1,140 @@
+"""The partition space of a table, written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray
+from .._validation import shown
+from ..growth import list_partitions
+from ..outcomes import OUTCOMES, REGRESSION_OUTCOMES, CategoricalOutcome
+from ..table import Schema
+from ..tree import SplitKind
+from ._base import Estimator
+from ._classifier import BayesianTreeClassifier
+from ._regressor import BayesianTreeRegressor
+
+_FEW_VALUES = 20  # whole numbers with so many values are taken for classes
+
+
+def partition_space(
+    X: Any,
+    y: Any,
+    *,
+    outcome: Any = None,
+    prior: Any = None,
+    partition_prior: Any = 0.99,
+    feature_prior: Any = None,
+    categorical_features: Any = "from_dtype",
+    min_samples_leaf: int = 1,
+    sample_weight: Any = None,
+) -> AnyArray:
+    """List every partition of a table with its probability.
+
+    Parameters
+    ----------
+    X, y
+        Table and outcomes.
+    outcome
+        ``"categorical"``, or what a regressor's `outcome` may be. None: categorical where y holds text, truth values or
+        few whole numbers; other numbers must say what they are.
+    prior, partition_prior, feature_prior, categorical_features, min_samples_leaf, sample_weight
+        As in the estimators and their ``fit``.
+
+    Returns
+    -------
+    record array
+        No split first (feature -1, threshold NaN), then every split, feature by feature and in ascending order, with
+        the fields ``kind`` (as in `Tree`), ``feature``, ``threshold``, ``missing_go_to_left`` (of columns with missing
+        values), ``categories`` (of categorical columns: a tuple of the categories on the left side, None for missing),
+        ``log_likelihood``, ``log_prior`` and ``log_posterior`` (normalised: the probabilities sum to one; of
+        categorical columns with more than eight categories only the sets that were scored are there).
+        ``pandas.DataFrame(result)`` makes it a table.
+
+    Examples
+    --------
+    Figure 1 of the paper: five points, outcomes 1, 1, 1, 0, 0, prior Beta(1, 1). The likelihoods are
+    B(4,3)/B(1,1), B(2,1)B(3,3)/B(1,1)^2, B(3,1)B(2,3)/B(1,1)^2, B(4,1)B(1,3)/B(1,1)^2 and
+    B(4,2)B(1,2)/B(1,1)^2, that is 1/60, 1/60, 1/36, 1/12 and 1/40.
+
+    >>> import numpy as np
+    >>> from scipy.special import beta
+    >>> from baytree import partition_space
+    >>> X = np.array([[0.0], [0.5], [1.25], [1.5], [1.75]])
+    >>> space = partition_space(X, [1, 1, 1, 0, 0], prior=1.0)
+    >>> space["threshold"]
+    array([  nan, 0.25 , 0.875, 1.375, 1.625])
+    >>> np.exp(space["log_likelihood"]).round(6)
+    array([0.016667, 0.016667, 0.027778, 0.083333, 0.025   ])
+    >>> printed = [beta(4, 3), beta(2, 1) * beta(3, 3), beta(3, 1) * beta(2, 3),
+    ...            beta(4, 1) * beta(1, 3), beta(4, 2) * beta(1, 2)]
+    >>> np.allclose(np.exp(space["log_likelihood"]), printed, rtol=1e-14)
+    True
+    >>> float(space["threshold"][np.argmax(space["log_posterior"])])
+    1.375
+    """
+    outcome = _guessed(y) if outcome is None else outcome
+    parameters = {
+        "prior": prior,
+        "partition_prior": partition_prior,
+        "feature_prior": feature_prior,
+        "categorical_features": categorical_features,
+        "min_samples_leaf": min_samples_leaf,
+    }
+    if isinstance(outcome, str) and outcome not in OUTCOMES:
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {shown(outcome)}.")
+    if isinstance(outcome, str) and outcome == "categorical":
+        return _written_out(BayesianTreeClassifier(**parameters), X, y, sample_weight)
+    return _written_out(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight)
+
+
+def _guessed(y: Any) -> str:
+    """The outcome of labels; numbers that may be either must be told."""
+    values = np.unique(np.asarray(y))
+    if values.dtype.kind not in "iuf":
+        return CategoricalOutcome.name
+    if len(values) <= _FEW_VALUES and np.all(values == np.rint(values)):
+        return CategoricalOutcome.name
+    raise ValueError(
+        f"y holds {len(values)} different numbers: say outcome='categorical' if they are classes, or one of "
+        f"{', '.join(map(repr, REGRESSION_OUTCOMES))}."
+    )
+
+
+def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any) -> AnyArray:
+    reader = model._target_reader()
+    data = model._read_training_data(X, y, sample_weight, reader, {})
+    growth = model._growth(data.schema, reader, data.classes)
+    outcome = next(iter(reader.candidates(data.target, model.prior, data.classes)))
+    found = list_partitions(data.encoded(growth), data.target, outcome, growth)
+    log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
+    log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
+    log_joint = log_likelihood + log_prior
+    columns = {
+        "kind": np.append(np.uint8(SplitKind.NONE), found["kind"]),
+        "feature": np.append(-1, found["feature"]),
+        "threshold": np.append(np.nan, found["threshold"]),
+        "missing_go_to_left": np.append(False, found["missing_go_to_left"]),
+        "categories": _categories(found, data.schema),
+        "log_likelihood": log_likelihood,
+        "log_prior": log_prior,
+        "log_posterior": log_joint - np.logaddexp.reduce(log_joint),
+    }
+    space = np.empty(len(log_joint), dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        space[name] = column
+    return space.view(np.recarray)
+
+
+def _categories(found: dict[str, Any], schema: Schema) -> AnyArray:
+    """The categories on the left side of each partition; None for other kinds of split and for none."""
+    result = np.full(len(found["feature"]) + 1, None, dtype=object)
+    start, own, goes_left = found["category_start"], found["category"], found["category_goes_left"]
+    for i in np.flatnonzero(found["kind"] == SplitKind.CATEGORY_SET):
+        names = schema.columns[found["feature"][i]].categories
+        part = slice(start[i], start[i + 1])
+        left = [] if names is None else names[own[part][goes_left[part]]].tolist()
+        result[i + 1] = (*left, *((None,) if found["missing_go_to_left"][i] else ()))
+    return result

@@ -1,0 +1,145 @@
+"""What classifiers and regressors predict, from a fitted tree or tree space alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import AnyArray, FloatArray
+from .._validation import check_quantiles, check_real
+from ..outcomes import REGRESSION_OUTCOMES
+from ._base import Estimator
+
+
+class ClassPredictions(Estimator):
+    """Class labels and their probabilities."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class labels, sorted."""
+        check_is_fitted(self)
+        return self.fitted_.classes
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the expected probability of each class, shape (n_rows, n_classes)."""
+        rows = self._read(X)
+        return self.fitted_.mean(rows, self._n_threads())
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class of each row; ties go to the first class."""
+        rows = self._read(X)
+        return self.fitted_.classes[self.fitted_.class_codes(rows, self._n_threads())]
+
+    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
+        """Return quantiles of each class probability.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        quantiles
+            Numbers in [0, 1].
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes, n_quantiles)
+        """
+        wanted = check_quantiles(quantiles)
+        rows = self._read(X)
+        return self.fitted_.class_quantiles(rows, wanted, self._n_threads())
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return the central credible interval of each class probability.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        level
+            Posterior probability that the interval holds, in (0, 1).
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes, 2)
+            Lower and upper end.
+        """
+        level = check_real("level", level, low=0, high=1)
+        return self.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
+
+    def predict_dist(self, X: Any) -> Any:
+        """Return the predictive distribution of each row: ``scipy.stats.multinomial`` of one draw."""
+        return stats.multinomial(1, self.predict_proba(X))
+
+
+class NumberPredictions(Estimator):
+    """Numbers and their distributions."""
+
+    outcome: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        """Durations are positive, and so spread out that no model predicts them with a high R2."""
+        tags = super().__sklearn_tags__()
+        family = REGRESSION_OUTCOMES.get(self.outcome) if isinstance(self.outcome, str) else None
+        positive = family is not None and family.positive_only
+        tags.target_tags.positive_only = positive
+        tags.regressor_tags.poor_score = positive
+        return tags
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the expected outcome of each row (counts: per unit of exposure).
+
+        Parameters
+        ----------
+        X
+            Rows.
+        return_std
+            Whether to return the standard deviation of the predictive distribution too. It is infinite where a leaf
+            leaves it so, as leaves with few durations do; `predict_interval` is not.
+        """
+        rows = self._read(X)
+        mean = self.fitted_.mean(rows, self._n_threads())
+        mean = mean[:, 0] if mean.shape[1] == 1 else mean
+        return (mean, self.fitted_.std(rows, self._n_threads())) if return_std else mean
+
+    def predict_dist(self, X: Any) -> Any:
+        """Return the predictive distribution of each row: one vectorised distribution with scipy.stats' methods."""
+        rows = self._read(X)
+        return self.fitted_.distribution(rows, "outcome", self._n_threads())
+
+    def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
+        """Return quantiles of the predictive distribution, shape (n_rows, n_quantiles)."""
+        wanted = check_quantiles(quantiles)
+        rows = self._read(X)
+        return self.fitted_.quantiles(rows, wanted, "outcome", self._n_threads())
+
+    def predict_interval(self, X: Any, level: float = 0.9, kind: str = "outcome") -> FloatArray:
+        """Return the central interval that holds the outcome, or its mean, with a given probability.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        level
+            Probability, in (0, 1).
+        kind
+            ``"outcome"``: of the outcome of a new row; ``"mean"``: of the mean outcome.
+
+        Returns
+        -------
+        array of shape (n_rows, 2)
+            Lower and upper end.
+        """
+        level = check_real("level", level, low=0, high=1)
+        if kind not in ("outcome", "mean"):
+            raise ValueError(f"kind must be 'outcome' or 'mean'; got {kind!r}.")
+        rows = self._read(X)
+        ends = np.array([0.5 - level / 2, 0.5 + level / 2])
+        return self.fitted_.quantiles(rows, ends, kind, self._n_threads())

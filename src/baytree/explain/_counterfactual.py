@@ -1,0 +1,246 @@
+"""What would have changed the decision: the smallest change of one feature, and of two, by exact search.
+
+Every leaf with another decision demands something of the features on its path; a row gets there when each of the
+features that it fails by gets a value that the leaf wants. Of all leaves that need at most one such feature (or at most
+two), the nearest counts. The new value is the nearest that leads there: the threshold itself for ``x <= t``, the next
+number after it for ``x > t``; of categories the first.
+
+The distance of a changed number is its move divided by the feature's scale: the span between the lowest and the
+highest threshold that the tree has for it; where it has one, the size of that threshold; and 1 where that is 0. A
+hyperplane counts as the threshold at which it meets the feature's axis. Ordered categories and truth values move from
+position to position. Another category, a missing value that is filled in and a value that becomes missing count 1.
+Distances of two features add up. Of equal distances the change of fewer features counts, then of those that come first
+in the table, then the first leaf.
+
+A value is proposed only where training rows show which way it goes: no category and no missing value that a split on
+the way sends to the larger side because it saw none. A feature of a hyperplane on the way does not become missing.
+
+A change of one feature is searched exactly in trees with hyperplanes too: with the others fixed, each hyperplane is a
+bound on it. Two features are changed together where no hyperplane on the way to the leaf has both of them.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray
+from .._words import number_text
+from ..fitted import FittedTree
+from ..table import Column
+from ..tree import Hyperplane, SplitKind, Tree
+from ._boxes import Box, Demand, any_value, boxes_of
+
+_FARTHEST = 1e300  # two of them have a finite sum
+_MOST_CHANGES = 2
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new value for one feature."""
+
+    feature: str
+    column: int  # its position in the table
+    old: float | bool | str | None  # a number, a truth value, a category, None where it is missing
+    new: float | bool | str | None
+    text: str  # "glucose from 142 to at most 127.5"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A smallest change that leads to another decision."""
+
+    changes: tuple[Change, ...]
+    distance: float
+    decision: str
+    estimate: float  # the probability of that class; the mean of that leaf
+    leaf: int
+
+    def __str__(self) -> str:
+        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({self.estimate:.3g})"
+
+
+class _Move(NamedTuple):
+    """A new value for a feature, and how far away it is."""
+
+    distance: float
+    value: float
+    demand: Demand
+
+
+class _Found(NamedTuple):
+    """A way to another decision; the smallest in the order of these fields counts."""
+
+    distance: float
+    n_features: int
+    features: tuple[int, ...]
+    leaf: int
+    moves: tuple[_Move, ...]
+
+
+class Counterfactuals:
+    """Finds the counterfactuals of rows of numbers."""
+
+    def __init__(self, fitted: FittedTree) -> None:
+        self.decisions = fitted.decisions()
+        self.schema = fitted.schema
+        self.boxes = boxes_of(fitted.tree, fitted.schema)
+        self.hyperplanes = hyperplanes_of(fitted.tree)
+        self.scale = _scales(fitted.tree, self.hyperplanes)
+
+    def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual | None, Counterfactual | None]:
+        """The smallest changes of one feature, and of at most two, of a row that is in a leaf."""
+        values = row.tolist()
+        best: list[_Found | None] = [None] * _MOST_CHANGES
+        decision = self.decisions.code[leaf]
+        for box in self.boxes:
+            if self.decisions.code[box.leaf] == decision:
+                continue
+            for found in self._ways(values, box):
+                for most in range(found.n_features, _MOST_CHANGES + 1):
+                    known = best[most - 1]
+                    if known is None or found[:4] < known[:4]:
+                        best[most - 1] = found
+        one, two = (None if found is None else self._in_words(values, found) for found in best)
+        return one, two
+
+    def _ways(self, values: Sequence[float], box: Box) -> Iterator[_Found]:
+        """The changes of few features that bring a row into a box."""
+        failed = []
+        for feature, demand in box.demands.items():
+            if not demand.holds(values[feature]):
+                failed.append(feature)
+                if len(failed) > _MOST_CHANGES:
+                    return
+        sets = self._feature_sets(values, box, set(failed)) if box.hyperplanes else [tuple(sorted(failed))]
+        for features in sets:
+            moves = [self._move(feature, values, box) for feature in features]
+            if None not in moves:
+                done = tuple(move for move in moves if move is not None)
+                yield _Found(sum(move.distance for move in done), len(features), features, box.leaf, done)
+
+    def _feature_sets(self, values: Sequence[float], box: Box, failed: set[int]) -> Iterator[tuple[int, ...]]:
+        """The sets of features that may bring a row into a box behind hyperplanes; no two of one hyperplane."""
+        on_path = [(self.hyperplanes[node], left) for node, left in box.hyperplanes]
+        every = [set(plane.features) for plane, _ in on_path]
+        wrong = [set(plane.features) for plane, left in on_path if plane.goes_left(values) != left]
+        choice = failed.union(*wrong)
+        for size in range(1, _MOST_CHANGES + 1):
+            for features in combinations(sorted(choice), size):
+                chosen = set(features)
+                enough = failed <= chosen and all(plane & chosen for plane in wrong)
+                if enough and all(len(plane & chosen) < 2 for plane in every):
+                    yield features
+
+    def _move(self, feature: int, values: Sequence[float], box: Box) -> _Move | None:
+        """The nearest value of a feature that a box wants, the others being as they are."""
+        column = self.schema.columns[feature]
+        demand = box.demands.get(feature) or any_value(column)
+        for node, left in box.hyperplanes:
+            if feature in self.hyperplanes[node].features:
+                demand = demand.between(*self.hyperplanes[node].bounds(feature, values, left=left))
+        return _move(values[feature], demand, column, self.scale[feature])
+
+    def _in_words(self, values: Sequence[float], found: _Found) -> Counterfactual:
+        pairs = zip(found.features, found.moves, strict=True)
+        return Counterfactual(
+            changes=tuple(self._change(feature, values[feature], move) for feature, move in pairs),
+            distance=found.distance,
+            decision=self.decisions.name(found.leaf),
+            estimate=float(self.decisions.estimate[found.leaf]),
+            leaf=found.leaf,
+        )
+
+    def _change(self, feature: int, value: float, move: _Move) -> Change:
+        name, column = self.schema.name(feature), self.schema.columns[feature]
+        old, new = column.value(value), column.value(move.value)
+        if column.categories is not None or isinstance(new, bool) or new is None:
+            return Change(name, feature, old, new, f"{name} from {column.text(value)} to {column.text(move.value)}")
+        number: Callable[[float], str] = number_text
+        if old is not None and number_text(value) in (number_text(move.demand.low), number_text(move.demand.high)):
+            number = repr  # the digits that tell them apart
+        before = "missing" if old is None else number(value)
+        return Change(name, feature, old, new, f"{name} from {before} to {_range_text(value, move.demand, number)}")
+
+
+def hyperplanes_of(tree: Tree) -> dict[int, Hyperplane]:
+    """The hyperplanes of a tree by node."""
+    found = {int(node): tree.split(int(node)) for node in np.flatnonzero(tree.is_of(SplitKind.HYPERPLANE))}
+    return {node: split for node, split in found.items() if isinstance(split, Hyperplane)}
+
+
+def _move(value: float, demand: Demand, column: Column, scale: float) -> _Move | None:
+    """The nearest value that meets a demand which this one does not meet, if any."""
+    is_missing = value != value
+    found = []
+    if demand.categories is not None:
+        if demand.categories.first is not None:
+            found.append(_Move(1.0, float(demand.categories.first), demand))
+    else:
+        new = _nearest_position(value, demand, column) if column.is_whole else _nearest_number(value, demand)
+        if new is not None:
+            found.append(_Move(1.0 if is_missing else _distance(value, new, scale), new, demand))
+    if demand.missing and demand.missing_known and not is_missing:
+        found.append(_Move(1.0, math.nan, demand))
+    return min(found, key=lambda move: move.distance, default=None)
+
+
+def _nearest_number(value: float, demand: Demand) -> float | None:
+    """The number that meets a demand and is the nearest; in place of a missing value one at an end."""
+    if not demand.has_numbers:
+        return None
+    after_low = math.nextafter(demand.low, math.inf)
+    if value == value:
+        return after_low if value <= demand.low else demand.high
+    if math.isfinite(demand.high):
+        return demand.high
+    return after_low if math.isfinite(demand.low) else 0.0
+
+
+def _nearest_position(value: float, demand: Demand, column: Column) -> float | None:
+    """The same of a column whose values are positions: truth values and ordered categories."""
+    last = 1 if column.categories is None else len(column.categories) - 1
+    fitting = [float(place) for place in range(last + 1) if demand.low < place <= demand.high]
+    return min(fitting, key=lambda place: abs(place - value) if value == value else 0.0, default=None)
+
+
+def _distance(old: float, new: float, scale: float) -> float:
+    distance = abs(new - old) / scale
+    if math.isinf(distance):  # as the difference of two finite numbers may be
+        distance = abs(new / scale - old / scale)
+    return min(distance, _FARTHEST)
+
+
+def _scales(tree: Tree, hyperplanes: dict[int, Hyperplane]) -> list[float]:
+    """The scale of every feature."""
+    thresholds: list[list[float]] = [[] for _ in range(tree.n_features)]
+    for node in np.flatnonzero(tree.is_of(SplitKind.THRESHOLD)):
+        thresholds[tree.feature[node]].append(float(tree.threshold[node]))
+    for plane in hyperplanes.values():
+        for feature in plane.features:
+            thresholds[feature].append(plane.threshold / plane.coefficient(feature))
+    return [_scale(found) for found in thresholds]
+
+
+def _scale(thresholds: list[float]) -> float:
+    if not thresholds:
+        return 1.0
+    span = max(thresholds) - min(thresholds)
+    return min(span or abs(thresholds[0]) or 1.0, sys.float_info.max)
+
+
+def _range_text(value: float, demand: Demand, number: Callable[[float], str]) -> str:
+    """What a number must become, the nearer end first."""
+    ends = [f"at most {number(demand.high)}"] if math.isfinite(demand.high) else []
+    if math.isfinite(demand.low):
+        ends.insert(0 if value <= demand.low else len(ends), f"more than {number(demand.low)}")
+    return " but ".join(ends) or "any number"

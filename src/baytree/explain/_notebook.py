@@ -1,0 +1,48 @@
+"""A fitted tree as a small piece of HTML to open and close."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import IntArray
+from .._words import odds_text, summary_text
+from ..fitted import FittedTree
+from ._html import STYLE, escaped, faint
+
+_DEPTH = 3
+
+
+def tree_html(fitted: FittedTree) -> str:
+    """Draw a tree to depth 3: splits with their odds, leaves with estimate, interval and rows."""
+    tree = fitted.tree
+    leaves = np.flatnonzero(tree.is_leaf & (tree.depth <= _DEPTH))
+    lines = dict(zip(leaves.tolist(), _leaf_lines(fitted, leaves), strict=True))
+
+    def draw(node: int) -> str:
+        n_rows = f"n={tree.n_node_samples[node]}"
+        if node in lines:
+            return f"{'<br>'.join(map(escaped, lines[node]))} {faint(n_rows)}"
+        if tree.depth[node] >= _DEPTH:
+            return faint(f"… {n_rows}")
+        split = tree.split(node)
+        rule = f"{split.subject(fitted.schema)} {split.condition(fitted.schema)}"
+        odds = f"[odds {odds_text(float(tree.log_odds_split[node]))}, {n_rows}]"
+        sides = (("yes", tree.children_left[node]), ("no", tree.children_right[node]))
+        branches = "".join(f"<li>{name}: {draw(int(child))}</li>" for name, child in sides)
+        return (
+            f"<details open><summary>{escaped(rule)} {faint(odds)}</summary>"
+            f'<ul style="list-style:none;margin:0;padding-left:1.5em">{branches}</ul></details>'
+        )
+
+    return f'<div style="{STYLE}">{draw(0)}</div>'
+
+
+def _leaf_lines(fitted: FittedTree, leaves: IntArray) -> list[list[str]]:
+    """What leaves say: the class they decide for, or all that they know of a number."""
+    decisions = fitted.decisions()
+    result = []
+    for leaf, summary in zip(leaves.tolist(), fitted.summaries(leaves), strict=True):
+        name = decisions.name(leaf)
+        own = {name: summary[name]} if name in summary else summary
+        result.append([summary_text(name, *numbers) for name, numbers in own.items()])
+    return result

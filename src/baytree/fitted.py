@@ -1,0 +1,325 @@
+"""Fitted results: a tree or a tree space with its outcome, its schema and its classes.
+
+Estimators hold one; explanations, exports, plots, pages and files read nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._typing import AnyArray, FloatArray, IntArray
+from ._words import number_text
+from .growth import put_in_order
+from .mixtures import Mixture
+from .outcomes import CategoricalOutcome, Outcome, RealOutcome
+from .table import Rows, Schema
+from .tree import Selection, Space, Tree, best_trees, draw_trees
+
+# What a node predicts: name -> estimate, lower and upper end of a 90 % interval.
+Summary = dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the nodes of a tree decide, and their estimate of it."""
+
+    code: IntArray  # by node
+    names: tuple[str, ...]  # by code
+    estimate: FloatArray  # by node
+
+    def name(self, node: int) -> str:
+        """The decision of a node."""
+        return self.names[int(self.code[node])]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTree:
+    """One tree."""
+
+    tree: Tree
+    outcome: Outcome
+    schema: Schema
+    classes: AnyArray | None = None  # None: numbers are predicted
+
+    @cached_property
+    def used_features(self) -> IntArray:
+        """The features that the tree uses: no other column need be read."""
+        return self.tree.used_features
+
+    @property
+    def modal(self) -> FittedTree:
+        """The tree to read: this one."""
+        return self
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes as text; none where numbers are predicted."""
+        return () if self.classes is None else tuple(str(label) for label in self.classes)
+
+    @property
+    def posterior_names(self) -> tuple[str, ...]:
+        """Names of the posterior's parameters."""
+        if self.classes is not None:
+            return self.class_names
+        return self.outcome.parameter_names or tuple(f"p{i}" for i in range(len(self.outcome.prior)))
+
+    def leaves(self, rows: Rows, n_threads: int = 1) -> IntArray:
+        """The leaf that each row falls into."""
+        leaves, no_infinity = self.tree.route(rows, n_threads)
+        if not no_infinity:
+            self.schema.refuse_infinity(rows)
+        return leaves
+
+    def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """Class probabilities, or the expected outcome; shape (n_rows, n_values)."""
+        return self.tree.value[:, 0].take(self.leaves(rows, n_threads), axis=0)
+
+    def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
+        """The position of the most probable class of each row; ties go to the first."""
+        return np.argmax(self.tree.posterior, axis=1)[self.leaves(rows, n_threads)]
+
+    def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Quantiles of the class probabilities, shape (n_rows, n_classes, n_quantiles)."""
+        leaves = self.leaves(rows, n_threads)
+        return self._by_leaf(leaves, lambda posterior: class_outcome(self.outcome).quantiles(posterior, quantiles))
+
+    def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Any:
+        """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
+        return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
+
+    def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
+        """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
+
+        def of_leaves(posterior: FloatArray) -> FloatArray:
+            distribution = distribution_of(self.outcome, kind)(posterior)
+            return np.stack([distribution.ppf(q) for q in quantiles], axis=-1)
+
+        return self._by_leaf(self.leaves(rows, n_threads), of_leaves)
+
+    def std(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """Standard deviation of each row's outcome."""
+        return self._by_leaf(self.leaves(rows, n_threads), real_outcome(self.outcome).std)
+
+    def _by_leaf(self, leaves: IntArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Evaluate a function of posteriors once a leaf."""
+        found, inverse = np.unique(leaves, return_inverse=True)
+        return np.asarray(function(self.tree.posterior[found]))[inverse]
+
+    def has_distribution(self, kind: str = "outcome") -> bool:
+        """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
+        return self.classes is None and real_outcome(self.outcome).has(_METHOD[kind])
+
+    def summaries(self, nodes: IntArray) -> list[Summary]:
+        """What nodes predict, for people to read: every class, or the mean and the outcome."""
+        if self.classes is not None:
+            ends = class_outcome(self.outcome).quantiles(self.tree.posterior[nodes], np.array([0.05, 0.95]))
+            numbers = np.concatenate([self.tree.value[nodes, 0, :, None], ends], axis=2)
+            return [dict(zip(self.class_names, map(tuple, own), strict=True)) for own in numbers.tolist()]
+        intervals = {kind: self._intervals(nodes, kind) for kind in ("mean", "outcome")}
+        return [
+            {kind: (estimate, *ends[i]) for kind, ends in intervals.items()}
+            for i, estimate in enumerate(self.tree.value[nodes, 0, 0].tolist())
+        ]
+
+    def _intervals(self, nodes: IntArray, kind: str) -> list[tuple[float, float]]:
+        """The central 90 % of a distribution of each node; NaN where the outcome does not have it."""
+        if not self.has_distribution(kind):
+            return [(np.nan, np.nan)] * len(nodes)
+        frozen = distribution_of(self.outcome, kind)(self.tree.posterior[nodes])
+        return list(zip(frozen.ppf(0.05).tolist(), frozen.ppf(0.95).tolist(), strict=True))
+
+    def decisions(self) -> Decisions:
+        """What each node decides: its class, or whether its estimate is above that of the root."""
+        if self.classes is not None:
+            code = np.argmax(self.tree.posterior, axis=1)
+            return Decisions(code, self.class_names, self.tree.value[np.arange(len(code)), 0, code])
+        estimate = self.tree.value[:, 0, 0]
+        overall = number_text(float(estimate[0]))
+        above = (estimate > estimate[0]).astype(np.int64)
+        return Decisions(above, (f"at most the overall {overall}", f"above the overall {overall}"), estimate)
+
+    @property
+    def feature_importances(self) -> FloatArray:
+        """Each feature's share of the gain in log marginal likelihood; all zero where nothing was gained."""
+        internal = self.tree.internal_nodes
+        gain = np.maximum(self.tree.gain()[internal], 0)
+        total = np.bincount(self.tree.feature[internal], weights=gain, minlength=self.schema.n_features)
+        return _shares(total.astype(np.float64))
+
+    @property
+    def feature_posterior(self) -> FloatArray:
+        """Probability that the root is split along each feature and, last, that it is not split."""
+        return self.tree.feature_posterior[0]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSpace:
+    """Many trees at once, each with its posterior probability."""
+
+    space: Space
+    outcome: Outcome
+    schema: Schema
+    classes: AnyArray | None = None
+    monotonic: IntArray | None = None  # what its trees are held to
+
+    @cached_property
+    def used_features(self) -> IntArray:
+        """The features that some tree uses."""
+        return self.space.used_features
+
+    @cached_property
+    def modal(self) -> FittedTree:
+        """The most probable tree."""
+        return self.best_trees(1)[0]
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes as text; none where numbers are predicted."""
+        return self.modal.class_names
+
+    def fitted_tree(self, selection: Selection) -> FittedTree:
+        """One of the trees."""
+        tree = put_in_order(selection.to_tree(self.space), self.monotonic)
+        return FittedTree(tree, self.outcome, self.schema, self.classes)
+
+    def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
+        """The most probable trees, best first, with the log of prior times likelihood of each."""
+        if n_trees not in self._ranked:
+            self._ranked.clear()
+            self._ranked[n_trees] = best_trees(self.space, n_trees)
+        return self._ranked[n_trees]
+
+    @cached_property
+    def _ranked(self) -> dict[int, tuple[list[Selection], FloatArray]]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("space", "outcome", "schema", "classes", "monotonic")}
+
+    def best_trees(self, n_trees: int) -> list[FittedTree]:
+        """The most probable trees, best first."""
+        return [self.fitted_tree(selection) for selection in self.selections(n_trees)[0]]
+
+    def tree_weights(self, n_trees: int) -> FloatArray:
+        """Posterior probabilities of the best trees, relative to each other: they sum to one."""
+        scores = self.selections(n_trees)[1]
+        shares = np.exp(scores - scores[0])
+        return np.asarray(shares / shares.sum())
+
+    def tree_shares(self, n_trees: int) -> FloatArray:
+        """Posterior probabilities of the best trees among all trees."""
+        return np.exp(self.selections(n_trees)[1] - self.space.log_evidence[0])
+
+    def draw_trees(self, n_trees: int, random: np.random.RandomState) -> list[FittedTree]:
+        """Trees drawn from the posterior."""
+        return [self.fitted_tree(selection) for selection in draw_trees(self.space, n_trees, random)]
+
+    def leaf_weights(self, rows: Rows, n_threads: int = 1) -> Iterator[sparse.csr_matrix]:
+        """How probably each row ends in each node, some rows at a time."""
+        self.schema.refuse_infinity(rows)
+        return self.space.leaf_weights(rows, n_threads)
+
+    def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """Class probabilities, or the expected outcome, averaged over all trees; shape (n_rows, n_values)."""
+        value = self.space.value[:, 0]
+        average = np.concatenate([np.asarray(part @ value) for part in self.leaf_weights(rows, n_threads)])
+        return average if self.classes is None else average / average.sum(axis=1, keepdims=True)
+
+    def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
+        """The position of the most probable class of each row; ties go to the first."""
+        return np.argmax(self.mean(rows, n_threads), axis=1)
+
+    def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
+        parts = [self._class_quantiles(part, quantiles) for part in self.leaf_weights(rows, n_threads)]
+        return np.concatenate(parts)
+
+    def _class_quantiles(self, weights: sparse.csr_matrix, quantiles: FloatArray) -> FloatArray:
+        outcome, posterior = class_outcome(self.outcome), self.space.posterior
+        n_classes = posterior.shape[1]
+        result = np.ones((weights.shape[0], n_classes, len(quantiles)))
+        for c in range(n_classes) if n_classes > 1 else ():
+            of_class = Mixture(weights, partial(_of_nodes, partial(outcome.class_distribution, c), posterior))
+            for k, q in enumerate(quantiles):
+                result[:, c, k] = of_class.ppf(q)
+        return in_order(result, quantiles)
+
+    def mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
+        """The posterior of each row: its weights on the nodes, and the nodes' posterior parameters."""
+        return sparse.vstack(list(self.leaf_weights(rows, n_threads)), format="csr"), self.space.posterior
+
+    def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
+        """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
+        weights, posterior = self.mixture(rows, n_threads)
+        return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
+
+    def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
+        """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
+        mixture = self.distribution(rows, kind, n_threads)
+        return in_order(np.stack([mixture.ppf(q) for q in quantiles], axis=-1), quantiles)
+
+    def std(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """Standard deviation of each row's outcome."""
+        return self.distribution(rows, "outcome", n_threads).std()
+
+    def has_distribution(self, kind: str = "outcome") -> bool:
+        """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
+        return self.modal.has_distribution(kind)
+
+    @property
+    def feature_importances(self) -> FloatArray:
+        """Each feature's share of the gain in log marginal likelihood, on average over all trees."""
+        return _shares(self.space.expected_gain())
+
+    @property
+    def feature_posterior(self) -> FloatArray:
+        """Probability, over all trees, that the root is split along each feature and, last, that it is not split."""
+        return self.space.feature_posterior(np.array([0]))[0]
+
+
+Fitted = FittedTree | FittedSpace
+
+_METHOD = {"outcome": "distribution", "mean": "mean_distribution"}
+
+
+def class_outcome(outcome: Outcome) -> CategoricalOutcome:
+    """The outcome of a classifier."""
+    if not isinstance(outcome, CategoricalOutcome):
+        raise TypeError(f"The outcome {outcome.name!r} has no classes.")
+    return outcome
+
+
+def real_outcome(outcome: Outcome) -> RealOutcome:
+    """The outcome of a regressor."""
+    if not isinstance(outcome, RealOutcome):
+        raise TypeError(f"The outcome {outcome.name!r} is not a number.")
+    return outcome
+
+
+def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:
+    """Makes the distribution of the outcome, or of its mean, from posteriors."""
+    own = real_outcome(outcome)
+    return own.distribution if kind == "outcome" else own.mean_distribution
+
+
+def _of_nodes(make: Callable[[FloatArray], Any], posterior: FloatArray, nodes: IntArray) -> Any:
+    """The distribution in some nodes."""
+    return make(posterior[nodes])
+
+
+def in_order(values: FloatArray, quantiles: FloatArray) -> FloatArray:
+    """Take out of quantiles, which lie in the last axis, what rounding may have put in the wrong order."""
+    order = np.argsort(quantiles, kind="stable")
+    result = np.empty_like(values)
+    result[..., order] = np.maximum.accumulate(values[..., order], axis=-1)
+    return result
+
+
+def _shares(gain: FloatArray) -> FloatArray:
+    return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)

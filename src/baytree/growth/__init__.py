@@ -1,0 +1,12 @@
+"""From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
+
+from ._encode import encode_rows as encode_rows
+from ._folds import folds_of as folds_of
+from ._grow import explore_space as explore_space
+from ._grow import grow_tree as grow_tree
+from ._grow import list_partitions as list_partitions
+from ._monotonic import put_in_order as put_in_order
+from ._monotonic import read_monotonic as read_monotonic
+from ._settings import Engine as Engine
+from ._settings import Growth as Growth
+from ._update import update_tree as update_tree

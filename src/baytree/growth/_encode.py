@@ -1,0 +1,25 @@
+"""Columns of numbers become columns of codes: the rank of each value among the distinct values of its column."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .. import _core
+from .._typing import BoolArray
+from ..table import Rows
+from ._settings import Growth
+
+
+def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:
+    """Encode the columns of a table; short ones need no bins."""
+    X, engine = rows.matrix, growth.engine
+    n_bins = engine.n_bins if len(rows) > engine.subtree_rows else 0
+    keep_values = growth.partition_prior.location == "distance" or growth.oblique
+    how = (is_nominal.astype(np.uint8), n_bins, keep_values, growth.n_threads)
+    if not sparse.issparse(X):
+        return _core.encode(X, *how)
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's stays as it is
+        X.sum_duplicates()
+    return _core.encode_sparse(X.shape[0], X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), *how)

@@ -1,0 +1,49 @@
+"""Folds that depend on what is in the rows, not on their order: the same rows give the same tree in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import AnyArray, IntArray
+from ..outcomes import Target
+from ..table import Rows
+
+
+def folds_of(rows: Rows, target: Target, n_folds: int) -> IntArray:
+    """The fold of each row; equal rows are in one fold, as a row of weight 2 is."""
+    marks = _sum_of_marks(rows.matrix) + _marks(np.asarray(target.y, dtype=np.float64).reshape(len(rows), -1)).sum(
+        axis=1
+    )
+    for values in target.extras.values():
+        marks = marks + _marks(values)
+    return (_scrambled(marks) >> np.uint64(33)).astype(np.int64) % n_folds
+
+
+def _sum_of_marks(matrix: Any) -> AnyArray:
+    """Sums over the columns, so that their order does not matter; zeros add nothing."""
+    if sparse.issparse(matrix):
+        entries = matrix.tocoo()
+        result = np.zeros(matrix.shape[0], dtype=np.uint64)
+        np.add.at(result, entries.row, _marks(entries.data))
+        return result
+    result = np.zeros(len(matrix), dtype=np.uint64)
+    for column in np.asarray(matrix).T:
+        result += _marks(column)
+    return result
+
+
+def _marks(values: AnyArray) -> AnyArray:
+    """A number for each value, all missing ones alike."""
+    plain = np.where(np.isnan(values), np.float64(np.pi * 1e300), np.asarray(values, dtype=np.float64) + 0.0)
+    return _scrambled(np.ascontiguousarray(plain).view(np.uint64))
+
+
+def _scrambled(bits: AnyArray) -> AnyArray:
+    """The finalizer of splitmix64, which maps 0 to 0."""
+    with np.errstate(over="ignore"):
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,53 @@
+"""Everything but the data that decides which tree is grown, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .. import _core
+from .._typing import FloatArray, IntArray
+from ..priors import PartitionPrior
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How the compiled core works; no tree depends on it, but for the widths of searches that are not exhaustive."""
+
+    subtree_rows: int = 32768  # nodes of up to so many rows are grown as subtrees, on sorted lists
+    n_bins: int = 256  # larger ones on histograms of so many bins
+    oblique_share: float = 0.5  # of the split that hyperplanes have; docs/oblique.md compares
+    oblique_charge: float = 1.0  # how much of the log of their number each hyperplane pays
+    lookahead_width: int = 8  # features of a node that look-ahead follows
+    lookahead_per_feature: int = 1  # by so many best partitions, and by a split in the middle
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What the user set."""
+
+    partition_prior: PartitionPrior
+    feature_weight: FloatArray
+    smoothing: float
+    max_depth: int | None
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    monotonic: IntArray | None
+    n_threads: int
+    max_leaf_nodes: int | None = None
+    lookahead: int = 0
+    oblique: bool = False
+    engine: Engine = field(default_factory=Engine)
+
+    def settings(self) -> _core.Settings:
+        """The same in the compiled core's form."""
+        limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
+        monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
+        oblique = _core.Oblique(self.engine.oblique_share if self.oblique else 0.0, self.engine.oblique_charge)
+        prior = self.partition_prior.to_core(self.feature_weight)
+        return _core.Settings(prior, limits, self.smoothing, monotonic, oblique)
+
+    def look_ahead(self) -> _core.Lookahead:
+        """The look-ahead in the compiled core's form."""
+        return _core.Lookahead(self.lookahead, self.engine.lookahead_width, self.engine.lookahead_per_feature)

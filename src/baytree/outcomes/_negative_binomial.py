@@ -1,0 +1,148 @@
+"""Overdispersed counts: negative binomial with a Beta prior.
+
+A count over one unit of exposure has mean m and variance m + dispersion m^2. With size = 1 / dispersion it is the
+number of failures before `size` successes of probability p, where m = size (1 - p) / p; over an exposure of e units the
+sizes add up. With p ~ Beta(a, b), after rows with exposures e and counts y::
+
+    a' = a + size sum(e)        b' = b + sum(y)
+
+The mean per unit has expectation size b / (a - 1), and the predictive distribution is a beta negative binomial. As the
+dispersion goes to zero everything becomes the Poisson outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import special, stats
+
+from .. import _core
+from .._typing import FloatArray
+from .._validation import check_real
+from ._base import RealOutcome, read_parameters
+from ._counts import beta_negative_binomial
+from ._poisson import check_counts
+from ._target import EXPOSURE, Target
+
+DEFAULT_STRENGTH = 2.0  # as the shape of the Poisson outcome's prior
+_STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+_DISPERSIONS = (0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class NegativeBinomial:
+    """Parameters of ``outcome="negative_binomial"``.
+
+    Parameters
+    ----------
+    dispersion
+        The variance of a count is its mean plus `dispersion` times the mean squared. None: of some from 0.01 to 4, the
+        one under which each half of the rows is most probable, given the other.
+    """
+
+    dispersion: float | None = None
+
+
+@dataclass(frozen=True)
+class NegativeBinomialOutcome(RealOutcome):
+    """The prior at the root, and the size that all leaves share."""
+
+    prior: FloatArray
+    size: float
+
+    name = "negative_binomial"
+    parameter_names = ("a", "b")
+    extras = (EXPOSURE,)
+    options = NegativeBinomial
+    counts = True
+    chosen_by_halves = True
+
+    @property
+    def family(self) -> str:
+        """Beta, of the probability p."""
+        return "Beta"
+
+    @classmethod
+    def of(cls, target: Target, prior: Any, options: NegativeBinomial | None = None) -> Self:
+        """Set the prior from the overall mean where it is None; the dispersion must be given."""
+        check_counts(target, cls.name)
+        dispersion = (options or NegativeBinomial()).dispersion
+        size = 1 / check_real("dispersion", _DISPERSIONS[0] if dispersion is None else dispersion, low=0)
+        if prior is None:
+            return cls(_around_overall_mean(target, size, DEFAULT_STRENGTH), size)
+        return cls(read_parameters(prior, cls), size)
+
+    def strengths(self, target: Target) -> Iterator[Self]:
+        """Priors with the overall mean as their mean, of several strengths."""
+        for strength in _STRENGTHS:
+            yield replace(self, prior=_around_overall_mean(target, self.size, strength))
+
+    @classmethod
+    def candidates(cls, target: Target, prior: Any, options: NegativeBinomial | None = None) -> Iterator[Self]:
+        """Of every dispersion where none is given."""
+        given = (options or NegativeBinomial()).dispersion
+        for dispersion in _DISPERSIONS if given is None else (given,):
+            yield from super().candidates(target, prior, NegativeBinomial(dispersion))
+
+    def _rows(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Counts, sizes and the log of the factor without p, for each row."""
+        y = np.asarray(target.y, dtype=np.float64)
+        size = self.size * target.own_extra("exposure")
+        return y, size, np.asarray(special.gammaln(y + size) - special.gammaln(size) - special.gammaln(y + 1))
+
+    def core_prior(self) -> FloatArray:
+        """In the order of counts and sizes."""
+        return self.prior[::-1]
+
+    def prior_from_core(self, prior: FloatArray) -> FloatArray:
+        """In the order of a and b."""
+        return prior[..., ::-1]
+
+    def to_core(self, target: Target) -> _core.BetaRate:
+        """Counts and sizes of each row."""
+        return _core.BetaRate(*self._rows(target), target.weight)
+
+    def statistics(self, target: Target) -> FloatArray:
+        """One, count, size and log factor."""
+        return np.stack([np.ones(len(target.y)), *self._rows(target)], axis=-1)
+
+    def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Add sizes to a, counts to b."""
+        return prior + statistics[..., 2:0:-1]
+
+    def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
+        """Ratio of the normalising constants, with the factor."""
+        a, b = np.moveaxis(prior, -1, 0)
+        a_n, b_n = np.moveaxis(self.update(prior, statistics), -1, 0)
+        return np.asarray(special.betaln(a_n, b_n) - special.betaln(a, b) + statistics[..., 3])
+
+    def mean(self, posterior: FloatArray) -> FloatArray:
+        """Expected count per unit of exposure; infinite where a is at most 1."""
+        a, b = posterior[:, :1], posterior[:, 1:]
+        return np.where(a > 1, self.size * b / np.where(a > 1, a - 1, 1.0), np.inf)
+
+    def distribution(self, posterior: FloatArray) -> Any:
+        """Beta negative binomial."""
+        a, b = posterior.T
+        return beta_negative_binomial(self.size, a, b)
+
+    def mean_distribution(self, posterior: FloatArray) -> Any:
+        """Beta prime, times the size."""
+        a, b = posterior.T
+        return stats.betaprime(b, a, scale=self.size)
+
+    def state(self) -> dict[str, Any]:
+        """The prior and the size."""
+        return {"prior": self.prior, "size": self.size}
+
+
+def _around_overall_mean(target: Target, size: float, strength: float) -> FloatArray:
+    """The prior whose mean is the overall one, with a relative variance of 1 / strength."""
+    weight = np.ones(len(target.y)) if target.weight is None else target.weight
+    # Half an event keeps the mean of a table without events positive.
+    events = max(float(weight @ np.asarray(target.y, dtype=np.float64)), 0.5)
+    ratio = events / float(weight @ target.own_extra("exposure")) / size  # of failures to successes
+    return np.array([2 + strength * (1 + ratio) / ratio, ratio + strength * (1 + ratio)])

@@ -1,0 +1,65 @@
+"""The outcomes there are: a new one is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .._validation import shown
+from ._base import Outcome
+from ._categorical import CategoricalOutcome
+from ._custom import REQUIRED, CustomOutcome
+from ._exponential import ExponentialOutcome
+from ._negative_binomial import NegativeBinomialOutcome
+from ._normal import NormalOutcome
+from ._poisson import PoissonOutcome
+from ._target import Target
+
+# The outcomes that `outcome=` of a regressor may name.
+REGRESSION_OUTCOMES: dict[str, type[Outcome]] = {
+    outcome.name: outcome for outcome in (NormalOutcome, PoissonOutcome, NegativeBinomialOutcome, ExponentialOutcome)
+}
+OUTCOMES: dict[str, type[Outcome]] = {CategoricalOutcome.name: CategoricalOutcome, **REGRESSION_OUTCOMES}
+
+
+@dataclass(frozen=True)
+class Family:
+    """An outcome's class with its options: what the `outcome` parameter means."""
+
+    outcome: type[Outcome]
+    options: Any = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user wrote it."""
+        return self.outcome is CustomOutcome
+
+    def of(self, target: Target, prior: Any) -> Outcome:
+        """The outcome of a target, with its prior."""
+        return self.outcome.of(target, prior, self.options)
+
+    def candidates(self, target: Target, prior: Any) -> Iterator[Outcome]:
+        """The outcomes among which the evidence chooses."""
+        return self.outcome.candidates(target, prior, self.options)
+
+
+def read_outcome(outcome: Any) -> Family:
+    """Read the `outcome` parameter: a name, the options of an outcome, or an object of the user's own."""
+    if isinstance(outcome, str):
+        if outcome not in REGRESSION_OUTCOMES:
+            names = ", ".join(map(repr, REGRESSION_OUTCOMES))
+            raise ValueError(f"outcome must be one of {names} or an object of your own; got {shown(outcome)}.")
+        family = REGRESSION_OUTCOMES[outcome]
+        return Family(family, None if family.options is None else family.options())
+    for family in REGRESSION_OUTCOMES.values():
+        if family.options is not None and isinstance(outcome, family.options):
+            return Family(family, outcome)
+    missing = CustomOutcome.lacks(outcome)
+    if missing:
+        names = ", ".join(map(repr, REGRESSION_OUTCOMES))
+        raise TypeError(
+            f"outcome must be one of {names} or an object with {', '.join(REQUIRED)}; "
+            f"{type(outcome).__name__} lacks {', '.join(missing)}."
+        )
+    return Family(CustomOutcome, outcome)

@@ -1,0 +1,110 @@
+"""The document of a model: what it holds, and how it is read with care."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..fitted import Fitted, FittedSpace, FittedTree
+from ..outcomes import OUTCOMES, Outcome
+from ..table import Column, Kind, Schema
+from ..tree import Space, Tree
+from ._check import check_categories, check_outcome, check_space, check_tree
+from ._values import decode, encode
+
+FORMAT = "baytree model"
+FORMAT_VERSION = 1
+
+
+def document_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> dict[str, Any]:
+    """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data."""
+    grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
+    state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "baytree": version("baytree"),
+        "estimator": estimator,
+        "parameters": {name: encode(value) for name, value in parameters.items()},
+        "schema": _encode_schema(fitted.schema),
+        "classes": encode(fitted.classes),
+        "outcome": {
+            "name": fitted.outcome.name,
+            "state": {name: encode(value) for name, value in state.items()},
+        },
+        "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
+        "grown": "tree" if isinstance(fitted, FittedTree) else "space",
+        "arrays": {name: encode(array) for name, array in grown.arrays().items()},
+    }
+    return document | {"sha256": _checksum(document)}
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    """Of everything but the checksum itself."""
+    rest = {name: value for name, value in document.items() if name != "sha256"}
+    text = json.dumps(rest, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_document(document: Any, known: Mapping[str, Iterable[str]]) -> tuple[str, dict[str, Any], Fitted]:
+    """The class of the estimator, its parameters and what it found; `known` are the classes and their parameters."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError("This is not a baytree model: it lacks the mark of one.")
+    if document.get("version") != FORMAT_VERSION or isinstance(document["version"], bool):
+        raise ValueError(
+            f"The model has format version {document.get('version')!r}, this baytree reads {FORMAT_VERSION}: upgrade "
+            "baytree, or fit the model again."
+        )
+    try:
+        if document["sha256"] != _checksum(document):
+            raise ValueError("its checksum does not fit what it holds")  # noqa: TRY301
+        return _read(document, known)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
+
+
+def _read(document: dict[str, Any], known: Mapping[str, Iterable[str]]) -> tuple[str, dict[str, Any], Fitted]:
+    estimator = document["estimator"]
+    parameters = {name: decode(value) for name, value in document["parameters"].items()}
+    if set(parameters) != set(known[estimator]):
+        raise ValueError("the parameters are not those of the estimator")
+    schema, classes = _read_schema(document["schema"]), decode(document["classes"])
+    state = {name: decode(value) for name, value in document["outcome"]["state"].items()}
+    outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)
+    check_outcome(outcome, classes)
+    arrays = {name: decode(value) for name, value in document["arrays"].items()}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{name} is not an array")
+    monotonic = decode(document["monotonic"])
+    if document["grown"] == "tree":
+        tree = Tree(**arrays)
+        check_tree(tree, schema, outcome, classes)
+        return estimator, parameters, FittedTree(tree, outcome, schema, classes)
+    space = Space(**arrays, n_features=schema.n_features)
+    check_space(space, schema, outcome, classes)
+    if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
+        raise ValueError("the directions of the features are not 1, 0 or -1")
+    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic)
+
+
+def _encode_schema(schema: Schema) -> dict[str, Any]:
+    return {
+        "names": None if schema.names is None else list(schema.names),
+        "kinds": [column.kind.value for column in schema.columns],
+        "categories": [encode(column.categories) for column in schema.columns],
+    }
+
+
+def _read_schema(document: dict[str, Any]) -> Schema:
+    names, kinds = document["names"], [Kind(kind) for kind in document["kinds"]]
+    if names is not None and (len(names) != len(kinds) or not all(isinstance(name, str) for name in names)):
+        raise ValueError("the names of the columns are not all there")
+    pairs = zip(kinds, document["categories"], strict=True)
+    columns = tuple(Column(kind, check_categories(kind, decode(categories))) for kind, categories in pairs)
+    return Schema(columns, None if names is None else tuple(names))

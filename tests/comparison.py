@@ -1,0 +1,151 @@
+"""Comparisons that several tests make, and what they compare."""
+
+from __future__ import annotations
+
+import math
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+from numpy.testing import assert_allclose, assert_array_equal
+
+from baytree import PartitionPrior
+from baytree.estimators import Estimator
+from baytree.growth import Engine
+from baytree.tree import CategorySet, PresentMissing, SplitKind, Threshold
+from tests.reference import outcomes
+from tests.reference import tree as oracle
+
+
+def engine(**fields):
+    """Estimators that are fitted inside work so."""
+    return mock.patch.object(Estimator, "_engine", Engine(**fields))
+
+
+def hyperplanes(splits):
+    """Which splits of a tree or a tree space are hyperplanes."""
+    return splits.is_of(SplitKind.HYPERPLANE)
+
+
+def raw_frame(n=300, seed=0, n_categories=12):
+    """Categories that matter in sets, a number with missing values that matter, and noise."""
+    random = np.random.default_rng(seed)
+    category = random.integers(0, n_categories, n)
+    x = random.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "city": np.array([f"city {k:02d}" for k in range(n_categories)], dtype=object)[category],
+            "x": np.where(random.random(n) < 0.2, np.nan, x),
+            "flag": random.random(n) < 0.5,
+            "noise": random.normal(size=n),
+        }
+    )
+    chance = 0.1 + 0.5 * (category % 3 == 0) + 0.35 * np.where(np.isnan(frame["x"]), 1, x > 0.5)
+    return frame, (random.random(n) < chance).astype(int)
+
+
+def assert_same_arrays(one, other):
+    for name, array in one.tree_.arrays().items():
+        assert_array_equal(array, other.tree_.arrays()[name], err_msg=name)
+
+
+def oracle_settings(prior, parameters):
+    partition_prior = parameters.get("partition_prior", PartitionPrior())
+    return oracle.Settings(
+        prior=list(prior),
+        split=partition_prior.split,
+        by_depth=partition_prior.by_depth,
+        by_distance=partition_prior.location == "distance",
+        subsets=partition_prior.subsets,
+        proper=partition_prior.proper,
+        feature_weight=parameters.get("feature_prior"),
+        smoothing=parameters.get("smoothing", 0.0),
+        max_depth=math.inf if parameters.get("max_depth") is None else parameters["max_depth"],
+        min_samples_leaf=parameters.get("min_samples_leaf", 1),
+        min_weight_fraction_leaf=parameters.get("min_weight_fraction_leaf", 0.0),
+        max_leaf_nodes=math.inf if parameters.get("max_leaf_nodes") is None else parameters["max_leaf_nodes"],
+        categorical=set(parameters.get("categorical_features") or ()),
+        monotonic=parameters.get("monotonic_cst"),
+        lookahead=parameters.get("lookahead", 0),
+    )
+
+
+def class_prior(n_classes, parameters):
+    prior = parameters.get("prior")
+    return np.broadcast_to(20.0 / n_classes if prior is None else prior, n_classes).astype(float)
+
+
+def assert_same_classes(model, X, y, weight, parameters):
+    """Compare a classifier with the oracle, from the parameters on."""
+    n_classes = len(model.classes_)
+    outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y) if weight is None else list(weight), n_classes)
+    assert_same_tree(model, X, outcome, class_prior(n_classes, parameters), parameters)
+
+
+def assert_same_split(model, i, node, X, matrix):
+    """Compare a node's split: its kind, and the way of every value of its column."""
+    tree, expected, column = model.tree_, node.mode.split, X[:, node.mode.feature]
+    own, split = column[node.rows], model.tree_.split(i)
+    assert split.features == (node.mode.feature,)
+    assert tree.has_missing[i] == np.isnan(own).any()
+    more_left = len(node.children[0].rows) > len(node.children[1].rows)
+    assert tree.missing_go_to_left[i] == (expected.missing_left if tree.has_missing[i] else more_left)
+    assert_array_equal([split.goes_left(row) for row in matrix[node.rows]], [expected.left(value) for value in own])
+    if expected.categories is None:
+        assert tree.category_start[i] == tree.category_start[i + 1]
+        assert not tree.unseen_go_to_left[i]
+        if expected.divides_missing:
+            assert isinstance(split, PresentMissing)
+            assert tree.threshold[i] == math.inf
+        else:
+            assert isinstance(split, Threshold)
+            assert expected.lower <= tree.threshold[i] < expected.upper
+        return
+    assert isinstance(split, CategorySet)
+    assert math.isnan(tree.threshold[i])
+    categories = model.categories_[node.mode.feature]
+    assert {categories[k] for k in split.left} == expected.categories
+    assert {categories[k] for k in split.right} == set(own[~np.isnan(own)]) - expected.categories
+    assert tree.unseen_go_to_left[i] == more_left
+
+
+def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
+    """Compare every fitted array with the oracle's."""
+    root = oracle.grow(X.astype(float).tolist(), outcome, oracle_settings(prior, parameters))
+    nodes = oracle.depth_first(root)
+    tree, matrix = model.tree_, model._read_all(X).matrix
+    n_features = X.shape[1]
+    place = {id(node): i for i, node in enumerate(nodes)}
+    close = {"rtol": tolerance, "atol": tolerance}
+
+    assert tree.node_count == len(nodes)
+    assert_array_equal(tree.depth, [node.depth for node in nodes])
+    assert_array_equal(tree.children_left, [place[id(n.children[0])] if n.children else -1 for n in nodes])
+    assert_array_equal(tree.children_right, [place[id(n.children[1])] if n.children else -1 for n in nodes])
+    assert_array_equal(tree.feature, [n.mode.feature if n.children else -2 for n in nodes])
+    assert_array_equal(tree.n_node_samples, [len(n.rows) for n in nodes])
+    for i, node in enumerate(nodes):
+        if node.children:
+            assert_same_split(model, i, node, X, matrix)
+    weights = [sum(outcome.weight[i] for i in n.rows) for n in nodes]
+    assert_allclose(tree.weighted_n_node_samples, weights, **close)
+    posterior = [outcome.update(n.rows, n.prior) for n in nodes]
+    assert_allclose(tree.prior, [n.prior for n in nodes], **close)
+    assert_allclose(tree.posterior, posterior, **close)
+    assert_allclose(tree.value[:, 0], [outcome.mean(parameters) for parameters in posterior], **close)
+    assert_allclose(tree.log_likelihood, [n.partitions[0].log_likelihood for n in nodes], **close)
+    assert_allclose(tree.log_prior_leaf, [n.partitions[0].log_prior for n in nodes], **close)
+    assert_allclose(tree.log_prior_split, [n.mode.log_prior if n.children else -math.inf for n in nodes], **close)
+    assert_allclose(
+        tree.log_likelihood_split, [n.mode.log_likelihood if n.children else -math.inf for n in nodes], **close
+    )
+    assert_allclose(tree.log_odds_split, [oracle.log_odds_split(n) for n in nodes], rtol=1e-7, atol=10 * tolerance)
+    assert_allclose(
+        tree.feature_posterior,
+        [oracle.feature_posterior(n, n_features) for n in nodes],
+        rtol=100 * tolerance,
+        atol=tolerance,
+    )
+    assert_allclose(model.log_posterior_, oracle.log_posterior(root), **close)
+    assert_allclose(tree.log_posterior(include_internal=False), oracle.log_posterior(root, False), **close)
+    assert_allclose(model.log_evidence_, oracle.log_evidence(root), **close)

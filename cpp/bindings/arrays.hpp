@@ -41,24 +41,32 @@ std::vector<Value> copy_of(const std::optional<Vector<Value>>& vector) {
   return vector ? copy_of(*vector) : std::vector<Value>{};
 }
 
-inline void require(bool holds, const char* contract) {
-  if (!holds) throw std::invalid_argument(contract);
-}
-
-// Hands a vector over to NumPy without copying it.
-template <class Value>
-nb::object array_of(std::vector<Value> values, std::vector<std::size_t> shape) {
+// Hands a vector over to NumPy without copying it, as an array of elements of the same size.
+template <class Element, class Value>
+nb::object array_as(std::vector<Value> values, const std::vector<std::size_t>& shape) {
+  static_assert(sizeof(Element) == sizeof(Value));
   auto owned = std::make_unique<std::vector<Value>>(std::move(values));
-  Value* data = owned->data();
+  void* data = owned->data();
   nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<Value>*>(pointer); });
   owned.release();
-  return nb::cast(nb::ndarray<nb::numpy, Value>(data, shape.size(), shape.data(), owner));
+  return nb::cast(nb::ndarray<nb::numpy, Element>(data, shape.size(), shape.data(), owner));
+}
+
+template <class Value>
+nb::object array_of(std::vector<Value> values, const std::vector<std::size_t>& shape) {
+  return array_as<Value>(std::move(values), shape);
 }
 
 template <class Value>
 nb::object array_of(std::vector<Value> values) {
   const std::size_t size = values.size();
-  return array_of(std::move(values), {size});
+  return array_as<Value>(std::move(values), {size});
+}
+
+// Truth values, of which a vector of its own kind would be no array.
+inline nb::object array_of_truths(std::vector<std::uint8_t> values) {
+  const std::size_t size = values.size();
+  return array_as<bool>(std::move(values), {size});
 }
 
 }  // namespace baytree::bindings

@@ -39,7 +39,9 @@ void bind_columns(nb::module_& module) {
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("X").noconvert(), nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"),
-      nb::arg("n_threads"), "Encode a float64 matrix without infinite values; NaN is a gap.");
+      nb::arg("n_threads"), nb::keep_alive<0, 1>(),
+      "Encode a float64 matrix without infinite values; NaN is a missing value.\n\n"
+      "The columns keep a view of the matrix: it must not change as long as they are in use.");
 
   module.def(
       "encode_sparse",
@@ -52,13 +54,18 @@ void bind_columns(nb::module_& module) {
         require(value.shape(0) == row.shape(0) && table.start.front() == 0 &&
                     static_cast<std::size_t>(table.start.back()) == value.shape(0) &&
                     std::is_sorted(table.start.begin(), table.start.end()),
-                "the cells of a column come before those of the next");
+                "the values of a column come before those of the next");
         for (const std::int32_t r : table.row)
           require(r >= 0 && static_cast<std::size_t>(r) < n_rows, "a row is out of range");
+        for (std::size_t column = 0; column < table.n_columns(); ++column) {
+          const SparseColumn own = table.column(column);
+          require(std::is_sorted(own.row.begin(), own.row.end()), "the rows of a column are not in ascending order");
+        }
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),
       nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"), nb::arg("n_threads"),
+      nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
       "The same of a matrix by column (compressed sparse columns).");
 }
 

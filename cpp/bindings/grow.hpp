@@ -4,6 +4,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+#include <utility>
+#include <variant>
+
 #include "../core/lookahead.hpp"
 #include "../core/partitions.hpp"
 #include "../core/tree_space.hpp"
@@ -12,69 +16,128 @@
 
 namespace baytree::bindings {
 
-// One array per field of partitions, partition(i) for i in [0, n); then the levels they divide, one behind the other: a
-// row of each, and whether it goes lower.
+// One array per field of n things, thing(i) for i in [0, n).
+template <class Get>
+class ArraysOf {
+ public:
+  ArraysOf(std::size_t n, Get thing) : n_(n), thing_(std::move(thing)) {}
+
+  template <class Field>
+  nb::object column(Field&& field) const {
+    return array_of(values(field));
+  }
+  template <class Field>
+  nb::object truths(Field&& field) const {
+    return array_of_truths(values([&](const auto& of) { return static_cast<std::uint8_t>(field(of)); }));
+  }
+  template <class Field>
+  nb::object matrix(std::size_t n_columns, Field&& field) const {
+    std::vector<double> result;
+    result.reserve(n_ * n_columns);
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t k = 0; k < n_columns; ++k) result.push_back(static_cast<double>(field(thing_(i), k)));
+    return array_of(std::move(result), {n_, n_columns});
+  }
+
+ private:
+  template <class Field>
+  auto values(Field&& field) const {
+    std::vector<std::decay_t<decltype(field(thing_(0)))>> result(n_);
+    for (std::size_t i = 0; i < n_; ++i) result[i] = field(thing_(i));
+    return result;
+  }
+
+  std::size_t n_;
+  Get thing_;
+};
+
+inline double threshold_of(const Split& split) {
+  if (const auto* threshold = std::get_if<Threshold>(&split)) return threshold->threshold;
+  if (const auto* plane = std::get_if<Hyperplane>(&split)) return plane->threshold;
+  switch (kind_of(split)) {
+    case SplitKind::present_missing:
+      return std::numeric_limits<double>::infinity();
+    case SplitKind::category_set:
+      return std::numeric_limits<double>::quiet_NaN();
+    default:
+      return -2.0;
+  }
+}
+
+// Where a split sends the missing values that the training rows have.
+inline Missing missing_of(const Split& split) {
+  if (const auto* threshold = std::get_if<Threshold>(&split)) return threshold->missing;
+  if (const auto* set = std::get_if<CategorySet>(&split)) return set->missing;
+  return kind_of(split) == SplitKind::present_missing ? Missing::upper : Missing::none;
+}
+
+// The categories that splits divide, one split behind the other.
+template <class Get>
+void add_categories(nb::dict& result, std::size_t n, Get&& partition) {
+  std::vector<std::int64_t> start{0}, category;
+  std::vector<std::uint8_t> goes_left;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (const auto* set = std::get_if<CategorySet>(&partition(i).split))
+      for (const auto& of : set->categories) {
+        category.push_back(of.number);
+        goes_left.push_back(of.goes_lower);
+      }
+    start.push_back(static_cast<std::int64_t>(category.size()));
+  }
+  result["category_start"] = array_of(std::move(start));
+  result["category"] = array_of(std::move(category));
+  result["category_goes_left"] = array_of_truths(std::move(goes_left));
+}
+
+// The terms of hyperplanes, one split behind the other.
+template <class Get>
+void add_hyperplanes(nb::dict& result, std::size_t n, Get&& partition) {
+  std::vector<std::int64_t> start{0}, feature;
+  std::vector<double> coefficient, missing_value;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (const auto* plane = std::get_if<Hyperplane>(&partition(i).split))
+      for (const auto& term : plane->terms) {
+        feature.push_back(term.feature);
+        coefficient.push_back(term.coefficient);
+        missing_value.push_back(term.missing_value);
+      }
+    start.push_back(static_cast<std::int64_t>(feature.size()));
+  }
+  result["hyperplane_start"] = array_of(std::move(start));
+  result["hyperplane_feature"] = array_of(std::move(feature));
+  result["hyperplane_coefficient"] = array_of(std::move(coefficient));
+  result["hyperplane_missing_value"] = array_of(std::move(missing_value));
+}
+
+// One array per field of partitions, partition(i) for i in [0, n).
 template <class Get>
 nb::dict arrays_of_partitions(std::size_t n, Get&& partition) {
-  auto column = [&](auto&& field) {
-    std::vector<std::decay_t<decltype(field(partition(0)))>> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = field(partition(i));
-    return array_of(std::move(values));
-  };
+  const ArraysOf arrays(n, partition);
   nb::dict result;
-  result["feature"] = column([](const Partition& p) { return p.feature; });
-  result["lower_row"] = column([](const Partition& p) { return static_cast<std::int64_t>(p.lower_row); });
-  result["upper_row"] = column([](const Partition& p) { return static_cast<std::int64_t>(p.upper_row); });
-  result["gaps"] = column([](const Partition& p) { return static_cast<std::uint8_t>(p.gaps); });
-  result["log_prior_split"] = column([](const Partition& p) { return p.log_prior; });
-  result["log_likelihood_split"] = column([](const Partition& p) { return p.log_likelihood; });
-  std::vector<std::int64_t> start{0}, row, oblique_start{0}, oblique_feature;
-  std::vector<double> oblique_coefficient, oblique_gap_value;
-  std::vector<std::uint8_t> is_lower;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Partition& p = partition(i);
-    oblique_feature.insert(oblique_feature.end(), p.features.begin(), p.features.end());
-    oblique_coefficient.insert(oblique_coefficient.end(), p.coefficients.begin(), p.coefficients.end());
-    oblique_gap_value.insert(oblique_gap_value.end(), p.gap_values.begin(), p.gap_values.end());
-    oblique_start.push_back(static_cast<std::int64_t>(oblique_feature.size()));
-    row.insert(row.end(), p.lower_levels.begin(), p.lower_levels.end());
-    row.insert(row.end(), p.upper_levels.begin(), p.upper_levels.end());
-    is_lower.resize(is_lower.size() + p.lower_levels.size(), 1);
-    is_lower.resize(row.size(), 0);
-    start.push_back(static_cast<std::int64_t>(row.size()));
-  }
-  result["oblique_threshold"] = column([](const Partition& p) { return p.threshold; });
-  result["oblique_start"] = array_of(std::move(oblique_start));
-  result["oblique_feature"] = array_of(std::move(oblique_feature));
-  result["oblique_coefficient"] = array_of(std::move(oblique_coefficient));
-  result["oblique_gap_value"] = array_of(std::move(oblique_gap_value));
-  result["level_start"] = array_of(std::move(start));
-  result["level_row"] = array_of(std::move(row));
-  result["level_is_lower"] = array_of(std::move(is_lower));
+  result["kind"] = arrays.column([](const Partition& p) { return static_cast<std::uint8_t>(kind_of(p.split)); });
+  result["feature"] = arrays.column(
+      [](const Partition& p) { return p.is_split() ? std::int64_t{p.feature()} : std::int64_t{-2}; });
+  result["threshold"] = arrays.column([](const Partition& p) { return threshold_of(p.split); });
+  result["has_missing"] = arrays.truths([](const Partition& p) { return missing_of(p.split) != Missing::none; });
+  result["missing_go_to_left"] = arrays.truths(
+      [](const Partition& p) { return missing_of(p.split) == Missing::lower; });
+  result["log_prior_split"] = arrays.column([](const Partition& p) { return p.log_prior; });
+  result["log_likelihood_split"] = arrays.column([](const Partition& p) { return p.log_likelihood; });
+  add_categories(result, n, partition);
+  add_hyperplanes(result, n, partition);
   return result;
 }
 
 // Adds an array per field of nodes, node(i) for i in [0, n).
 template <class Get>
 void add_arrays_of_nodes(nb::dict& result, std::size_t n, std::size_t width, Get&& node) {
-  auto column = [&](auto&& field) {
-    std::vector<std::decay_t<decltype(field(node(0)))>> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = field(node(i));
-    return array_of(std::move(values));
-  };
-  auto matrix = [&](std::size_t n_columns, auto&& field) {
-    std::vector<double> values;
-    values.reserve(n * n_columns);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < n_columns; ++k) values.push_back(static_cast<double>(field(node(i), k)));
-    return array_of(std::move(values), {n, n_columns});
-  };
-  result["depth"] = column([](const auto& of) { return static_cast<std::int64_t>(of.depth); });
-  result["n_rows"] = column([](const auto& of) { return static_cast<std::int64_t>(of.n_rows); });
-  result["log_likelihood"] = column([](const auto& of) { return of.log_likelihood; });
-  result["log_prior_leaf"] = column([](const auto& of) { return of.log_prior_leaf; });
-  result["statistics"] = matrix(width, [](const auto& of, std::size_t k) { return of.statistics[k]; });
-  result["prior"] = matrix(node(0).prior.size(), [](const auto& of, std::size_t k) { return of.prior[k]; });
+  const ArraysOf arrays(n, node);
+  result["depth"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.depth); });
+  result["n_rows"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.n_rows); });
+  result["log_likelihood"] = arrays.column([](const auto& of) { return of.log_likelihood; });
+  result["log_prior_leaf"] = arrays.column([](const auto& of) { return of.log_prior_leaf; });
+  result["statistics"] = arrays.matrix(width, [](const auto& of, std::size_t k) { return of.statistics[k]; });
+  result["prior"] = arrays.matrix(node(0).prior.size(), [](const auto& of, std::size_t k) { return of.prior[k]; });
 }
 
 template <class Number>
@@ -92,8 +155,8 @@ nb::dict arrays_of_tree(const std::vector<Node<Number>>& nodes, std::size_t widt
       posterior.push_back(node.feature_posterior.empty() ? static_cast<double>(k == n_features)
                                                          : node.feature_posterior[k]);
   }
-  result["lower"] = array_of(std::move(lower));
-  result["upper"] = array_of(std::move(upper));
+  result["children_left"] = array_of(std::move(lower));
+  result["children_right"] = array_of(std::move(upper));
   result["log_odds_split"] = array_of(std::move(log_odds));
   result["feature_posterior"] = array_of(std::move(posterior), {n, n_features + 1});
   return result;
@@ -118,9 +181,9 @@ nb::dict arrays_of_space(const std::vector<SpaceNode<Number>>& nodes, std::size_
                                          [&](std::size_t i) -> const Partition& { return choices[i]->partition; });
   add_arrays_of_nodes(result, nodes.size(), width, [&](std::size_t i) -> const Node<Number>& { return nodes[i].node; });
   result["choice_start"] = array_of(std::move(start));
-  result["lower"] = array_of(std::move(lower));
-  result["upper"] = array_of(std::move(upper));
-  result["complete"] = array_of(std::move(complete));
+  result["children_left"] = array_of(std::move(lower));
+  result["children_right"] = array_of(std::move(upper));
+  result["complete"] = array_of_truths(std::move(complete));
   return result;
 }
 

@@ -28,6 +28,7 @@ struct Column {
   Code n_codes = 0;
   bool is_categorical = false;
   bool has_gaps = false;       // the highest code stands for a gap
+  std::variant<DenseColumn, SparseColumn> source;  // the table's values; they live as long as the columns
   std::vector<double> values;  // what the codes stand for; kept where somebody asks for it
   std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
@@ -44,6 +45,13 @@ struct Column {
   }
   Code code_of(Row row) const {
     return std::visit([row](const auto& of) { return static_cast<Code>(of[row]); }, codes);
+  }
+  // The lowest and the highest value that the code of a row stands for: a code stands for one value.
+  double low(Row row) const { return value_of(row); }
+  double high(Row row) const { return value_of(row); }
+  // The value of a row in the table, NaN where it is missing.
+  double value_of(Row row) const {
+    return std::visit([row](const auto& of) { return of.at(row); }, source);
   }
   // The values of some rows, NaN where there is a gap.
   void read(std::span<const Row> rows, double* result) const {
@@ -219,6 +227,7 @@ inline Columns encode(const Table& table, const Encoding& encoding, std::size_t 
     parallel_for(n_columns, n_threads, interrupt, [&](std::size_t k, std::size_t worker) {
       result.columns[first + k] = detail::encode_column(bits[k], encoding.is_categorical[first + k], encoding,
                                                         scratch[worker]);
+      result.columns[first + k].source = table.column(first + k);
     });
   }
   return result;
@@ -240,6 +249,7 @@ inline Columns encode(const SparseTable& table, const Encoding& encoding, std::s
       bits[static_cast<std::size_t>(table.row[i])] = detail::ordered_bits(table.value[i]);
     result.columns[column] = detail::encode_column(bits, encoding.is_categorical[column], encoding,
                                                    scratch[worker].encode);
+    result.columns[column].source = table.column(column);
   });
   return result;
 }

@@ -13,6 +13,7 @@
 #include "node.hpp"
 #include "outcome.hpp"
 #include "prior.hpp"
+#include "split.hpp"
 
 namespace baytree {
 
@@ -56,22 +57,31 @@ std::size_t count_present(std::span<const Entry> order, IsGap&& is_gap) {
       std::partition_point(order.begin(), order.end(), [&](Entry entry) { return !is_gap(entry); }) - order.begin());
 }
 
-// Notes what a partition does; row_of(entry) is the row in the table.
+// The split of a partition; row_of(entry) is the row in the table.
 template <class Number, class Entry, class RowOf>
-void describe_partition(const PartitionList<Number>& list, std::size_t index, const SortedFeature<Entry>& feature,
-                        Partition& partition, RowOf&& row_of) {
+Split split_of(const PartitionList<Number>& list, std::size_t index, std::size_t feature, const Column& column,
+               const SortedFeature<Entry>& sorted, RowOf&& row_of) {
   if (list.is_categorical) {
     const std::vector<std::uint8_t> in_set = list.levels.members(list.levels.sets[index]);
-    for (std::size_t level = 0; level < in_set.size(); ++level)
-      (in_set[level] ? partition.lower_levels : partition.upper_levels)
-          .push_back(row_of(feature.order[list.levels.start[level]]));
-    return;
+    CategorySet set{static_cast<std::int32_t>(feature), {}};
+    for (std::size_t level = 0; level < in_set.size(); ++level) {
+      const Row row = row_of(sorted.order[list.levels.start[level]]);
+      const Code code = column.code_of(row);
+      const bool lower = in_set[level] != 0;
+      if (code == column.gap_code()) set.missing = lower ? Missing::lower : Missing::upper;
+      else set.categories.push_back({code, static_cast<std::int64_t>(column.low(row)), lower});
+    }
+    return set;
   }
   const std::uint32_t position = list.cuts.positions[index];
-  partition.lower_row = row_of(feature.order[position]);
-  partition.upper_row = row_of(feature.order[position + 1]);
-  partition.divides_missing = feature.n_gaps() > 0 && position + std::size_t{1} == feature.n_present;
-  if (feature.n_gaps() > 0) partition.gaps = list.cuts.sends_gaps_lower(index) ? Gaps::lower : Gaps::upper;
+  const bool has_missing = sorted.n_gaps() > 0;
+  if (has_missing && position + std::size_t{1} == sorted.n_present)
+    return PresentMissing{static_cast<std::int32_t>(feature)};
+  const Missing missing = !has_missing                        ? Missing::none
+                          : list.cuts.sends_gaps_lower(index) ? Missing::lower
+                                                              : Missing::upper;
+  return threshold_between(feature, column, row_of(sorted.order[position]), row_of(sorted.order[position + 1]),
+                           missing);
 }
 
 // Moves the entries of the lower side to the front, both sides in ascending order; returns how many they are.

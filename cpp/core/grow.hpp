@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "divide.hpp"
 #include "feature.hpp"
 #include "histogram.hpp"
 #include "node.hpp"
@@ -201,7 +202,7 @@ class Grower {
     if (mode.feature < 0) return;
     if (mode.is_oblique) {
       node.partition = std::move(oblique.partition);
-      open.middle = divide(open.task, lie_below(columns_, node.partition, rows_of(open.task)), scratch.rows);
+      open.middle = divide(open.task, go_lower(columns_, node.partition.split, rows_of(open.task)), scratch.rows);
     } else {
       divide_along(mode, open, scratch);
     }
@@ -218,25 +219,25 @@ class Grower {
     const auto feature = static_cast<std::size_t>(mode.feature);
     const CutList& cuts = scratch.list.cuts;
     std::size_t cut = 0;
-    Partition& partition = node.partition;
+    Split& split = node.partition.split;
     if (has_histogram(open, feature)) {
       list_histogram_cuts(open, feature, open.best - 1.0, scratch);
       cut = first_cut(cuts, mode.lowest_score);
-      open.middle = divide_by_code(open.task, columns_.columns[feature], cuts.positions[cut], partition, scratch.rows);
+      open.middle = divide_by_code(open.task, feature, cuts.positions[cut], split, scratch.rows);
     } else {
       const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
       cut = first_cut(cuts, mode.lowest_score);
       const std::span<const Row> rows = rows_of(open.task);
-      describe_partition(scratch.list, cut, sorted, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
+      split = split_of(scratch.list, cut, feature, columns_.columns[feature], sorted,
+                       [&](Keyed entry) { return rows[row_in_node(entry)]; });
       const std::size_t n_lower = divide_order<Number, Keyed>(scratch.list, cut, sorted.n_present,
                                                               scratch.histogram.order);
       std::vector<std::uint8_t> goes_lower(rows.size());
       for (std::size_t i = 0; i < n_lower; ++i) goes_lower[row_in_node(scratch.histogram.order[i])] = 1;
       open.middle = divide(open.task, goes_lower, scratch.rows);
     }
-    partition.feature = mode.feature;
-    partition.log_prior = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
-    partition.log_likelihood = cuts.log_likelihood[cut];
+    node.partition.log_prior = NodePrior(settings_.prior, node.depth).of_feature(feature) + cuts.location(cut);
+    node.partition.log_likelihood = cuts.log_likelihood[cut];
   }
 
   // Puts the rows of the lower side first, otherwise in the order they had.
@@ -250,10 +251,11 @@ class Grower {
     return middle;
   }
 
-  // Puts the rows up to the cut first, in their order, and notes the rows on either side of the cut.
-  std::size_t divide_by_code(const Task& task, const Column& column, Code cut, Partition& partition,
-                             std::vector<Row>& upper) {
+  // Puts the rows up to the cut first, in their order; the split lies between the values on either side of the cut.
+  std::size_t divide_by_code(const Task& task, std::size_t feature, Code cut, Split& split, std::vector<Row>& upper) {
+    const Column& column = columns_.columns[feature];
     upper.clear();
+    Row lower_row = 0, upper_row = 0;
     std::size_t middle = task.begin;
     std::visit(
         [&](const auto& codes) {
@@ -262,15 +264,16 @@ class Grower {
             const Row row = rows_[i];
             const Code code = codes[row];
             if (code <= cut) {
-              if (middle == task.begin || code > highest_lower) highest_lower = code, partition.lower_row = row;
+              if (middle == task.begin || code > highest_lower) highest_lower = code, lower_row = row;
               rows_[middle++] = row;
             } else {
-              if (code < lowest_upper) lowest_upper = code, partition.upper_row = row;
+              if (code < lowest_upper) lowest_upper = code, upper_row = row;
               upper.push_back(row);
             }
           }
         },
         column.codes);
+    split = threshold_between(feature, column, lower_row, upper_row, Missing::none);
     std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
     return middle;
   }
@@ -307,7 +310,7 @@ class Grower {
   void graft(std::size_t index, std::vector<Node<Number>> grown) {
     const auto shift = static_cast<std::int64_t>(nodes_.size()) - 1;
     for (std::size_t i = 0; i < grown.size(); ++i) {
-      if (grown[i].partition.feature >= 0) grown[i].lower += shift, grown[i].upper += shift;
+      if (grown[i].partition.is_split()) grown[i].lower += shift, grown[i].upper += shift;
       if (i == 0) nodes_[index] = std::move(grown[i]);
       else nodes_.push_back(std::move(grown[i]));
     }

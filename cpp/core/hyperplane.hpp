@@ -21,13 +21,14 @@
 #include "node.hpp"
 #include "outcome.hpp"
 #include "prior.hpp"
+#include "split.hpp"
 
 namespace baytree {
 
 inline constexpr double kWorthARound = 0.1, kWorthATurn = 1e-6;  // nats
 
 // A cut along sum_j coefficients[j] * x[parts[j]]; parts number the features of Points.
-struct Hyperplane {
+struct Candidate {
   std::vector<std::size_t> parts;
   std::vector<double> coefficients;
   std::size_t order = 0;  // of the outcome's, that it was fitted to
@@ -48,12 +49,6 @@ struct HyperplaneScratch {
 
 namespace detail {
 
-// Halfway between two numbers, but not the upper one.
-inline double between(double below, double above) {
-  const double middle = below + (above - below) / 2;
-  return middle >= below && middle < above ? middle : below;
-}
-
 // The nearest number of so many digits.
 inline double rounded_to(double number, int digits) {
   std::array<char, 40> text;
@@ -63,7 +58,7 @@ inline double rounded_to(double number, int digits) {
 
 // The number of fewest digits near the middle of two, but not the upper one.
 inline double shortest_between(double below, double above) {
-  const double middle = between(below, above);
+  const double middle = midpoint(below, above);
   for (int digits = 1; digits < 17; ++digits) {
     const double rounded = rounded_to(middle, digits);
     if (rounded >= below && rounded < above) return rounded;
@@ -73,22 +68,8 @@ inline double shortest_between(double below, double above) {
 
 }  // namespace detail
 
-// Whether each of some rows lies below a hyperplane.
-inline std::vector<std::uint8_t> lie_below(const Columns& columns, const Partition& partition,
-                                           std::span<const Row> rows) {
-  std::vector<double> sum(rows.size()), x(rows.size());
-  for (std::size_t j = 0; j < partition.features.size(); ++j) {
-    columns.columns[static_cast<std::size_t>(partition.features[j])].read(rows, x.data());
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      sum[i] += partition.coefficients[j] * (x[i] == x[i] ? x[i] : partition.gap_values[j]);
-  }
-  std::vector<std::uint8_t> result(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) result[i] = sum[i] <= partition.threshold;
-  return result;
-}
-
 // Rounds the coefficients as far as no point changes sides, so that the rule can be read aloud.
-inline void round_off(const Points& points, Hyperplane& plane, std::vector<double>& projection) {
+inline void round_off(const Points& points, Candidate& plane, std::vector<double>& projection) {
   points.project(plane.parts, plane.coefficients, projection);
   std::vector<std::uint8_t> is_lower(points.n);
   for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
@@ -121,8 +102,8 @@ class HyperplaneCuts {
   HyperplaneCuts(const HyperplaneCuts& other, HyperplaneScratch& scratch)
       : HyperplaneCuts(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
 
-  Hyperplane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
-                        std::size_t order) {
+  Candidate best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
+                       std::size_t order) {
     auto& s = scratch_;
     points_.project(parts, coefficients, s.projection);
     if (!order_by(s.projection)) return {};
@@ -134,18 +115,18 @@ class HyperplaneCuts {
       MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.cuts);
     const auto top = std::max_element(s.cuts.log_likelihood.begin(), s.cuts.log_likelihood.end());
     const std::uint32_t position = s.cuts.positions[static_cast<std::size_t>(top - s.cuts.log_likelihood.begin())];
-    const double threshold = detail::between(s.projection[row_in_node(feature.order[position])],
-                                             s.projection[row_in_node(feature.order[position + 1])]);
+    const double threshold = midpoint(s.projection[row_in_node(feature.order[position])],
+                                      s.projection[row_in_node(feature.order[position + 1])]);
     return {parts, coefficients, order, threshold, log_prior_[parts.size()], times_ * *top};
   }
 
   // Changes one coefficient at a time, and then the threshold, to what is best; gives up what is hopeless after a
   // round.
-  Hyperplane climb(Hyperplane at, int n_rounds, double hopeless) {
+  Candidate climb(Candidate at, int n_rounds, double hopeless) {
     for (int round = 0; round < n_rounds; ++round) {
       const double before = at.score();
       for (std::size_t j = 1; j < at.parts.size() && at.exists(); ++j) {
-        Hyperplane turned = turn(at, j);
+        Candidate turned = turn(at, j);
         if (turned.score() > at.score()) at = std::move(turned);
       }
       if (!(at.score() > before + kWorthARound && at.score() > hopeless)) break;
@@ -154,7 +135,7 @@ class HyperplaneCuts {
   }
 
   // Fits the direction anew to the rows near the hyperplane; `width` tells how near, in median distances.
-  Hyperplane refit(const Hyperplane& from, double width) {
+  Candidate refit(const Candidate& from, double width) {
     const std::vector<double> weight = weights_near(from, width);
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
@@ -190,7 +171,7 @@ class HyperplaneCuts {
   }
 
   // The weights of the points, less with their distance.
-  std::vector<double> weights_near(const Hyperplane& plane, double width) {
+  std::vector<double> weights_near(const Candidate& plane, double width) {
     points_.project(plane.parts, plane.coefficients, scratch_.projection);
     std::vector<double> weight(points_.n), sorted(points_.n);
     for (std::size_t i = 0; i < points_.n; ++i) {
@@ -208,7 +189,7 @@ class HyperplaneCuts {
 
   // The best cut after the best change of one coefficient, about the centre of its feature. A row changes sides where
   // the hyperplane passes it: those are the only changes to look at, in their order.
-  Hyperplane turn(const Hyperplane& from, std::size_t j) {
+  Candidate turn(const Candidate& from, std::size_t j) {
     auto& s = scratch_;
     const std::size_t n = points_.n, part = from.parts[j], width = scored_.outcome.width();
     const double* x = points_.values(part);
@@ -249,7 +230,7 @@ class HyperplaneCuts {
     const auto top = static_cast<std::size_t>(std::max_element(s.scores.begin(), s.scores.end()) - s.scores.begin());
     if (!(times_ * s.scores[top] > from.log_likelihood + kWorthATurn)) return {};
     const std::uint32_t p = s.behind[top];
-    const double change = detail::between(s.turn[row_in_node(order[p])], s.turn[row_in_node(order[p + 1])]);
+    const double change = midpoint(s.turn[row_in_node(order[p])], s.turn[row_in_node(order[p + 1])]);
     std::vector<double> coefficients = from.coefficients;
     coefficients[j] += change;
     // Without the feature there would be fewer to pay for; far beyond the others these would be lost in rounding.

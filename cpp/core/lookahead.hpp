@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "divide.hpp"
 #include "grow.hpp"
 #include "node.hpp"
 #include "parallel.hpp"
@@ -82,13 +83,13 @@ class LookaheadGrower {
                                                    node, scratch);
     std::vector<double> best(columns_.columns.size(), kMinusInfinity);
     for (const Partition& partition : found) {
-      double& of_feature = best[static_cast<std::size_t>(partition.feature)];
+      double& of_feature = best[static_cast<std::size_t>(partition.feature())];
       of_feature = std::max(of_feature, partition.score());
     }
     choose_highest(best.size(), lookahead_.width, [&](std::uint32_t f) { return best[f]; }, scratch.chosen);
     std::erase_if(found, [&](const Partition& partition) {
       return !std::binary_search(scratch.chosen.begin(), scratch.chosen.end(),
-                                 static_cast<std::uint32_t>(partition.feature));
+                                 static_cast<std::uint32_t>(partition.feature()));
     });
     return found;
   }
@@ -98,12 +99,10 @@ class LookaheadGrower {
                   Scratch& scratch) const {
     if (levels == 0 || interrupt_.stopped()) return partition.score();
     double value = partition.log_prior;
-    const auto sides = divide_rows(columns_, partition, rows);
+    const auto sides = divide_rows(columns_, partition.split, rows);
     auto children = children_of(node, partition, sides);
-    for (const bool is_lower : {true, false})
-      value += value_of(is_lower ? children.first : children.second, is_lower ? sides.first : sides.second, levels - 1,
-                        scratch);
-    return value;
+    value += value_of(children.first, sides.lower, levels - 1, scratch);
+    return value + value_of(children.second, sides.upper, levels - 1, scratch);
   }
 
   double value_of(Node<Number>& node, std::span<const Row> rows, std::size_t levels, Scratch& scratch) const {
@@ -118,13 +117,12 @@ class LookaheadGrower {
     return value;
   }
 
-  using Sides = std::pair<std::vector<Row>, std::vector<Row>>;
   std::pair<Node<Number>, Node<Number>> children_of(const Node<Number>& parent, const Partition& partition,
                                                     const Sides& sides) const {
     auto child = [&](const std::vector<Row>& rows) {
       return make_node(outcome_, settings_.smoothing, parent.depth + 1, parent.prior, std::span<const Row>(rows));
     };
-    std::pair children(child(sides.first), child(sides.second));
+    std::pair children(child(sides.lower), child(sides.upper));
     if (settings_.constrained())
       bound_children(outcome_, settings_, parent, partition, children.first, children.second);
     return children;
@@ -136,7 +134,7 @@ class LookaheadGrower {
     node.feature_posterior.assign(columns_.columns.size() + 1, 0.0);
     node.feature_posterior.back() = std::exp(node.log_prior_leaf + node.log_likelihood - top);
     for (std::size_t k = 0; k < open.values.size(); ++k)
-      node.feature_posterior[static_cast<std::size_t>(open.candidates[k].feature)] += std::exp(open.values[k] - top);
+      node.feature_posterior[static_cast<std::size_t>(open.candidates[k].feature())] += std::exp(open.values[k] - top);
     const double sum = std::accumulate(node.feature_posterior.begin(), node.feature_posterior.end(), 0.0);
     for (double& share : node.feature_posterior) share /= sum;
   }
@@ -152,14 +150,14 @@ class LookaheadGrower {
     if (trivial >= lowest) return;
     const auto chosen = std::find_if(open.values.begin(), open.values.end(), [&](double v) { return v >= lowest; });
     node.partition = std::move(open.candidates[static_cast<std::size_t>(chosen - open.values.begin())]);
-    Sides sides = divide_rows(columns_, node.partition, open.rows);
+    Sides sides = divide_rows(columns_, node.partition.split, open.rows);
     auto children = children_of(node, node.partition, sides);
     node.lower = static_cast<std::int64_t>(nodes_.size());
     node.upper = node.lower + 1;
     nodes_.push_back(std::move(children.first));
     nodes_.push_back(std::move(children.second));
-    next.push_back({nodes_.size() - 2, std::move(sides.first)});
-    next.push_back({nodes_.size() - 1, std::move(sides.second)});
+    next.push_back({nodes_.size() - 2, std::move(sides.lower)});
+    next.push_back({nodes_.size() - 1, std::move(sides.upper)});
   }
 
   const Columns& columns_;

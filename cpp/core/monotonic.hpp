@@ -83,9 +83,9 @@ class MonotonicNode {
 template <Outcome T>
 void bound_children(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
                     const Partition& partition, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
-  // Present against missing is no order.
-  const bool in_order = partition.lower_levels.empty() && !partition.divides_missing;
-  const int direction = in_order ? settings.direction(static_cast<std::size_t>(partition.feature)) : 0;
+  // Only thresholds put rows in order.
+  const auto* threshold = std::get_if<Threshold>(&partition.split);
+  const int direction = threshold ? settings.direction(static_cast<std::size_t>(threshold->feature)) : 0;
   std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
                                              .divide_bounds(lower.statistics.data(), upper.statistics.data(),
                                                             direction);

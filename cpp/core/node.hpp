@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "prior.hpp"
+#include "split.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -23,26 +24,6 @@ struct FeatureScore {
 // What the prediction of a node's rows must stay between, where predictions must rise or fall with a feature.
 struct Bounds {
   double low = kMinusInfinity, high = -kMinusInfinity;
-};
-
-enum class Gaps : std::uint8_t { none, lower, upper };  // where a cut sends the gaps of the node's rows
-
-// One way to divide the rows of a node in two.
-struct Partition {
-  std::int32_t feature = -1;  // -1: the trivial partition
-  double log_prior = kMinusInfinity;
-  double log_likelihood = kMinusInfinity;  // log L(lower) + log L(upper)
-  Row lower_row = 0, upper_row = 0;  // the rows whose values the cut falls between, the upper one maybe a gap
-  Gaps gaps = Gaps::none;
-  bool divides_missing = false;  // the gaps are all of the upper side
-  std::vector<Row> lower_levels = {}, upper_levels = {};  // categorical features: a row of each level
-  // Hyperplanes: sum of coefficients times values <= threshold, gaps as these values; `feature` is the first of them.
-  std::vector<std::int32_t> features = {};
-  std::vector<double> coefficients = {}, gap_values = {};
-  double threshold = 0.0;
-
-  bool is_oblique() const { return !features.empty(); }
-  double score() const { return log_prior + log_likelihood; }
 };
 
 template <class Number>
@@ -81,7 +62,7 @@ std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
     if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
     ordered.push_back(std::move(nodes[static_cast<std::size_t>(index)]));
     Node<Number>& node = ordered.back();
-    if (node.partition.feature < 0) continue;
+    if (!node.partition.is_split()) continue;
     stack.push_back({node.upper, place});
     stack.push_back({node.lower, -1});
     node.lower = place + 1;
@@ -147,9 +128,9 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   node.feature_posterior.assign(scores.size() + 1, 0.0);
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_cuts > 0) node.feature_posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
-  if (oblique.partition.is_oblique())
-    node.feature_posterior[static_cast<std::size_t>(oblique.partition.feature)] += std::exp(oblique.partition.score() -
-                                                                                            top);
+  if (oblique.partition.is_hyperplane())
+    node.feature_posterior[static_cast<std::size_t>(oblique.partition.feature())] += std::exp(
+        oblique.partition.score() - top);
   node.feature_posterior.back() = std::exp(trivial - top);
   double sum = 0.0;
   for (const double share : node.feature_posterior) sum += share;
@@ -162,7 +143,7 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_cuts > 0 && log_prior.of_feature(f) + scores[f].best >= lowest)
       return {static_cast<std::int32_t>(f), lowest - log_prior.of_feature(f)};
-  return {oblique.partition.feature, lowest, true};
+  return {oblique.partition.feature(), lowest, true};
 }
 
 }  // namespace baytree

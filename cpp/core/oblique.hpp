@@ -78,12 +78,12 @@ class ObliqueSearch {
     if (points().features.size() < 2) return {};
     find_all_moments();
     find_log_prior();
-    Hyperplane best = among(kFewRows, rival, [&](HyperplaneCuts<T>& cuts, double own) { return search(cuts, own); });
+    Candidate best = among(kFewRows, rival, [&](HyperplaneCuts<T>& cuts, double own) { return search(cuts, own); });
     auto recut = [&](HyperplaneCuts<T>& cuts, double) {
       return cuts.best_along(best.parts, best.coefficients, best.order);
     };
     auto turn_again = [&](HyperplaneCuts<T>& cuts, double own) {
-      Hyperplane again = recut(cuts, own);
+      Candidate again = recut(cuts, own);
       return again.score() > own - kWithinReach ? cuts.climb(std::move(again), 1, kMinusInfinity) : again;
     };
     if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
@@ -154,7 +154,7 @@ class ObliqueSearch {
 
   // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
   template <class Work>
-  Hyperplane among(std::size_t most, double rival, Work work) {
+  Candidate among(std::size_t most, double rival, Work work) {
     if (n() <= most) {
       HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts[0]);
       return work(all, rival);
@@ -178,8 +178,8 @@ class ObliqueSearch {
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.
-  Hyperplane search(HyperplaneCuts<T>& cuts, double rival) {
-    std::vector<Hyperplane> candidates;
+  Candidate search(HyperplaneCuts<T>& cuts, double rival) {
+    std::vector<Candidate> candidates;
     for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
       const std::vector<double>& moment = scratch_.moments.with[order];
       std::vector<std::size_t> chosen(points().features.size());
@@ -191,9 +191,9 @@ class ObliqueSearch {
         candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
       }
     }
-    Hyperplane best;
-    for (Hyperplane& found : try_all(cuts, candidates.size(), [&](HyperplaneCuts<T>& own, std::size_t i) {
-           Hyperplane cut = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
+    Candidate best;
+    for (Candidate& found : try_all(cuts, candidates.size(), [&](HyperplaneCuts<T>& own, std::size_t i) {
+           Candidate cut = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
            if (cut.score() > rival - kWithinReach) keep_better(own.refit(cut, 0.5), cut);
            return cut;
          }))
@@ -209,8 +209,8 @@ class ObliqueSearch {
 
   // What work(cuts, i) finds for every i, on all threads.
   template <class Work>
-  std::vector<Hyperplane> try_all(const HyperplaneCuts<T>& cuts, std::size_t n_tries, Work work) {
-    std::vector<Hyperplane> found(n_tries);
+  std::vector<Candidate> try_all(const HyperplaneCuts<T>& cuts, std::size_t n_tries, Work work) {
+    std::vector<Candidate> found(n_tries);
     Interrupt nobody(nullptr);
     parallel_for(n_tries, scratch_.cuts.size(), nobody, [&](std::size_t i, std::size_t worker) {
       HyperplaneCuts<T> own(cuts, scratch_.cuts[worker]);
@@ -219,7 +219,7 @@ class ObliqueSearch {
     return found;
   }
 
-  static void keep_better(Hyperplane found, Hyperplane& best) {
+  static void keep_better(Candidate found, Candidate& best) {
     if (found.score() > best.score()) best = std::move(found);
   }
 
@@ -242,7 +242,7 @@ class ObliqueSearch {
   // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best. Every
   // thread tries one; behind one that is better the rest is tried anew from there, so that their number changes
   // nothing.
-  void shake(HyperplaneCuts<T>& cuts, Hyperplane& best) {
+  void shake(HyperplaneCuts<T>& cuts, Candidate& best) {
     const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
     std::minstd_rand random(1);
     std::vector<double> noise(n_shakes * n_parts);
@@ -255,14 +255,14 @@ class ObliqueSearch {
                          best.score() - kWithinReach);
       });
       const auto better = std::find_if(found.begin(), found.end(),
-                                       [&](const Hyperplane& one) { return one.score() > best.score(); });
+                                       [&](const Candidate& one) { return one.score() > best.score(); });
       next += better == found.end() ? n_tries : static_cast<std::size_t>(better - found.begin()) + 1;
       if (better != found.end()) best = std::move(*better);
     }
   }
 
   // The coefficients of a hyperplane, moved by noise in one of some widths.
-  std::vector<double> shaken(const Hyperplane& plane, std::size_t turn, const double* noise) const {
+  std::vector<double> shaken(const Candidate& plane, std::size_t turn, const double* noise) const {
     constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
     const std::vector<Standard> standard = standards(plane.parts);
     std::vector<double> direction(plane.coefficients);
@@ -272,17 +272,14 @@ class ObliqueSearch {
     return led_by_one(direction, standard);
   }
 
-  Partition partition_of(const Hyperplane& plane) const {
+  Partition partition_of(const Candidate& plane) const {
     if (!plane.exists()) return {};
     const Points& p = points();
-    Partition partition{static_cast<std::int32_t>(p.features[plane.parts[0]]), plane.log_prior, plane.log_likelihood};
-    for (const std::size_t part : plane.parts) {
-      partition.features.push_back(static_cast<std::int32_t>(p.features[part]));
-      partition.gap_values.push_back(p.mean[part]);
-    }
-    partition.coefficients = plane.coefficients;
-    partition.threshold = plane.threshold;
-    return partition;
+    Hyperplane split{{}, plane.threshold};
+    for (std::size_t j = 0; j < plane.parts.size(); ++j)
+      split.terms.push_back(
+          {static_cast<std::int32_t>(p.features[plane.parts[j]]), plane.coefficients[j], p.mean[plane.parts[j]]});
+    return {std::move(split), plane.log_prior, plane.log_likelihood};
   }
 
   const Columns& columns_;

@@ -91,11 +91,9 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
       return std::pair(cuts.positions[a], a) < std::pair(cuts.positions[b], b);
     });
     for (const std::uint32_t i : scratch.chosen) {
-      Partition& partition = result.emplace_back();
-      partition.feature = static_cast<std::int32_t>(f);
-      partition.log_prior = log_prior.of_feature(f) + cuts.location(i);
-      partition.log_likelihood = cuts.log_likelihood[i];
-      describe_partition(scratch.list, i, feature, partition, [&](Keyed entry) { return rows[row_in_node(entry)]; });
+      result.push_back(
+          {split_of(scratch.list, i, f, column, feature, [&](Keyed entry) { return rows[row_in_node(entry)]; }),
+           log_prior.of_feature(f) + cuts.location(i), cuts.log_likelihood[i]});
     }
   }
   ObliqueMode oblique;
@@ -103,45 +101,8 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
     oblique = ObliqueSearch<T>(columns, ScoredNode<T>{own, scorer, node}, rows, settings, scratch.oblique)
                   .find(best_axis(node, settings.prior, scratch.scores));
   choose_mode(node, settings.prior, scratch.scores, oblique);
-  if (oblique.partition.is_oblique() && listing.most > 0) result.push_back(std::move(oblique.partition));
+  if (oblique.partition.is_hyperplane() && listing.most > 0) result.push_back(std::move(oblique.partition));
   return result;
-}
-
-// Divides rows by a partition, each side in the order they had.
-inline std::pair<std::vector<Row>, std::vector<Row>> divide_rows(const Columns& columns, const Partition& partition,
-                                                                 std::span<const Row> rows) {
-  std::pair<std::vector<Row>, std::vector<Row>> sides;
-  if (partition.is_oblique()) {
-    const std::vector<std::uint8_t> goes_lower = lie_below(columns, partition, rows);
-    for (std::size_t i = 0; i < rows.size(); ++i) (goes_lower[i] ? sides.first : sides.second).push_back(rows[i]);
-    return sides;
-  }
-  const Column& column = columns.columns[static_cast<std::size_t>(partition.feature)];
-  std::vector<std::uint8_t> level_lower(column.is_categorical ? column.n_codes : 0);
-  for (const Row row : partition.lower_levels) level_lower[column.code_of(row)] = 1;
-  const Code last_lower = column.code_of(partition.lower_row);
-  std::visit(
-      [&](const auto& codes) {
-        for (const Row row : rows) {
-          const Code code = codes[row];
-          const bool lower = column.is_categorical       ? level_lower[code] != 0
-                             : code == column.gap_code() ? partition.gaps == Gaps::lower
-                                                         : code <= last_lower;
-          (lower ? sides.first : sides.second).push_back(row);
-        }
-      },
-      column.codes);
-  return sides;
-}
-
-// Whether two partitions of a node divide its rows along the same feature in the same way.
-inline bool same_partition(const Columns& columns, const Partition& a, const Partition& b) {
-  if (a.is_oblique() || b.is_oblique()) return a.features == b.features;
-  if (a.feature != b.feature || a.gaps != b.gaps || a.lower_levels.size() != b.lower_levels.size()) return false;
-  const Column& column = columns.columns[static_cast<std::size_t>(a.feature)];
-  auto same_code = [&](Row x, Row y) { return column.code_of(x) == column.code_of(y); };
-  if (!column.is_categorical) return same_code(a.lower_row, b.lower_row);
-  return std::equal(a.lower_levels.begin(), a.lower_levels.end(), b.lower_levels.begin(), same_code);
 }
 
 template <class Number>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "divide.hpp"
 #include "feature.hpp"
 #include "node.hpp"
 #include "oblique.hpp"
@@ -160,8 +161,9 @@ class Subtree {
     const CutList& cuts = list_of_mode.cuts;
     const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
-    node.partition = {mode.feature, log_prior.of_feature(feature) + cuts.location(cut), cuts.log_likelihood[cut]};
-    describe_partition(list_of_mode, cut, order, node.partition, [&](SmallEntry entry) { return row_of(entry); });
+    node.partition = {split_of(list_of_mode, cut, feature, columns_.columns[feature], order,
+                               [&](SmallEntry entry) { return row_of(entry); }),
+                      log_prior.of_feature(feature) + cuts.location(cut), cuts.log_likelihood[cut]};
     const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
     const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
     add_children(index, list(feature, begin, middle), list(feature, middle, end));
@@ -195,7 +197,7 @@ class Subtree {
 
   std::size_t split_by(Partition partition, std::size_t index, std::size_t begin, std::size_t end) {
     std::vector<SmallEntry> lower, upper;
-    const std::vector<std::uint8_t> is_lower = lie_below(columns_, partition, scratch_.member_rows);
+    const std::vector<std::uint8_t> is_lower = go_lower(columns_, partition.split, scratch_.member_rows);
     for (std::size_t i = 0; i < is_lower.size(); ++i) {
       const Row member = scratch_.members[i];
       scratch_.goes_lower[member] = is_lower[i];

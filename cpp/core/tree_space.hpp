@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "divide.hpp"
 #include "grow.hpp"
 #include "node.hpp"
 #include "partitions.hpp"
@@ -137,7 +138,7 @@ class TreeSpace {
                  [&](std::size_t i, std::size_t worker) { done[i] = take(steps[i], workers[worker]); });
     for (std::size_t i = 0; i < steps.size() && nodes_.size() < most_nodes_; ++i) add(steps[i], std::move(done[i]));
     for (const Step& step : steps)
-      std::erase_if(nodes_[step.node].listed, [](const Partition& partition) { return partition.feature < 0; });
+      std::erase_if(nodes_[step.node].listed, [](const Partition& partition) { return !partition.is_split(); });
     return !steps.empty();
   }
 
@@ -214,7 +215,7 @@ class TreeSpace {
       return done;
     }
     const Partition& partition = node.listed[step.rank];
-    auto [lower_rows, upper_rows] = divide_rows(columns_, partition, rows);
+    auto [lower_rows, upper_rows] = divide_rows(columns_, partition.split, rows);
     Node<Number> lower = make_child(node.node, lower_rows), upper = make_child(node.node, upper_rows);
     if (settings_.constrained()) bound_children(outcome_, settings_, node.node, partition, lower, upper);
     done.lower = worker.grower.grow(std::move(lower), std::move(lower_rows));
@@ -238,7 +239,7 @@ class TreeSpace {
       if (nodes_[index].choices.empty()) continue;
       const auto [begin, end] = std::pair(nodes_[index].begin, nodes_[index].end);
       const auto& choice = nodes_[index].choices[0];
-      const auto [lower, upper] = divide_rows(columns_, choice.partition, {rows_.data() + begin, end - begin});
+      const auto [lower, upper] = divide_rows(columns_, choice.partition.split, {rows_.data() + begin, end - begin});
       const std::size_t middle = begin + lower.size();
       std::copy(lower.begin(), lower.end(), rows_.begin() + static_cast<std::ptrdiff_t>(begin));
       std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
@@ -254,8 +255,8 @@ class TreeSpace {
                           rows_.begin() + static_cast<std::ptrdiff_t>(nodes_[index].end));
     for (; !path.empty(); path.pop_back()) {
       const SpaceNode<Number>& node = nodes_[path.back()];
-      auto sides = divide_rows(columns_, nodes_[node.parent].choices[node.choice].partition, rows);
-      rows = std::move(node.is_lower ? sides.first : sides.second);
+      auto sides = divide_rows(columns_, nodes_[node.parent].choices[node.choice].partition.split, rows);
+      rows = std::move(node.is_lower ? sides.lower : sides.upper);
     }
     return rows;
   }
@@ -268,7 +269,7 @@ class TreeSpace {
       node.listed = std::move(done.listed);
       std::erase_if(node.listed, [&](const Partition& partition) {
         return std::any_of(node.choices.begin(), node.choices.end(),
-                           [&](const auto& choice) { return same_partition(columns_, partition, choice.partition); });
+                           [&](const auto& choice) { return same_split(partition.split, choice.partition.split); });
       });
       std::stable_sort(node.listed.begin(), node.listed.end(), [](const Partition& a, const Partition& b) {
         return without_rounding_error(a.score()) > without_rounding_error(b.score());
@@ -279,7 +280,7 @@ class TreeSpace {
     }
     const std::size_t choice = node.choices.size();
     node.choices.push_back({std::move(node.listed[step.rank])});
-    node.listed[step.rank].feature = -1;  // taken
+    node.listed[step.rank].split = NoSplit{};  // taken
     absorb(std::move(done.lower), {step.node, choice, true, false});
     absorb(std::move(done.upper), {step.node, choice, false, false});
   }
@@ -298,7 +299,7 @@ class TreeSpace {
         (from.is_lower ? choice.lower : choice.upper) = index;
       }
       if (known) continue;
-      if (node.partition.feature >= 0) {
+      if (node.partition.is_split()) {
         waiting.push_back({static_cast<std::size_t>(node.upper), {index, 0, false, false}});
         waiting.push_back({static_cast<std::size_t>(node.lower), {index, 0, true, false}});
       }
@@ -314,7 +315,7 @@ class TreeSpace {
     SpaceNode<Number>& added = nodes_.emplace_back();
     added.parent = from.parent, added.choice = from.choice, added.is_lower = from.is_lower;
     added.all_listed = node.feature_posterior.empty();  // there is nothing to list
-    if (node.partition.feature >= 0) added.choices.push_back({std::move(node.partition)});
+    if (node.partition.is_split()) added.choices.push_back({std::move(node.partition)});
     added.node = std::move(node);
     added.node.feature_posterior = {};  // that of the node alone, which nobody asks of a space
   }

@@ -8,7 +8,7 @@
 #include "numbers_tests.hpp"
 #include "oblique_tests.hpp"
 #include "parallel_tests.hpp"
-#include "route_tests.hpp"
+#include "router_tests.hpp"
 #include "space_tests.hpp"
 
 namespace {
@@ -82,7 +82,11 @@ constexpr Test kTests[] = {
 
     {"routes equal a naive walk", routes_equal_a_naive_walk},
     {"raw columns grow the same tree in every way", raw_columns_grow_the_same_tree_in_every_way},
-    {"infinite cells are noticed", infinite_cells_are_noticed},
+    {"every kind of split routes like a naive walk", every_kind_of_split_routes_like_a_naive_walk},
+    {"features may be in any column", features_may_be_in_any_column},
+    {"weights of a single tree are its leaves", weights_of_a_single_tree_are_its_leaves},
+    {"damaged trees are refused", damaged_trees_are_refused},
+    {"infinite values are noticed", infinite_values_are_noticed},
     {"training rows return to their leaves", training_rows_return_to_their_leaves},
     {"routing can be interrupted", routing_can_be_interrupted},
 };

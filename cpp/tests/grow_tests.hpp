@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "lookahead.hpp"
@@ -54,15 +55,21 @@ template <class Count>
 std::vector<std::int64_t> structure(const Tree<Count>& tree) {
   std::vector<std::int64_t> result;
   for (const Node<Count>& node : tree)
-    result.insert(result.end(), {node.lower, node.upper, node.partition.feature, static_cast<std::int64_t>(node.depth),
-                                 static_cast<std::int64_t>(node.n_rows), node.one_outcome});
+    result.insert(result.end(),
+                  {node.lower, node.upper, node.partition.feature(), static_cast<std::int64_t>(node.depth),
+                   static_cast<std::int64_t>(node.n_rows), node.one_outcome});
   return result;
 }
 
-// All real numbers of a tree. Cuts are told by the values they fall between: which of several rows that
-// share a value is named depends on the way.
+// The threshold of a node; every split of these tests is one.
 template <class Count>
-std::vector<double> numbers(const Tree<Count>& tree, const Table& table) {
+const Threshold& threshold_at(const Node<Count>& node) {
+  return std::get<Threshold>(node.partition.split);
+}
+
+// All real numbers of a tree.
+template <class Count>
+std::vector<double> numbers(const Tree<Count>& tree) {
   std::vector<double> result;
   for (const Node<Count>& node : tree) {
     result.insert(result.end(), {node.log_likelihood, node.log_prior_leaf, node.log_odds_split,
@@ -70,9 +77,7 @@ std::vector<double> numbers(const Tree<Count>& tree, const Table& table) {
     for (const Count count : node.statistics) result.push_back(static_cast<double>(count));
     result.insert(result.end(), node.prior.begin(), node.prior.end());
     result.insert(result.end(), node.feature_posterior.begin(), node.feature_posterior.end());
-    if (node.partition.feature < 0) continue;
-    for (const Row row : {node.partition.lower_row, node.partition.upper_row})
-      result.push_back(table.at(row, static_cast<std::size_t>(node.partition.feature)));
+    if (node.partition.is_split()) result.push_back(threshold_at(node).threshold);
   }
   return result;
 }
@@ -97,10 +102,10 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     }
     check(node.n_rows >= problem.limits.min_samples_leaf, "no leaf below min_samples_leaf");
     check(node.depth <= problem.limits.max_depth, "no node below max_depth");
-    check_equal(node.lower < 0, node.partition.feature < 0);
-    check_equal(node.upper < 0, node.partition.feature < 0);
-    if (node.partition.feature < 0) continue;
-    const auto feature = static_cast<std::size_t>(node.partition.feature);
+    check_equal(node.lower < 0, !node.partition.is_split());
+    check_equal(node.upper < 0, !node.partition.is_split());
+    if (!node.partition.is_split()) continue;
+    const auto feature = static_cast<std::size_t>(node.partition.feature());
     const Node<Count>& lower = tree.at(static_cast<std::size_t>(node.lower));
     const Node<Count>& upper = tree.at(static_cast<std::size_t>(node.upper));
     check_equal(node.lower, static_cast<std::int64_t>(i) + 1);  // depth first
@@ -108,8 +113,9 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     check_equal(lower.depth, node.depth + 1);
     check_equal(upper.depth, node.depth + 1);
     check(node.log_odds_split > 0.0, "only a better cut makes a sprout");
-    check(problem.columns[feature][node.partition.lower_row] < problem.columns[feature][node.partition.upper_row],
-          "the cut has two sides");
+    check(std::any_of(problem.columns[feature].begin(), problem.columns[feature].end(),
+                      [&](double value) { return value > threshold_at(node).threshold; }),
+          "the split has an upper side");
     check(feature + 1 < problem.columns.size(), "the repeated column is never preferred");
     check_near(lower.log_likelihood + upper.log_likelihood, node.partition.log_likelihood,
                problem.smoothing > 0.0 ? 1e300 : 1e-9 * std::abs(node.partition.log_likelihood));
@@ -138,16 +144,14 @@ void check_all_ways(const Problem<Count>& problem, const std::vector<std::size_t
         Tree<Count> tree = setting.grow(columns, rows, n_threads, interrupt);
         if (n_threads == 1) {
           check_equal(structure(tree), structure(reference));
-          check_all_near(numbers(tree, setting.owned.table), numbers(reference, setting.owned.table));
+          check_all_near(numbers(tree), numbers(reference));
           alone = std::move(tree);
           continue;
         }
         check_equal(structure(tree), structure(alone));
-        check_same_bits(numbers(tree, setting.owned.table), numbers(alone, setting.owned.table));
-        for (std::size_t i = 0; i < std::min(tree.size(), alone.size()); ++i) {
-          check_equal(tree[i].partition.lower_row, alone[i].partition.lower_row);
-          check_equal(tree[i].partition.upper_row, alone[i].partition.upper_row);
-        }
+        check_same_bits(numbers(tree), numbers(alone));
+        for (std::size_t i = 0; i < std::min(tree.size(), alone.size()); ++i)
+          check(tree[i].partition.split == alone[i].partition.split, "the splits are the same");
       }
     }
   }
@@ -194,7 +198,7 @@ inline void nearly_equal_partitions_count_as_equal() {
 }
 
 template <class Count>
-void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& naive, const Problem<Count>& problem) {
+void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& naive) {
   check_equal(tree.size(), naive.size());
   for (std::size_t i = 0; i < std::min(tree.size(), naive.size()); ++i) {
     const During during("node ", i);
@@ -205,12 +209,11 @@ void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& n
     check_equal(tree[i].feature_posterior.size(), naive[i].feature_posterior.size());
     for (std::size_t f = 0; f < naive[i].feature_posterior.size(); ++f)
       check_near(tree[i].feature_posterior.at(f), naive[i].feature_posterior[f], 1e-9);
-    check_equal(tree[i].partition.feature >= 0, !naive[i].cut.empty());
+    check_equal(tree[i].partition.is_split(), !naive[i].cut.empty());
     if (naive[i].cut.empty()) continue;
     const NaiveCut& cut = naive[i].cut[0];
-    check_equal(tree[i].partition.feature, static_cast<std::int32_t>(cut.feature));
-    check_equal(problem.columns[cut.feature][tree[i].partition.lower_row], cut.below);
-    check_equal(problem.columns[cut.feature][tree[i].partition.upper_row], cut.above);
+    check_equal(tree[i].partition.feature(), static_cast<std::int32_t>(cut.feature));
+    check_equal(threshold_at(tree[i]).threshold, cut.below + (cut.above - cut.below) / 2);
     check_near(tree[i].partition.log_prior, cut.log_prior, 1e-9);
     check_near(tree[i].partition.log_likelihood, cut.log_likelihood, 1e-9);
     check_near(tree[i].log_odds_split, cut.score() - naive[i].log_prior_leaf - naive[i].log_likelihood, 1e-9);
@@ -224,9 +227,9 @@ void trees_equal_the_definition() {
       const During during(problem.name, ", n = ", n);
       const NaiveGrower<Count> naive(problem);
       const Setting<Count> setting(problem);
-      check_equals_naive(setting.grow({4096, 0, 1}), naive.nodes(), problem);
-      check_equals_naive(setting.grow({0, 4, 2}), naive.nodes(), problem);
-      check_equals_naive(setting.grow({20, 16, 2}), naive.nodes(), problem);
+      check_equals_naive(setting.grow({4096, 0, 1}), naive.nodes());
+      check_equals_naive(setting.grow({0, 4, 2}), naive.nodes());
+      check_equals_naive(setting.grow({20, 16, 2}), naive.nodes());
     }
 }
 
@@ -247,7 +250,7 @@ void partitions_add_up() {
     shares.back() = 1.0;
     for (const Partition& partition : space.partitions) {
       prior += std::exp(partition.log_prior);
-      shares[static_cast<std::size_t>(partition.feature)] += std::exp(
+      shares[static_cast<std::size_t>(partition.feature())] += std::exp(
           partition.log_prior + partition.log_likelihood - space.root.log_prior_leaf - space.root.log_likelihood);
     }
     if (problem.prior.proper) check_near(prior, 1.0, 1e-12);
@@ -283,7 +286,7 @@ inline void raw_columns_grow_the_same_tree_in_every_way() {
         check(tree.size() > 5, "there are cuts");
         check_equal(structure(tree), expected);
         for (const Node<double>& node : tree)
-          if (node.partition.feature >= 0)
+          if (node.partition.is_split())
             check_equal(tree.at(static_cast<std::size_t>(node.lower)).n_rows +
                             tree.at(static_cast<std::size_t>(node.upper)).n_rows,
                         node.n_rows);

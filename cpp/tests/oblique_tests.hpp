@@ -47,9 +47,9 @@ inline void hyperplanes_do_not_depend_on_the_way() {
         if (expected.empty()) expected = structure(tree);
         check_equal(structure(tree), expected);
         const Partition& root = tree.at(0).partition;
-        check(root.is_oblique(), "the root is cut by a hyperplane");
+        check(root.is_hyperplane(), "the root is split by a hyperplane");
         std::size_t n_lower = 0;
-        for (const std::uint8_t is_lower : lie_below(columns, root, all_rows(columns))) n_lower += is_lower;
+        for (const std::uint8_t is_lower : go_lower(columns, root.split, all_rows(columns))) n_lower += is_lower;
         check_equal(n_lower, tree.at(static_cast<std::size_t>(tree.at(0).lower)).n_rows);
       }
   }
@@ -71,7 +71,7 @@ inline void rounding_moves_no_point() {
     Points points;
     points.n = 5 + random() % 40;
     for (std::size_t i = 0; i < 2 * points.n; ++i) points.x.push_back(normal(random));
-    Hyperplane plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
+    Candidate plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
     std::vector<double> before, after;
     points.project(plane.parts, plane.coefficients, before);
     const double threshold = plane.threshold;

@@ -48,20 +48,23 @@ class CutArrays:
 
     def routing(self) -> dict[str, Any]:
         """What the compiled core needs to send rows down."""
+        kind = np.where(np.isposinf(self.threshold), 2, np.where(np.isnan(self.threshold), 3, 1))
+        kind = np.where(self.children_left < 0, 0, np.where(self.is_oblique, 4, kind)).astype(np.uint8)
         return {
-            "feature": self.feature.astype(np.int32),
+            "children_left": self.children_left,
+            "children_right": self.children_right,
+            "kind": kind,
+            "feature": self.feature,
             "threshold": self.threshold,
-            "lower": self.children_left,
-            "upper": self.children_right,
-            "gaps_lower": self.missing_go_to_left.view(np.uint8),
-            "unseen_lower": self.unseen_go_to_left.view(np.uint8),
-            "level_start": self.level_start,
-            "level": self.level,
-            "level_lower": self.level_goes_left.view(np.uint8),
-            "oblique_start": self.oblique_start,
-            "oblique_feature": self.oblique_feature,
-            "oblique_coefficient": self.oblique_coefficient,
-            "oblique_gap_value": self.oblique_gap_value,
+            "missing_go_to_left": self.missing_go_to_left,
+            "unseen_go_to_left": self.unseen_go_to_left,
+            "category_start": self.level_start,
+            "category": self.level,
+            "category_goes_left": self.level_goes_left,
+            "hyperplane_start": self.oblique_start,
+            "hyperplane_feature": self.oblique_feature,
+            "hyperplane_coefficient": self.oblique_coefficient,
+            "hyperplane_missing_value": self.oblique_gap_value,
         }
 
     def levels_of(self, cut: int, *, left: bool) -> IntArray:

@@ -13,7 +13,7 @@ from ._typing import BoolArray, FloatArray, IntArray
 from .outcomes import Outcome, Target
 from .priors import PartitionPrior
 from .space import Space
-from .tree import LEAF, UNDEFINED, Tree
+from .tree import LEAF, Tree
 
 # Nodes of up to this many rows are grown as subtrees, on sorted lists; larger ones on histograms of this
 # many bins. The tree does not depend on either.
@@ -64,50 +64,7 @@ class Growth:
         return _core.Settings(prior, limits, self.smoothing, monotonic, oblique)
 
 
-def midpoint(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return thresholds t with ``lower <= t < upper``, halfway where float64 allows it."""
-    with np.errstate(over="ignore"):
-        distance = upper - lower
-        halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
-    # Halfway between neighbouring floats rounds to one of them; only the lower one may be a threshold.
-    return np.where((halfway >= lower) & (halfway < upper), halfway, lower)
-
-
-def cells_at(X: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Some cells of a matrix, dense or sparse."""
-    return np.asarray(X[rows, columns], dtype=np.float64).ravel()
-
-
-class Cuts:
-    """Cuts that the compiled core describes by rows, read from the matrix they were found in."""
-
-    def __init__(self, X: Any, found: dict[str, Any]) -> None:
-        n = len(found["feature"])
-        feature = found["feature"].astype(np.int64)
-        column = np.maximum(feature, 0)
-        start = found["level_start"]
-        self.divides_levels = np.diff(start) > 0
-        upper = cells_at(X, found["upper_row"], column)
-        # The rows on the upper side may be those without a value.
-        self.threshold = np.where(np.isnan(upper), np.inf, midpoint(cells_at(X, found["lower_row"], column), upper))
-        self.threshold[self.divides_levels] = np.nan
-        is_oblique = np.diff(found["oblique_start"]) > 0
-        self.threshold[is_oblique] = found["oblique_threshold"][is_oblique]
-        of_level = np.repeat(np.arange(n), np.diff(start))
-        level = cells_at(X, found["level_row"], column[of_level]) if len(of_level) else np.zeros(0)
-        goes_left = found["level_is_lower"].astype(bool)
-        gap = np.isnan(level)
-        self.has_missing = found["gaps"] != 0
-        self.missing_go_to_left = found["gaps"] == 1
-        self.has_missing[of_level[gap]] = True
-        self.missing_go_to_left[of_level[gap]] = goes_left[gap]
-        order = np.lexsort((level[~gap], of_level[~gap]))
-        self.level = level[~gap][order].astype(np.int64)
-        self.level_goes_left = goes_left[~gap][order]
-        self.level_start = np.append(0, np.cumsum(np.bincount(of_level[~gap], minlength=n)))
-
-
-def grow_tree(X: Any, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
+def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
     """Grow the tree of a matrix whose columns are encoded."""
     nodes = _core.grow(
         columns,
@@ -119,11 +76,11 @@ def grow_tree(X: Any, columns: _core.Columns, target: Target, outcome: Outcome, 
         growth.n_threads,
     )
     of_nodes = _read_nodes(nodes, outcome)
-    leaf = nodes["lower"] == LEAF
+    leaf = nodes["children_left"] == LEAF
     n_rows = nodes["n_rows"]
     tree = Tree(
         **of_nodes,
-        **_read_cuts(X, nodes, ~leaf & (n_rows[nodes["lower"]] > n_rows[nodes["upper"]])),
+        **_read_cuts(nodes, ~leaf & (n_rows[nodes["children_left"]] > n_rows[nodes["children_right"]])),
         log_likelihood_split=outcome.log_likelihood_from_core(
             nodes["log_likelihood_split"], of_nodes["weighted_n_node_samples"]
         ),
@@ -134,7 +91,7 @@ def grow_tree(X: Any, columns: _core.Columns, target: Target, outcome: Outcome, 
 
 
 def explore_space(
-    X: Any, columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, budget: _core.Budget
+    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, budget: _core.Budget
 ) -> tuple[Space, bool]:
     """Explore the tree space of a matrix whose columns are encoded; tell whether the user interrupted it."""
     found = _core.tree_space(
@@ -156,10 +113,10 @@ def explore_space(
         ceiling = outcome.log_ceiling(of_nodes["prior"], found["statistics"])
     space = Space(
         **of_nodes,
-        **_read_cuts(X, found, n_rows[found["lower"]] > n_rows[found["upper"]]),
+        **_read_cuts(found, n_rows[found["children_left"]] > n_rows[found["children_right"]]),
         log_likelihood_split=outcome.log_likelihood_from_core(found["log_likelihood_split"], weight[owner]),
         choice_start=found["choice_start"],
-        complete=found["complete"].astype(bool),
+        complete=found["complete"],
         log_ceiling=ceiling,
     )
     return space, found["interrupted"]
@@ -182,26 +139,25 @@ def _read_nodes(nodes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _read_cuts(X: Any, found: dict[str, Any], more_left: BoolArray) -> dict[str, Any]:
+def _read_cuts(found: dict[str, Any], more_left: BoolArray) -> dict[str, Any]:
     """The same of their cuts; cells that a node's rows do not have go where more rows are."""
-    cuts = Cuts(X, found)
-    leaf = found["lower"] == LEAF
+    new_names = {
+        "level_start": "category_start",
+        "level": "category",
+        "level_goes_left": "category_goes_left",
+        "oblique_start": "hyperplane_start",
+        "oblique_feature": "hyperplane_feature",
+        "oblique_coefficient": "hyperplane_coefficient",
+        "oblique_gap_value": "hyperplane_missing_value",
+    }
     return {
-        "children_left": found["lower"],
-        "children_right": found["upper"],
-        "feature": np.where(leaf, UNDEFINED, found["feature"].astype(np.int64)),
-        "threshold": np.where(leaf, float(UNDEFINED), cuts.threshold),
-        "missing_go_to_left": np.where(cuts.has_missing, cuts.missing_go_to_left, more_left),
-        "has_missing": cuts.has_missing,
-        "unseen_go_to_left": more_left & cuts.divides_levels,
-        "level_start": cuts.level_start,
-        "level": cuts.level,
-        "level_goes_left": cuts.level_goes_left,
+        "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),
+        "unseen_go_to_left": more_left & (found["kind"] == 3),
+        **{name: found[new] for name, new in new_names.items()},
         **{
             name: found[name]
-            for name in ("oblique_start", "oblique_feature", "oblique_coefficient", "oblique_gap_value")
+            for name in ("children_left", "children_right", "feature", "threshold", "has_missing", "log_prior_split")
         },
-        "log_prior_split": found["log_prior_split"],
     }
 
 

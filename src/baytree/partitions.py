@@ -10,7 +10,7 @@ from . import _core
 from ._typing import AnyArray
 from ._validation import shown
 from .estimators import BayesianTreeClassifier, BayesianTreeRegressor
-from .growing import Cuts, encode_table
+from .growing import encode_table
 from .outcomes import REGRESSION_OUTCOMES
 
 
@@ -95,17 +95,16 @@ def _written_out(model: Any, X: Any, target: Any, growth: Any) -> AnyArray:
         fitted.core_prior().tolist(),
         growth.settings(),
     )
-    cuts = Cuts(X, found)
     log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
     weight = np.full(len(log_likelihood), target.total_weight())
     log_likelihood = fitted.log_likelihood_from_core(log_likelihood, weight)
     log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
     log_joint = log_likelihood + log_prior
     columns = {
-        "feature": np.append(-1, found["feature"].astype(np.int64)),
-        "threshold": np.append(np.nan, cuts.threshold),
-        "missing_go_to_left": np.append(False, cuts.missing_go_to_left),
-        "levels": _levels(cuts, found["feature"], model.categories_),
+        "feature": np.append(-1, found["feature"]),
+        "threshold": np.append(np.nan, found["threshold"]),
+        "missing_go_to_left": np.append(False, found["missing_go_to_left"]),
+        "levels": _levels(found, model.categories_),
         "log_likelihood": log_likelihood,
         "log_prior": log_prior,
         "log_posterior": log_joint - np.logaddexp.reduce(log_joint),
@@ -116,12 +115,12 @@ def _written_out(model: Any, X: Any, target: Any, growth: Any) -> AnyArray:
     return space.view(np.recarray)
 
 
-def _levels(cuts: Cuts, feature: AnyArray, categories: Any) -> AnyArray:
+def _levels(found: Any, categories: Any) -> AnyArray:
     """The levels on the left side of each partition; None for cuts of numbers and the trivial partition."""
-    result = np.full(len(feature) + 1, None, dtype=object)
-    for i in np.flatnonzero(cuts.divides_levels):
-        part = slice(cuts.level_start[i], cuts.level_start[i + 1])
-        own = cuts.level[part][cuts.level_goes_left[part]]
-        gap = (None,) if cuts.has_missing[i] and cuts.missing_go_to_left[i] else ()
-        result[i + 1] = (*categories[feature[i]][own].tolist(), *gap)
+    result = np.full(len(found["feature"]) + 1, None, dtype=object)
+    for i in np.flatnonzero(found["kind"] == 3):
+        part = slice(found["category_start"][i], found["category_start"][i + 1])
+        own = found["category"][part][found["category_goes_left"][part]]
+        gap = (None,) if found["missing_go_to_left"][i] else ()
+        result[i + 1] = (*categories[found["feature"][i]][own].tolist(), *gap)
     return result

@@ -159,12 +159,12 @@ class Space(NodeArrays, CutArrays):
 
     def leaf_weights(self, X: FloatArray, n_threads: int = 1) -> sparse.csr_matrix:
         """Posterior probability that each row of a dense matrix ends in each node, (n_rows, n_nodes)."""
-        start, node, weight = _core.weigh_leaves(
-            X,
+        router = _core.SpaceRouter(
             **self.routing(),
             choice_start=self.choice_start,
             leaf_share=self.leaf_share,
             choice_share=self.choice_share,
-            n_threads=n_threads,
+            n_features=X.shape[1],
         )
+        start, node, weight = router.weigh(X, None, n_threads)
         return sparse.csr_matrix((weight, node, start), shape=(len(X), self.node_count))

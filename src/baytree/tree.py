@@ -102,8 +102,12 @@ class Tree(NodeArrays, CutArrays):
         return np.concatenate([leaves for leaves, _ in parts]), all(finite for _, finite in parts)
 
     def _apply(self, X: FloatArray, n_threads: int) -> tuple[IntArray, bool]:
-        leaves, no_infinity = _core.route(X, **self.routing(), n_threads=n_threads)
+        leaves, no_infinity = self._router.route(X, None, n_threads)
         return leaves, no_infinity
+
+    @cached_property
+    def _router(self) -> _core.Router:
+        return _core.Router(**self.routing(), n_features=self.n_features)
 
     @cached_property
     def parents(self) -> IntArray:

@@ -100,10 +100,10 @@ class TreeSpace(Estimator):
         columns = encode_table(X, self._is_categorical, growth)
         candidates = list(self._candidates(target))
         if len(candidates) > 1:
-            trees = [grow_tree(X, columns, target, outcome, growth) for outcome in candidates]
+            trees = [grow_tree(columns, target, outcome, growth) for outcome in candidates]
             candidates = [candidates[int(np.argmax([tree.log_evidence() for tree in trees]))]]
         self.outcome_ = candidates[0]
-        self.space_, interrupted = explore_space(X, columns, target, self.outcome_, growth, self._budget())
+        self.space_, interrupted = explore_space(columns, target, self.outcome_, growth, self._budget())
         self._ranked = None
         self._monotonic = growth.monotonic
         if self.verbose:

@@ -55,7 +55,7 @@ class BayesianTree(Estimator):
         columns = encode_table(X, self._is_categorical, growth)
         best = -np.inf
         for outcome in self._candidates(target):
-            tree = self._put_in_order(grow_tree(X, columns, target, outcome, growth), growth.monotonic)
+            tree = self._put_in_order(grow_tree(columns, target, outcome, growth), growth.monotonic)
             evidence = tree.log_evidence()
             if evidence > best:
                 best, self.tree_, self.outcome_ = evidence, tree, outcome

@@ -1,0 +1,95 @@
+#include <nanobind/stl/optional.h>
+
+#include "../core/router.hpp"
+#include "../core/space_router.hpp"
+#include "arrays.hpp"
+#include "interrupt.hpp"
+
+namespace baytree::bindings {
+
+namespace {
+
+using Whole = Vector<std::int64_t>;
+using Real = Vector<double>;
+using Truths = Vector<bool>;
+
+FeatureColumns columns_of(const std::optional<Whole>& columns) {
+  return columns ? FeatureColumns(span_of(*columns)) : std::nullopt;
+}
+
+template <class Value>
+std::span<const Value> in_core(const Vector<Value>& vector) {
+  return span_of(vector);
+}
+std::size_t in_core(std::size_t number) { return number; }
+
+// A router of the arrays of splits and what else it takes.
+template <class... More, class Router, class... Arguments>
+void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
+  bound.def(
+      "__init__",
+      [](Router* self, const Whole& children_left, const Whole& children_right, const Vector<std::uint8_t>& kind,
+         const Whole& feature, const Real& threshold, const Truths& missing_go_to_left, const Truths& unseen_go_to_left,
+         const Whole& category_start, const Whole& category, const Truths& category_goes_left,
+         const Whole& hyperplane_start, const Whole& hyperplane_feature, const Real& hyperplane_coefficient,
+         const Real& hyperplane_missing_value, const More&... more) {
+        const SplitArrays splits{span_of(children_left),
+                                 span_of(children_right),
+                                 span_of(kind),
+                                 span_of(feature),
+                                 span_of(threshold),
+                                 span_of(missing_go_to_left),
+                                 span_of(unseen_go_to_left),
+                                 span_of(category_start),
+                                 span_of(category),
+                                 span_of(category_goes_left),
+                                 span_of(hyperplane_start),
+                                 span_of(hyperplane_feature),
+                                 span_of(hyperplane_coefficient),
+                                 span_of(hyperplane_missing_value)};
+        new (self) Router(splits, in_core(more)...);
+      },
+      nb::arg("children_left").noconvert(), nb::arg("children_right").noconvert(), nb::arg("kind").noconvert(),
+      nb::arg("feature").noconvert(), nb::arg("threshold").noconvert(), nb::arg("missing_go_to_left").noconvert(),
+      nb::arg("unseen_go_to_left").noconvert(), nb::arg("category_start").noconvert(), nb::arg("category").noconvert(),
+      nb::arg("category_goes_left").noconvert(), nb::arg("hyperplane_start").noconvert(),
+      nb::arg("hyperplane_feature").noconvert(), nb::arg("hyperplane_coefficient").noconvert(),
+      nb::arg("hyperplane_missing_value").noconvert(), arguments...);
+}
+
+}  // namespace
+
+void bind_routers(nb::module_& module) {
+  nb::class_<Router> router(module, "Router", "Sends rows down a tree; its arrays are checked once, and copied.");
+  def_init<std::size_t>(router, nb::arg("n_features"));
+  router.def(
+      "route",
+      [](const Router& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+        const Table table = table_of(X);
+        std::vector<std::int64_t> leaves(table.n_rows);
+        const bool no_infinity = without_gil(
+            [&](Interrupt& interrupt) { return self.route(table, columns_of(columns), leaves, n_threads, interrupt); });
+        return nb::make_tuple(array_of(std::move(leaves)), no_infinity);
+      },
+      nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
+      "The leaf of every row, and whether no value is infinite.\n\n`columns` has the column of X that holds each "
+      "feature,\n-1 for those that X does not hold and the tree does not use;\nNone: feature f is in column f.");
+
+  nb::class_<SpaceRouter> space_router(module, "SpaceRouter", "The same down all trees of a tree space.");
+  def_init<Whole, Real, Real, std::size_t>(space_router, nb::arg("choice_start").noconvert(),
+                                           nb::arg("leaf_share").noconvert(), nb::arg("choice_share").noconvert(),
+                                           nb::arg("n_features"));
+  space_router.def(
+      "weigh",
+      [](const SpaceRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+        LeafWeights weights = without_gil(
+            [&](Interrupt& interrupt) { return self.weigh(table_of(X), columns_of(columns), n_threads, interrupt); });
+        return nb::make_tuple(array_of(std::move(weights.start)), array_of(std::move(weights.node)),
+                              array_of(std::move(weights.weight)));
+      },
+      nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
+      "How probably each row ends in each node, a sparse matrix by row: start, node, weight.\n\n"
+      "`columns` as in `Router.route`.");
+}
+
+}  // namespace baytree::bindings

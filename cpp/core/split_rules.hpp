@@ -1,0 +1,209 @@
+// The splits of a fitted tree, or of the choices of a tree space, checked once and laid out for routing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "split.hpp"
+#include "types.hpp"
+#include "vector_math.hpp"
+
+namespace baytree {
+
+// One entry per split, owned by somebody else. The categories of split i, all that its training rows had, are those
+// from category_start[i] on, the terms of a hyperplane those from hyperplane_start[i] on.
+struct SplitArrays {
+  std::span<const std::int64_t> children_left, children_right;
+  std::span<const std::uint8_t> kind;  // SplitKind
+  std::span<const std::int64_t> feature;
+  std::span<const double> threshold;
+  std::span<const bool> missing_go_to_left, unseen_go_to_left;
+  std::span<const std::int64_t> category_start, category;
+  std::span<const bool> category_goes_left;
+  std::span<const std::int64_t> hyperplane_start, hyperplane_feature;
+  std::span<const double> hyperplane_coefficient, hyperplane_missing_value;
+
+  std::size_t size() const { return kind.size(); }
+  SplitKind kind_of(std::size_t i) const { return static_cast<SplitKind>(kind[i]); }
+};
+
+namespace detail {
+
+// Whether `start` divides so many entries among n splits.
+inline bool divides_entries(std::span<const std::int64_t> start, std::size_t n, std::size_t n_entries) {
+  return start.size() == n + 1 && start.front() == 0 && std::is_sorted(start.begin(), start.end()) &&
+         static_cast<std::size_t>(start.back()) == n_entries;
+}
+
+inline bool is_feature(std::int64_t feature, std::size_t n_features) {
+  return feature >= 0 && static_cast<std::size_t>(feature) < n_features;
+}
+
+inline void check_lengths(const SplitArrays& splits) {
+  const std::size_t n = splits.size(), n_terms = splits.hyperplane_feature.size();
+  require(splits.children_left.size() == n && splits.children_right.size() == n && splits.feature.size() == n &&
+              splits.threshold.size() == n && splits.missing_go_to_left.size() == n &&
+              splits.unseen_go_to_left.size() == n,
+          "the arrays of the splits have one length");
+  require(splits.category_goes_left.size() == splits.category.size() &&
+              divides_entries(splits.category_start, n, splits.category.size()),
+          "the categories of the splits are all there");
+  require(splits.hyperplane_coefficient.size() == n_terms && splits.hyperplane_missing_value.size() == n_terms &&
+              divides_entries(splits.hyperplane_start, n, n_terms),
+          "the terms of the hyperplanes are all there");
+}
+
+}  // namespace detail
+
+// Refuses damaged arrays: nothing may lead outside of them. Where children may be is for the caller to check.
+inline void check_splits(const SplitArrays& splits, std::size_t n_features) {
+  detail::check_lengths(splits);
+  constexpr std::int64_t most_categories = std::int64_t{1} << 32;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const SplitKind kind = splits.kind_of(i);
+    require(kind <= SplitKind::hyperplane, "a split is of no known kind");
+    require(kind == SplitKind::none || detail::is_feature(splits.feature[i], n_features),
+            "a split has a feature that does not exist");
+    require((kind != SplitKind::threshold && kind != SplitKind::hyperplane) || std::isfinite(splits.threshold[i]),
+            "a threshold is not finite");
+    require(kind == SplitKind::category_set || splits.category_start[i] == splits.category_start[i + 1],
+            "a split has categories and divides none");
+    require((kind == SplitKind::hyperplane) == (splits.hyperplane_start[i] < splits.hyperplane_start[i + 1]),
+            "a hyperplane has no terms, or another split has some");
+  }
+  for (const std::int64_t category : splits.category)
+    require(category >= 0 && category < most_categories, "a category is out of range");
+  for (const std::int64_t feature : splits.hyperplane_feature)
+    require(detail::is_feature(feature, n_features), "a hyperplane has a feature that does not exist");
+}
+
+// Tells which way a row goes at a split.
+class SplitRules {
+ public:
+  // Adds a split of arrays that were checked.
+  void add(const SplitArrays& splits, std::size_t i) {
+    const SplitKind kind = splits.kind_of(i);
+    Rule rule{kind, splits.missing_go_to_left[i], splits.unseen_go_to_left[i], splits.threshold[i],
+              static_cast<std::size_t>(std::max<std::int64_t>(splits.feature[i], 0))};
+    // Every value lies below: only missing ones can go to the other side.
+    if (kind == SplitKind::present_missing) rule.threshold = std::numeric_limits<double>::infinity();
+    if (kind == SplitKind::category_set) add_categories(splits, i, rule);
+    if (kind == SplitKind::hyperplane) add_terms(splits, i, rule);
+    if (kind != SplitKind::none && kind != SplitKind::hyperplane) features_.push_back(rule.feature);
+    thresholds_only_ &= kind < SplitKind::category_set;
+    rules_.push_back(rule);
+  }
+
+  // Forgets what only `add` needs.
+  void finish() {
+    std::sort(features_.begin(), features_.end());
+    features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
+  }
+
+  double threshold(std::size_t i) const { return rules_[i].threshold; }
+  std::size_t feature(std::size_t i) const { return rules_[i].feature; }
+  bool thresholds_only() const { return thresholds_only_; }  // a row without missing values needs no more
+  const std::vector<std::size_t>& features() const { return features_; }  // those in use, ascending
+
+  // value(feature) is the row's.
+  template <class Value>
+  bool goes_right(std::size_t i, Value&& value) const {
+    const Rule& rule = rules_[i];
+    if (rule.kind == SplitKind::hyperplane) {
+      double sum = 0.0;
+      for (std::size_t k = rule.first; k < rule.first + rule.count; ++k) {
+        const double x = value(terms_[k].feature);
+        sum += terms_[k].coefficient * (x == x ? x : terms_[k].missing_value);
+      }
+      return !(sum <= rule.threshold);
+    }
+    const double x = value(rule.feature);
+    if (x != x) return !rule.missing_left;
+    if (rule.kind != SplitKind::category_set) return x > rule.threshold;
+    if (!(x >= 0.0 && x < static_cast<double>(rule.count))) return !rule.unseen_left;
+    return !category_left_[rule.first + static_cast<std::size_t>(x)];
+  }
+
+ private:
+  struct Rule {
+    SplitKind kind;
+    bool missing_left, unseen_left;
+    double threshold;
+    std::size_t feature;
+    std::size_t first = 0, count = 0;  // in category_left_ by category, those beyond were not seen; or in terms_
+  };
+  struct Term {
+    std::size_t feature;
+    double coefficient, missing_value;
+  };
+
+  void add_categories(const SplitArrays& splits, std::size_t i, Rule& rule) {
+    const auto first = static_cast<std::size_t>(splits.category_start[i]);
+    const auto stop = static_cast<std::size_t>(splits.category_start[i + 1]);
+    rule.first = category_left_.size();
+    for (std::size_t k = first; k < stop; ++k)
+      rule.count = std::max(rule.count, static_cast<std::size_t>(splits.category[k]) + 1);
+    category_left_.resize(rule.first + rule.count, rule.unseen_left);
+    for (std::size_t k = first; k < stop; ++k)
+      category_left_[rule.first + static_cast<std::size_t>(splits.category[k])] = splits.category_goes_left[k];
+  }
+
+  void add_terms(const SplitArrays& splits, std::size_t i, Rule& rule) {
+    rule.first = terms_.size();
+    for (auto k = static_cast<std::size_t>(splits.hyperplane_start[i]);
+         k < static_cast<std::size_t>(splits.hyperplane_start[i + 1]); ++k) {
+      terms_.push_back({static_cast<std::size_t>(splits.hyperplane_feature[k]), splits.hyperplane_coefficient[k],
+                        splits.hyperplane_missing_value[k]});
+      features_.push_back(terms_.back().feature);
+    }
+    rule.count = terms_.size() - rule.first;
+  }
+
+  std::vector<Rule> rules_;
+  std::vector<std::uint8_t> category_left_;
+  std::vector<Term> terms_;
+  std::vector<std::size_t> features_;
+  bool thresholds_only_ = true;
+};
+
+// Where the value of a feature is from the start of its row: feature f is in column f, ...
+struct InOrder {
+  std::ptrdiff_t column_stride;
+  std::ptrdiff_t operator()(std::size_t feature) const { return static_cast<std::ptrdiff_t>(feature) * column_stride; }
+};
+
+// ... or anywhere.
+struct Anywhere {
+  std::vector<std::ptrdiff_t> offset;  // by feature
+  std::ptrdiff_t operator()(std::size_t feature) const { return offset[feature]; }
+};
+
+// The column of each feature, -1 for those that a table does not have; none: every feature in order.
+using FeatureColumns = std::optional<std::span<const std::int64_t>>;
+
+// Calls work(place), place telling where a table has the features that the rules ask for.
+template <class Work>
+auto with_places(const Table& table, const FeatureColumns& columns, const SplitRules& rules, std::size_t n_features,
+                 Work&& work) {
+  if (!columns) {
+    require(table.n_columns == n_features, "the table does not have a column for each feature");
+    return work(InOrder{table.column_stride});
+  }
+  require(columns->size() == n_features, "there is not a column for each feature");
+  Anywhere places{std::vector<std::ptrdiff_t>(n_features)};
+  for (const std::size_t feature : rules.features()) {
+    const std::int64_t column = (*columns)[feature];
+    require(detail::is_feature(column, table.n_columns), "the table does not have a feature that is used");
+    places.offset[feature] = static_cast<std::ptrdiff_t>(column) * table.column_stride;
+  }
+  return work(std::as_const(places));
+}
+
+}  // namespace baytree

@@ -1,0 +1,339 @@
+// router.hpp and space_router.hpp: against a walk node by node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "grow_tests.hpp"
+#include "router.hpp"
+#include "space_router.hpp"
+
+namespace baytree::tests {
+
+// A node of a fitted tree with all that a split may have.
+struct FlatNode {
+  SplitKind kind = SplitKind::none;
+  std::int64_t left = -1, right = -1, feature = -2;
+  double threshold = -2.0;
+  bool missing_left = false, unseen_left = false;
+  std::vector<std::pair<std::int64_t, bool>> categories = {};  // and whether they go left
+  std::vector<Hyperplane::Term> terms = {};
+
+  bool goes_left(const Table& table, std::size_t row) const {
+    if (kind == SplitKind::hyperplane) {
+      double sum = 0.0;
+      for (const auto& term : terms) {
+        const double x = table.at(row, static_cast<std::size_t>(term.feature));
+        sum += term.coefficient * (std::isnan(x) ? term.missing_value : x);
+      }
+      return sum <= threshold;
+    }
+    const double x = table.at(row, static_cast<std::size_t>(feature));
+    if (std::isnan(x)) return missing_left;
+    if (kind == SplitKind::present_missing) return true;
+    if (kind == SplitKind::threshold) return x <= threshold;
+    for (const auto& [category, left_side] : categories)
+      if (static_cast<double>(category) == x) return left_side;
+    return unseen_left;
+  }
+};
+
+// The nodes of a tree as arrays.
+struct FlatArrays {
+  std::vector<std::int64_t> left, right, feature, category_start{0}, category, hyperplane_start{0}, hyperplane_feature;
+  std::vector<std::uint8_t> kind;
+  std::vector<double> threshold, coefficient, missing_value;
+  std::unique_ptr<bool[]> missing_left, unseen_left, category_left;
+
+  explicit FlatArrays(const std::vector<FlatNode>& nodes)
+      : missing_left(new bool[nodes.size()]), unseen_left(new bool[nodes.size()]) {
+    std::vector<bool> goes_left;
+    for (const FlatNode& node : nodes) {
+      missing_left[kind.size()] = node.missing_left;
+      unseen_left[kind.size()] = node.unseen_left;
+      left.push_back(node.left), right.push_back(node.right), feature.push_back(node.feature);
+      kind.push_back(static_cast<std::uint8_t>(node.kind)), threshold.push_back(node.threshold);
+      for (const auto& [of, side] : node.categories) category.push_back(of), goes_left.push_back(side);
+      for (const auto& term : node.terms) {
+        hyperplane_feature.push_back(term.feature);
+        coefficient.push_back(term.coefficient), missing_value.push_back(term.missing_value);
+      }
+      category_start.push_back(static_cast<std::int64_t>(category.size()));
+      hyperplane_start.push_back(static_cast<std::int64_t>(coefficient.size()));
+    }
+    category_left.reset(new bool[goes_left.size()]);
+    std::copy(goes_left.begin(), goes_left.end(), category_left.get());
+  }
+
+  SplitArrays spans() const {
+    return {left,
+            right,
+            kind,
+            feature,
+            threshold,
+            {missing_left.get(), kind.size()},
+            {unseen_left.get(), kind.size()},
+            category_start,
+            category,
+            {category_left.get(), category.size()},
+            hyperplane_start,
+            hyperplane_feature,
+            coefficient,
+            missing_value};
+  }
+};
+
+struct FlatTree {
+  std::vector<FlatNode> nodes{FlatNode{}};
+
+  // Gives a leaf two children.
+  FlatNode& split(std::size_t leaf, SplitKind kind, std::size_t feature, double threshold) {
+    const auto left = static_cast<std::int64_t>(nodes.size());
+    nodes.resize(nodes.size() + 2);
+    nodes[leaf] = {kind, left, left + 1, static_cast<std::int64_t>(feature), threshold};
+    return nodes[leaf];
+  }
+
+  std::int64_t naive_leaf(const Table& table, std::size_t row) const {
+    std::size_t at = 0;
+    while (nodes[at].left >= 0)
+      at = static_cast<std::size_t>(nodes[at].goes_left(table, row) ? nodes[at].left : nodes[at].right);
+    return static_cast<std::int64_t>(at);
+  }
+  std::vector<std::int64_t> naive_leaves(const Table& table) const {
+    std::vector<std::int64_t> leaves;
+    for (std::size_t row = 0; row < table.n_rows; ++row) leaves.push_back(naive_leaf(table, row));
+    return leaves;
+  }
+
+  Router router(std::size_t n_features) const { return Router(FlatArrays(nodes).spans(), n_features); }
+};
+
+inline std::vector<std::int64_t> routed(const Router& router, const Table& table, std::size_t n_threads,
+                                        const FeatureColumns& columns = {}) {
+  std::vector<std::int64_t> leaves(table.n_rows, -1);
+  Interrupt interrupt = never_asked();
+  check(router.route(table, columns, leaves, n_threads, interrupt), "no value is infinite");
+  return leaves;
+}
+
+// Splits leaves at random, or always the newest, by values of the table itself: x <= t is met with equality.
+inline FlatTree random_tree(const Table& table, std::size_t n_splits, bool chain, std::mt19937_64& random) {
+  FlatTree tree;
+  std::vector<std::size_t> leaves{0};
+  for (std::size_t i = 0; i < n_splits; ++i) {
+    const std::size_t which = chain ? leaves.size() - 1 : random() % leaves.size();
+    const std::size_t leaf = leaves[which], by = random() % table.n_columns;
+    leaves.erase(leaves.begin() + static_cast<std::ptrdiff_t>(which));
+    const FlatNode& node = tree.split(leaf, SplitKind::threshold, by, table.at(random() % table.n_rows, by));
+    leaves.push_back(static_cast<std::size_t>(node.right));
+    leaves.push_back(static_cast<std::size_t>(node.left));
+  }
+  return tree;
+}
+
+// Row counts around the size of a group (8) and of a block (4096).
+inline void routes_equal_a_naive_walk() {
+  std::mt19937_64 random(21);
+  for (const std::size_t n : {1, 7, 8, 9, 100, 4095, 4096, 4097, 9000})
+    for (const std::size_t n_splits : {0, 1, 30, 300})
+      for (const bool chain : {false, true}) {
+        const During during("n = ", n, ", ", n_splits, " splits", chain ? " in a chain" : "");
+        const std::vector<Values> columns = mixed_columns(n, random);
+        const OwnedTable by_row(columns, Layout::row_major), by_column(columns, Layout::column_major);
+        const FlatTree tree = random_tree(by_row.table, n_splits, chain, random);
+        const Router router = tree.router(columns.size());
+        for (const std::size_t n_threads : {1, 3}) {
+          check_equal(routed(router, by_row.table, n_threads), tree.naive_leaves(by_row.table));
+          check_equal(routed(router, by_column.table, n_threads), tree.naive_leaves(by_row.table));
+        }
+      }
+}
+
+// Columns of small whole numbers, of which some may be missing and some are no category.
+inline std::vector<Values> whole_columns(std::size_t n, std::size_t n_columns, bool missing, std::mt19937_64& random) {
+  std::vector<Values> columns(n_columns, Values(n));
+  for (Values& column : columns)
+    for (double& value : column)
+      value = missing && random() % 6 == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                           : static_cast<double>(random() % 9) - 1.0;
+  return columns;
+}
+
+// A tree with every kind of split, level by level.
+inline FlatTree random_mixed_tree(std::size_t n_columns, std::size_t n_splits, std::mt19937_64& random) {
+  FlatTree tree;
+  for (std::size_t i = 0; i < n_splits; ++i) {
+    const auto kind = static_cast<SplitKind>(1 + random() % 4);
+    FlatNode& node = tree.split(i, kind, random() % n_columns, static_cast<double>(random() % 6) - 0.5);
+    node.missing_left = random() % 2;
+    node.unseen_left = random() % 2;
+    for (std::int64_t category = 0; kind == SplitKind::category_set && category < 6; ++category)
+      if (random() % 2) node.categories.push_back({category, random() % 2});
+    for (std::size_t n_terms = kind == SplitKind::hyperplane ? 1 + random() % 3 : 0; n_terms > 0; --n_terms)
+      node.terms.push_back({static_cast<std::int32_t>(random() % n_columns), static_cast<double>(random() % 5) - 2.0,
+                            static_cast<double>(random() % 3)});
+  }
+  return tree;
+}
+
+inline void every_kind_of_split_routes_like_a_naive_walk() {
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 40; ++round) {
+    const During during("round ", round);
+    const std::vector<Values> columns = whole_columns(300, 4, true, random);
+    const OwnedTable owned(columns, Layout::row_major);
+    const FlatTree tree = random_mixed_tree(4, 1 + random() % 25, random);
+    check_equal(routed(tree.router(4), owned.table, 2), tree.naive_leaves(owned.table));
+  }
+}
+
+// A table with the features in another order, and without one that the tree does not use.
+inline void features_may_be_in_any_column() {
+  std::mt19937_64 random(24);
+  for (int round = 0; round < 20; ++round) {
+    const During during("round ", round);
+    const std::vector<Values> columns = whole_columns(50, 4, round % 2 == 1, random);
+    const OwnedTable in_order(columns, Layout::row_major),
+        turned({columns[3], columns[0], columns[2], columns[1]}, Layout::row_major);
+    FlatTree tree = round % 2 ? random_mixed_tree(4, 12, random) : random_tree(in_order.table, 12, false, random);
+    const Router router = tree.router(5);
+    const std::vector<std::int64_t> place{1, 3, 2, 0, -1}, lacking{1, 3, 2, -1, -1}, outside{1, 3, 2, 4, -1};
+    check_equal(routed(router, turned.table, 1, place), tree.naive_leaves(in_order.table));
+    FlatTree with_last = tree;
+    with_last.split(with_last.nodes.size() - 1, SplitKind::threshold, 3, 0.0);
+    for (const auto& bad : {lacking, outside, std::vector<std::int64_t>{1, 3, 2, 0}})
+      check_throws<std::invalid_argument>([&] { routed(with_last.router(5), turned.table, 1, bad); });
+    check_throws<std::invalid_argument>([&] { routed(router, turned.table, 1); });
+  }
+}
+
+// A space of one choice at most for each node is a tree.
+inline void weights_of_a_single_tree_are_its_leaves() {
+  std::mt19937_64 random(25);
+  const OwnedTable owned(whole_columns(600, 3, true, random), Layout::column_major);
+  const FlatTree tree = random_mixed_tree(3, 20, random);
+  std::vector<FlatNode> choices;
+  std::vector<std::int64_t> start{0};
+  std::vector<double> leaf_share, choice_share;
+  for (const FlatNode& node : tree.nodes) {
+    if (node.left >= 0) choices.push_back(node), choice_share.push_back(1.0);
+    start.push_back(static_cast<std::int64_t>(choices.size()));
+    leaf_share.push_back(node.left >= 0 ? 0.0 : 1.0);
+  }
+  const FlatArrays arrays(choices);
+  const SpaceRouter router(arrays.spans(), start, leaf_share, choice_share, 3);
+  Interrupt interrupt = never_asked();
+  const LeafWeights weights = router.weigh(owned.table, {}, 2, interrupt);
+  std::vector<std::int64_t> each(owned.table.n_rows + 1);
+  std::iota(each.begin(), each.end(), std::int64_t{0});
+  check_equal(weights.start, each);
+  check_equal(weights.weight, Values(owned.table.n_rows, 1.0));
+  check_equal(std::vector<std::int64_t>(weights.node.begin(), weights.node.end()), tree.naive_leaves(owned.table));
+  start.pop_back();
+  check_throws<std::invalid_argument>([&] { SpaceRouter(arrays.spans(), start, leaf_share, choice_share, 3); });
+}
+
+inline void damaged_trees_are_refused() {
+  FlatTree sound;
+  sound.split(0, SplitKind::category_set, 0, 0.0).categories = {{0, true}, {2, false}};
+  sound.split(1, SplitKind::hyperplane, 0, 0.5).terms = {{0, 1.0, 0.0}, {1, 2.0, 0.0}};
+  sound.split(2, SplitKind::threshold, 1, 0.5);
+  sound.router(2);
+  auto refused = [&](auto&& damage, Where where = Where::current()) {
+    FlatTree tree = sound;
+    damage(tree.nodes);
+    check_throws<std::invalid_argument>([&] { tree.router(2); }, where);
+  };
+  using Nodes = std::vector<FlatNode>;
+  refused([](Nodes& nodes) { nodes.clear(); });
+  refused([](Nodes& nodes) { nodes[1].left = 0; });
+  refused([](Nodes& nodes) { nodes[1].right = 7; });
+  refused([](Nodes& nodes) { nodes[1].right = nodes[2].right; });
+  refused([](Nodes& nodes) { nodes[6].left = 6; });
+  refused([](Nodes& nodes) { nodes[2].feature = 2; });
+  refused([](Nodes& nodes) { nodes[2].threshold = std::numeric_limits<double>::quiet_NaN(); });
+  refused([](Nodes& nodes) { nodes[2].kind = static_cast<SplitKind>(5); });
+  refused([](Nodes& nodes) { nodes[2].kind = SplitKind::none; });
+  refused([](Nodes& nodes) { nodes[2].kind = SplitKind::hyperplane; });
+  refused([](Nodes& nodes) { nodes[2].categories = {{0, true}}; });
+  refused([](Nodes& nodes) { nodes[0].categories[1].first = -1; });
+  refused([](Nodes& nodes) { nodes[1].terms[1].feature = 2; });
+  FlatArrays arrays(sound.nodes);
+  arrays.category_start[1] = 1;
+  check_throws<std::invalid_argument>([&] { Router(arrays.spans(), 2); });
+}
+
+// The thresholds of a fitted tree send its rows where growth put them.
+inline void training_rows_return_to_their_leaves() {
+  const auto problem = make_problem<std::uint32_t>("routed", 5000, 3, false, 0.5);
+  const Setting<std::uint32_t> setting(problem);
+  const Table& table = setting.owned.table;
+  const Tree<std::uint32_t> grown = setting.grow({64, 256, 2});
+  FlatTree tree;
+  tree.nodes.resize(grown.size());
+  for (std::size_t i = 0; i < grown.size(); ++i)
+    if (grown[i].partition.is_split())
+      tree.nodes[i] = {SplitKind::threshold, grown[i].lower, grown[i].upper, grown[i].partition.feature(),
+                       threshold_at(grown[i]).threshold};
+  std::vector<std::vector<std::uint32_t>> counts(grown.size(), std::vector<std::uint32_t>(3));
+  const std::vector<std::int64_t> leaves = routed(tree.router(table.n_columns), table, 2);
+  for (std::size_t row = 0; row < table.n_rows; ++row)
+    ++counts.at(static_cast<std::size_t>(leaves[row]))[problem.outcome.y[row]];
+  for (std::size_t i = 0; i < grown.size(); ++i)
+    if (!grown[i].partition.is_split()) check_equal(counts[i], grown[i].statistics);
+}
+
+// One bad value at a time, in tables whose rows lie back to back, far apart (part of a wider table), by column
+// and backwards.
+inline void infinite_values_are_noticed() {
+  constexpr double bad_values[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                                   -std::numeric_limits<double>::infinity()};
+  std::mt19937_64 random(22);
+  for (const Layout layout : {Layout::row_major, Layout::column_major, Layout::rows_backwards})
+    for (const std::size_t n : {1, 5, 13, 1030})
+      for (const std::size_t n_columns : {1, 3, 7}) {
+        const During during("n = ", n, ", ", n_columns, " columns of 7");
+        OwnedTable owned(mixed_columns(n, random), layout);
+        owned.table.n_columns = n_columns;
+        FlatTree tree;
+        tree.split(0, SplitKind::threshold, 0, 0.0);
+        const Router router = tree.router(n_columns);
+        std::vector<std::int64_t> leaves(n);
+        auto no_infinity = [&] {
+          Interrupt interrupt = never_asked();
+          return router.route(owned.table, {}, leaves, 2, interrupt);
+        };
+        check(no_infinity(), "all values are finite");
+        for (std::size_t i = 0; i < n * n_columns; i += n > 100 ? 97 : 1) {
+          const double* address =
+              &owned.table.data[static_cast<std::ptrdiff_t>(i / n_columns) * owned.table.row_stride +
+                                static_cast<std::ptrdiff_t>(i % n_columns) * owned.table.column_stride];
+          double& value = owned.data[static_cast<std::size_t>(address - owned.data.data())];
+          const double good = std::exchange(value, bad_values[i % 3]);
+          check_equal(no_infinity(), i % 3 == 0);  // a missing value is no infinity
+          value = good;
+        }
+      }
+}
+
+inline void routing_can_be_interrupted() {
+  const OwnedTable owned({Values(10'000, 1.0)}, Layout::row_major);
+  const Router router = FlatTree{}.router(1);
+  std::vector<std::int64_t> leaves(owned.table.n_rows);
+  Interrupt interrupt = never_asked();
+  interrupt.stop();
+  check_throws<Interrupted>([&] { router.route(owned.table, {}, leaves, 2, interrupt); });
+}
+
+}  // namespace baytree::tests

@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/types.hpp"
+#include "data/table.hpp"
+#include "types.hpp"
 
 namespace baytree::bindings {
 

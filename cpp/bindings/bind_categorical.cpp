@@ -1,5 +1,5 @@
-#include "../core/outcomes/categorical.hpp"
 #include "grow.hpp"
+#include "outcomes/categorical.hpp"
 
 namespace baytree::bindings {
 

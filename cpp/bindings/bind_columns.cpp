@@ -1,7 +1,8 @@
 #include <nanobind/stl/vector.h>
 
-#include "../core/columns.hpp"
 #include "arrays.hpp"
+#include "data/columns.hpp"
+#include "data/encode.hpp"
 #include "interrupt.hpp"
 
 namespace baytree::bindings {

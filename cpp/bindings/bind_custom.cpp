@@ -1,5 +1,5 @@
-#include "../core/outcomes/custom.hpp"
 #include "grow.hpp"
+#include "outcomes/custom.hpp"
 
 namespace baytree::bindings {
 

@@ -1,9 +1,9 @@
 #include <nanobind/stl/optional.h>
 
-#include "../core/lookahead.hpp"
-#include "../core/prior.hpp"
-#include "../core/tree_space.hpp"
 #include "arrays.hpp"
+#include "growth/lookahead.hpp"
+#include "growth/tree_space.hpp"
+#include "partitions/prior.hpp"
 
 namespace baytree::bindings {
 
@@ -29,7 +29,7 @@ void bind_priors(nb::module_& module) {
           },
           nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"));
 
-  nb::class_<Oblique>(module, "Oblique", "Cuts along hyperplanes of several features.")
+  nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
       .def(nb::init<double, double>(), nb::arg("share"), nb::arg("charge"));
 
   nb::class_<Settings>(module, "Settings", "Everything but the data and the outcome's prior that decides on a tree.")

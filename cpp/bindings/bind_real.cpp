@@ -1,6 +1,6 @@
-#include "../core/outcomes/gamma_rate.hpp"
-#include "../core/outcomes/normal.hpp"
 #include "grow.hpp"
+#include "outcomes/gamma_rate.hpp"
+#include "outcomes/normal.hpp"
 
 namespace baytree::bindings {
 

@@ -1,9 +1,9 @@
 #include <nanobind/stl/optional.h>
 
-#include "../core/router.hpp"
-#include "../core/space_router.hpp"
 #include "arrays.hpp"
 #include "interrupt.hpp"
+#include "partitions/router.hpp"
+#include "partitions/space_router.hpp"
 
 namespace baytree::bindings {
 

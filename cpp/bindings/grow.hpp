@@ -8,10 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include "../core/lookahead.hpp"
-#include "../core/partitions.hpp"
-#include "../core/tree_space.hpp"
 #include "arrays.hpp"
+#include "growth/grow_tree.hpp"
+#include "growth/listing.hpp"
+#include "growth/tree_space.hpp"
 #include "interrupt.hpp"
 
 namespace baytree::bindings {

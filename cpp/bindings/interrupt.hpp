@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "../core/parallel.hpp"
+#include "parallel.hpp"
 
 namespace baytree::bindings {
 

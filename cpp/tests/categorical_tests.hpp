@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "growth/subtree.hpp"
 #include "harness.hpp"
 #include "outcomes/categorical.hpp"
-#include "subtree.hpp"
 
 namespace baytree::tests {
 
@@ -120,11 +120,11 @@ void split_score_equals_the_closed_form() {
       const CategoricalNode<Count> with_tables = outcome.node(prior, total.data());
       outcome.prepare(random_prior(n_classes, random), root.data());  // tables of another prior must not be used
       const CategoricalNode<Count> with_wrong_tables = outcome.node(prior, total.data());
-      for (int cut = 0; cut < 20; ++cut) {
+      for (int split = 0; split < 20; ++split) {
         for (std::size_t c = 0; c < n_classes; ++c)
-          lower[c] = cut == 0   ? Count{0}
-                     : cut == 1 ? total[c]
-                                : random_count<Count>(static_cast<double>(total[c]), random);
+          lower[c] = split == 0   ? Count{0}
+                     : split == 1 ? total[c]
+                                  : random_count<Count>(static_cast<double>(total[c]), random);
         const double score = node.split_score(lower.data());
         check_near(score, closed_form_of_split(prior, total, lower), score_tolerance(most * 5));
         check_equal(with_tables.split_score(lower.data()), score);

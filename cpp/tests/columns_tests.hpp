@@ -11,7 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "columns.hpp"
+#include "data/columns.hpp"
+#include "data/encode.hpp"
 #include "harness.hpp"
 #include "parallel_tests.hpp"
 
@@ -104,18 +105,18 @@ inline void check_bins(const Column& column, const std::vector<Code>& codes, std
   const bool has_bins = n_bins > 0 && column.n_codes > n_bins;
   check_equal(column.codes_are_bins(), !has_bins);
   if (!has_bins) {
-    check(column.bins.empty() && column.bin_last.empty() && column.bin_log_cuts.empty(), "codes stand for bins");
+    check(column.bins.empty() && column.bin_last.empty() && column.bin_log_splits.empty(), "codes stand for bins");
     check_equal(column.n_bins(), column.n_codes);
     return;
   }
   check(column.n_bins() >= 1 && column.n_bins() <= n_bins, "at most n_bins bins");
   check_equal(column.bin_last.back(), column.n_codes - 1);
-  check_equal(column.bin_log_cuts.size(), column.n_bins());
+  check_equal(column.bin_log_splits.size(), column.n_bins());
   for (std::size_t bin = 0; bin < column.n_bins(); ++bin) {
     const Code first = bin == 0 ? 0 : column.bin_last[bin - 1] + 1;
     check(column.bin_last[bin] >= first, "every bin has a code");
     check_equal(column.last_code(bin), column.bin_last[bin]);
-    check_equal(column.log_cuts_inside(bin), std::log(static_cast<double>(column.bin_last[bin] - first)));
+    check_equal(column.log_splits_inside(bin), std::log(static_cast<double>(column.bin_last[bin] - first)));
   }
   check_equal(column.bins.size(), codes.size());
   std::vector<std::size_t> n_rows(column.n_bins());

@@ -70,7 +70,7 @@ constexpr Test kTests[] = {
     {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},
 
     {"hyperplanes do not depend on the way", hyperplanes_do_not_depend_on_the_way},
-    {"hyperplane cuts are counted", hyperplane_cuts_are_counted},
+    {"hyperplane splits are counted", hyperplane_splits_are_counted},
     {"rounding moves no point", rounding_moves_no_point},
 
     {"spaces are sound, whole", spaces_are_sound<Whole>},

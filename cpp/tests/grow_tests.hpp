@@ -1,4 +1,4 @@
-// grow.hpp and what it stands on (subtree, histogram, cuts, node), partitions.hpp.
+// growth: trees grown in every way against each other and against the definition, and the listing of partitions.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "lookahead.hpp"
+#include "growth/grow_tree.hpp"
+#include "growth/listing.hpp"
 #include "naive_tree.hpp"
-#include "partitions.hpp"
 #include "problems.hpp"
 
 namespace baytree::tests {
@@ -112,7 +112,7 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     check_equal(lower.n_rows + upper.n_rows, node.n_rows);
     check_equal(lower.depth, node.depth + 1);
     check_equal(upper.depth, node.depth + 1);
-    check(node.log_odds_split > 0.0, "only a better cut makes a sprout");
+    check(node.log_odds_split > 0.0, "only a better split makes an internal node");
     check(std::any_of(problem.columns[feature].begin(), problem.columns[feature].end(),
                       [&](double value) { return value > threshold_at(node).threshold; }),
           "the split has an upper side");
@@ -168,12 +168,12 @@ inline void large_trees_do_not_depend_on_the_way() {
   check_all_ways(make_problem<double>("large, weights", 9000, 3, true, 1.0), {64, 4096}, {256});
 }
 
-// Among partitions that only rounding tells apart the trivial one comes first, then the first feature.
+// Among partitions that only rounding tells apart no split comes first, then the first feature.
 inline void nearly_equal_partitions_count_as_equal() {
   PartitionPrior prior{0.5, false, false, true, true, {}, {}};
-  prior.set_feature_weight({0.25, 0.25, 0.5});  // trivial prior 1/2, the third feature's also
+  prior.set_feature_weight({0.25, 0.25, 0.5});  // prior of no split 1/2, the third feature's also
   const double log_likelihood = -1000.0;
-  // The mode where the features' best cuts score this much above the trivial partition.
+  // The mode where the features' best splits score this much above no split.
   auto mode = [&](std::vector<double> above) {
     Node<double> node;
     node.log_likelihood = log_likelihood;
@@ -209,14 +209,14 @@ void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& n
     check_equal(tree[i].feature_posterior.size(), naive[i].feature_posterior.size());
     for (std::size_t f = 0; f < naive[i].feature_posterior.size(); ++f)
       check_near(tree[i].feature_posterior.at(f), naive[i].feature_posterior[f], 1e-9);
-    check_equal(tree[i].partition.is_split(), !naive[i].cut.empty());
-    if (naive[i].cut.empty()) continue;
-    const NaiveCut& cut = naive[i].cut[0];
-    check_equal(tree[i].partition.feature(), static_cast<std::int32_t>(cut.feature));
-    check_equal(threshold_at(tree[i]).threshold, cut.below + (cut.above - cut.below) / 2);
-    check_near(tree[i].partition.log_prior, cut.log_prior, 1e-9);
-    check_near(tree[i].partition.log_likelihood, cut.log_likelihood, 1e-9);
-    check_near(tree[i].log_odds_split, cut.score() - naive[i].log_prior_leaf - naive[i].log_likelihood, 1e-9);
+    check_equal(tree[i].partition.is_split(), !naive[i].split.empty());
+    if (naive[i].split.empty()) continue;
+    const NaiveSplit& split = naive[i].split[0];
+    check_equal(tree[i].partition.feature(), static_cast<std::int32_t>(split.feature));
+    check_equal(threshold_at(tree[i]).threshold, split.below + (split.above - split.below) / 2);
+    check_near(tree[i].partition.log_prior, split.log_prior, 1e-9);
+    check_near(tree[i].partition.log_likelihood, split.log_likelihood, 1e-9);
+    check_near(tree[i].log_odds_split, split.score() - naive[i].log_prior_leaf - naive[i].log_likelihood, 1e-9);
   }
 }
 
@@ -259,8 +259,8 @@ void partitions_add_up() {
   }
 }
 
-// Gaps, levels and constraints: every way of growing gives the same tree, whose counts add up and whose children are
-// where their cut sends the rows.
+// Missing values, categories and constraints: every way of growing gives the same tree, whose counts add up and whose
+// children are where their split sends the rows.
 inline void raw_columns_grow_the_same_tree_in_every_way() {
   std::mt19937_64 random(31);
   for (int round = 0; round < 6; ++round) {
@@ -283,7 +283,7 @@ inline void raw_columns_grow_the_same_tree_in_every_way() {
         const Tree<double> tree = grow_tree(columns, problem.outcome, settings, problem.root_prior, {}, subtree_rows,
                                             n_threads, interrupt);
         if (expected.empty()) expected = structure(tree);
-        check(tree.size() > 5, "there are cuts");
+        check(tree.size() > 5, "there are splits");
         check_equal(structure(tree), expected);
         for (const Node<double>& node : tree)
           if (node.partition.is_split())

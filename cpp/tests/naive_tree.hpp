@@ -1,4 +1,4 @@
-// The greedy-modal tree grown straight from its definition: every cut of every node listed and scored by the
+// The greedy-modal tree grown straight from its definition: every split of every node listed and scored by the
 // closed form. Slow, for small tables; it shares with the core only the types it is described in.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace baytree::tests {
 
-struct NaiveCut {
+struct NaiveSplit {
   std::size_t feature;
   double below, above;  // the values it falls between
   double log_prior, log_likelihood;
@@ -23,8 +23,8 @@ struct NaiveNode {
   std::size_t depth, n_rows;
   double log_likelihood;
   double log_prior_leaf = 0.0;
-  std::vector<double> feature_posterior;  // empty: nothing can be cut
-  std::vector<NaiveCut> cut;              // one, or none in a leaf
+  std::vector<double> feature_posterior;  // empty: it cannot be split
+  std::vector<NaiveSplit> split;          // one, or none in a leaf
 };
 
 template <class Count>
@@ -36,7 +36,7 @@ class NaiveGrower {
     for (const Row row : rows) total_weight_ += weight_of(row);
     double sum = 0.0;
     for (std::size_t f = 0; f < weights_.size(); ++f)
-      if (!problem.prior.proper || !cuts_of(f, rows, problem.root_prior).empty()) sum += weights_[f];
+      if (!problem.prior.proper || !splits_of(f, rows, problem.root_prior).empty()) sum += weights_[f];
     for (double& weight : weights_) weight /= sum > 0.0 ? sum : 1.0;
     grow(rows, 0, problem.root_prior);
   }
@@ -67,15 +67,15 @@ class NaiveGrower {
     return result;
   }
 
-  // The cuts of a feature, their log_prior that of the location alone; a feature without weight has none.
-  std::vector<NaiveCut> cuts_of(std::size_t feature, const std::vector<Row>& rows,
-                                const std::vector<double>& prior) const {
+  // The splits of a feature, their log_prior that of the location alone; a feature without weight has none.
+  std::vector<NaiveSplit> splits_of(std::size_t feature, const std::vector<Row>& rows,
+                                    const std::vector<double>& prior) const {
     if (weights_[feature] == 0.0) return {};
     Values values;
     for (const Row row : rows) values.push_back(problem_.columns[feature][row]);
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    std::vector<NaiveCut> cuts;
+    std::vector<NaiveSplit> splits;
     double sum = 0.0;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
       const std::vector<Row> lower = side(feature, rows, values[i], false),
@@ -83,11 +83,11 @@ class NaiveGrower {
       if (!large_enough(lower) || !large_enough(upper)) continue;
       const double mass = problem_.prior.by_distance ? values[i + 1] - values[i] : 1.0;
       const double log_likelihood = closed_form(prior, counts(lower)) + closed_form(prior, counts(upper));
-      cuts.push_back({feature, values[i], values[i + 1], std::log(mass), log_likelihood});
+      splits.push_back({feature, values[i], values[i + 1], std::log(mass), log_likelihood});
       sum += mass;
     }
-    for (NaiveCut& cut : cuts) cut.log_prior -= std::log(sum);
-    return cuts;
+    for (NaiveSplit& split : splits) split.log_prior -= std::log(sum);
+    return splits;
   }
 
   void grow(const std::vector<Row>& rows, std::size_t depth, const std::vector<double>& prior) {
@@ -98,35 +98,35 @@ class NaiveGrower {
     if (depth >= problem_.limits.max_depth || present < 2) return;
 
     const PartitionPrior& q = problem_.prior;
-    const double split = q.by_depth ? std::pow(q.split, 1.0 + static_cast<double>(depth)) : q.split;
-    std::vector<NaiveCut> cuts;
-    double cuttable = 0.0;
+    const double split_mass = q.by_depth ? std::pow(q.split, 1.0 + static_cast<double>(depth)) : q.split;
+    std::vector<NaiveSplit> splits;
+    double splittable = 0.0;
     for (std::size_t f = 0; f < weights_.size(); ++f) {
-      std::vector<NaiveCut> own = cuts_of(f, rows, prior);
-      if (!own.empty()) cuttable += weights_[f];
-      for (NaiveCut& cut : own) cut.log_prior += std::log(split * weights_[f]);
-      cuts.insert(cuts.end(), own.begin(), own.end());
+      std::vector<NaiveSplit> own = splits_of(f, rows, prior);
+      if (!own.empty()) splittable += weights_[f];
+      for (NaiveSplit& split : own) split.log_prior += std::log(split_mass * weights_[f]);
+      splits.insert(splits.end(), own.begin(), own.end());
     }
-    if (cuts.empty()) return;
+    if (splits.empty()) return;
     NaiveNode& node = nodes_[index];
-    node.log_prior_leaf = std::log(1.0 - split * (q.proper ? cuttable : 1.0));
-    const double trivial = node.log_prior_leaf + node.log_likelihood;
-    double best = trivial;
-    for (const NaiveCut& cut : cuts) best = std::max(best, cut.score());
+    node.log_prior_leaf = std::log(1.0 - split_mass * (q.proper ? splittable : 1.0));
+    const double no_split = node.log_prior_leaf + node.log_likelihood;
+    double best = no_split;
+    for (const NaiveSplit& split : splits) best = std::max(best, split.score());
     node.feature_posterior.assign(weights_.size() + 1, 0.0);
-    for (const NaiveCut& cut : cuts) node.feature_posterior[cut.feature] += std::exp(cut.score() - best);
-    node.feature_posterior.back() = std::exp(trivial - best);
+    for (const NaiveSplit& split : splits) node.feature_posterior[split.feature] += std::exp(split.score() - best);
+    node.feature_posterior.back() = std::exp(no_split - best);
     const double sum = std::accumulate(node.feature_posterior.begin(), node.feature_posterior.end(), 0.0);
     for (double& share : node.feature_posterior) share /= sum;
 
-    // Scores this near count as equal; the trivial partition, low features and low thresholds come first.
+    // Scores this near count as equal; no split, low features and low thresholds come first.
     const double lowest = best - 1e-9 * (1.0 + std::abs(best));
-    if (trivial >= lowest) return;
-    const NaiveCut cut = *std::find_if(cuts.begin(), cuts.end(),
-                                       [&](const NaiveCut& c) { return c.score() >= lowest; });
-    node.cut = {cut};
+    if (no_split >= lowest) return;
+    const NaiveSplit split = *std::find_if(splits.begin(), splits.end(),
+                                           [&](const NaiveSplit& c) { return c.score() >= lowest; });
+    node.split = {split};
     for (const bool upper : {false, true}) {
-      const std::vector<Row> part = side(cut.feature, rows, cut.below, upper);
+      const std::vector<Row> part = side(split.feature, rows, split.below, upper);
       std::vector<double> part_prior = prior;
       const std::vector<double> part_counts = counts(part);
       for (std::size_t c = 0; c < prior.size(); ++c) part_prior[c] += problem_.smoothing * part_counts[c];

@@ -9,10 +9,10 @@
 #include <random>
 #include <vector>
 
+#include "data/sort.hpp"
 #include "harness.hpp"
-#include "log_gamma.hpp"
-#include "sort.hpp"
-#include "vector_math.hpp"
+#include "math/log_gamma.hpp"
+#include "math/vector_math.hpp"
 
 namespace baytree::tests {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "grow_tests.hpp"
-#include "lookahead.hpp"
-#include "oblique.hpp"
+#include "growth/grow_tree.hpp"
+#include "partitions/oblique.hpp"
 #include "problems.hpp"
 
 namespace baytree::tests {
 
-// Classes on two sides of a diagonal of the first two columns, some cells missing, some far out.
+// Classes on two sides of a diagonal of the first two columns, some values missing, some far out.
 template <class Count>
 Problem<Count> diagonal_problem(std::size_t n) {
   auto problem = make_problem<Count>("diagonal", n, 2, false, 1.0);
@@ -56,11 +56,11 @@ inline void hyperplanes_do_not_depend_on_the_way() {
 }
 
 // With few points every way to divide them can be counted by hand.
-inline void hyperplane_cuts_are_counted() {
-  check_near(baytree::detail::log_hyperplane_cuts(2, 2), 0.0, 1e-12);              // one way
-  check_near(baytree::detail::log_hyperplane_cuts(3, 2), std::log(3.0), 1e-12);    // any of three points alone
-  check_near(baytree::detail::log_hyperplane_cuts(4, 2), std::log(6.0), 1e-12);    // of seven all but a diagonal
-  check_near(baytree::detail::log_hyperplane_cuts(9, 1), std::log(8.0), 1e-12);
+inline void hyperplane_splits_are_counted() {
+  check_near(baytree::detail::log_hyperplane_splits(2, 2), 0.0, 1e-12);              // one way
+  check_near(baytree::detail::log_hyperplane_splits(3, 2), std::log(3.0), 1e-12);    // any of three points alone
+  check_near(baytree::detail::log_hyperplane_splits(4, 2), std::log(6.0), 1e-12);    // of seven all but a diagonal
+  check_near(baytree::detail::log_hyperplane_splits(9, 1), std::log(8.0), 1e-12);
 }
 
 // A rounded hyperplane divides the points as before and cannot be rounded further.

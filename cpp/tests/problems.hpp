@@ -10,7 +10,7 @@
 
 #include "categorical_tests.hpp"
 #include "columns_tests.hpp"
-#include "prior.hpp"
+#include "partitions/prior.hpp"
 
 namespace baytree::tests {
 
@@ -33,9 +33,9 @@ inline std::vector<Values> mixed_columns(std::size_t n, std::mt19937_64& random)
     columns[0][row] = normal(random);
     columns[1][row] = std::round(2.0 * normal(random));
     columns[2][row] = static_cast<double>(random() % 2);
-    columns[3][row] = 7.0;                                      // cannot be cut
+    columns[3][row] = 7.0;                                      // cannot be split
     columns[4][row] = static_cast<double>(random() % 300);      // ties, but more codes than bins
-    columns[5][row] = std::exp(4.0 * normal(random));           // gaps of very different size
+    columns[5][row] = std::exp(4.0 * normal(random));           // distances of very different size
     columns[6][row] = columns[0][row];
   }
   return columns;

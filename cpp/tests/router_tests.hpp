@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "grow_tests.hpp"
-#include "router.hpp"
-#include "space_router.hpp"
+#include "partitions/router.hpp"
+#include "partitions/space_router.hpp"
 
 namespace baytree::tests {
 

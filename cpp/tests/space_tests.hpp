@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "grow_tests.hpp"
+#include "growth/lookahead.hpp"
+#include "growth/tree_space.hpp"
 #include "harness.hpp"
-#include "lookahead.hpp"
 #include "problems.hpp"
-#include "tree_space.hpp"
 
 namespace baytree::tests {
 
@@ -114,7 +114,7 @@ inline void look_ahead_of_no_level_is_greedy() {
     auto grow = [&](std::size_t levels, std::size_t n_threads) {
       auto outcome = problem.outcome;
       Settings settings = setting.settings();
-      auto root = plant(columns, outcome, settings, problem.root_prior, interrupt);
+      auto root = make_root(columns, outcome, settings, problem.root_prior, interrupt);
       return LookaheadGrower<Categorical<std::uint32_t>>(columns, outcome, settings, {levels, 8, 2}, n_threads,
                                                          interrupt)
           .grow(std::move(root));

@@ -2,7 +2,7 @@
 //
 // With n_c the (weighted) count of class c in a set, n their sum, alpha the prior and A its sum,
 //   log L = sum_c [lgamma(alpha_c + n_c) - lgamma(alpha_c)] - lgamma(A + n) + lgamma(A).
-// A cut divides fixed totals N_c, so its score needs only the folded functions
+// A split divides fixed totals N_c, so its score needs only the folded functions
 //   G_c(k) = lgamma(alpha_c + k) + lgamma(alpha_c + N_c - k),   H(t) the same with A and N:
 //   log L(lower) + log L(upper) = sum_c G_c(lower_c) - H(sum_c lower_c) - 2 log B(alpha).
 // For whole counts G and H are tables made once per node; real weights evaluate them as they go.
@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
-#include "../log_gamma.hpp"
-#include "../outcome.hpp"
-#include "../types.hpp"
+#include "math/log_gamma.hpp"
+#include "outcomes/outcome.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
@@ -200,7 +200,7 @@ class CategoricalNode {
     else return digamma(prior_sum_ + std::max(n_ - t, 0.0)) - digamma(prior_sum_ + t);
   }
 
-  // The hot loop of most fits: three look-ups a cut.
+  // The hot loop of most fits: three look-ups a split.
   template <class Entry>
   void two_class_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
                         std::span<const std::uint32_t> positions, double* scores) const {

@@ -1,5 +1,5 @@
-// An outcome that the caller defines: additive statistics per row, and functions for whatever needs its prior. Cuts are
-// scored in batches, one call per node and feature.
+// An outcome that the caller defines: additive statistics per row, and functions for whatever needs its prior. Splits
+// are scored in batches, one call per node and feature.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "../outcome.hpp"
-#include "../types.hpp"
+#include "outcomes/outcome.hpp"
+#include "types.hpp"
 
 namespace baytree {
 

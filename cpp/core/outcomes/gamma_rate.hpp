@@ -1,5 +1,5 @@
 // Outcomes whose rate has a Gamma prior (shape, rate): counts over an exposure (Poisson) and durations that
-// end in an event or are cut off (exponential). Both have the likelihood rate^events exp(-rate exposure), up to a
+// end in an event or are censored (exponential). Both have the likelihood rate^events exp(-rate exposure), up to a
 // factor that the rate is not in:
 //   log L = lgamma(shape + events) - lgamma(shape) + shape log rate - (shape + events) log(rate + exposure) + factor.
 #pragma once
@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "../log_gamma.hpp"
-#include "../outcome.hpp"
-#include "../types.hpp"
+#include "math/log_gamma.hpp"
+#include "outcomes/outcome.hpp"
+#include "types.hpp"
 
 namespace baytree {
 

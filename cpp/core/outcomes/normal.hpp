@@ -17,10 +17,10 @@
 #include <span>
 #include <vector>
 
-#include "../log_gamma.hpp"
-#include "../outcome.hpp"
-#include "../types.hpp"
-#include "../vector_math.hpp"
+#include "math/log_gamma.hpp"
+#include "math/vector_math.hpp"
+#include "outcomes/outcome.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
@@ -155,7 +155,7 @@ class NormalNode {
   }
 
   // Any part of a bin's rows, of mean c and sum of squared deviations S, deviates from its share of the sum by at
-  // most D = sqrt(n S) / 2 (Cauchy-Schwarz) and adds between 0 and S to the squared deviations. With these, a cut
+  // most D = sqrt(n S) / 2 (Cauchy-Schwarz) and adds between 0 and S to the squared deviations. With these, a split
   // inside of the bin lies in the hull of eight points around the statistics at its edges, and the score is convex.
   double upper_bound(const double* from, const double* to) const {
     const double n = to[0] - from[0], s = to[1] - from[1], q = to[2] - from[2];
@@ -172,26 +172,26 @@ class NormalNode {
     return bound;
   }
 
-  // In two steps over stretches of cuts: sums one after the other, then logarithms side by side.
+  // In two steps over stretches of splits: sums one after the other, then logarithms side by side.
   template <class Entry>
   void split_scores(const Normal& outcome, std::span<const Entry> order, const double* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
     if (!tables_) return score_weighted(outcome, order, start, positions, scores);
-    const bool without_gaps = !positions.empty() && positions.back() - positions.front() + 1 == positions.size();
-    if (without_gaps) score_counted<true>(outcome, order, start, positions, scores);
+    const bool consecutive = !positions.empty() && positions.back() - positions.front() + 1 == positions.size();
+    if (consecutive) score_counted<true>(outcome, order, start, positions, scores);
     else score_counted<false>(outcome, order, start, positions, scores);
   }
 
  private:
   static constexpr std::size_t kStretch = 128;
 
-  // Statistics of the lower sides of a stretch of cuts.
+  // Statistics of the lower sides of a stretch of splits.
   struct Stretch {
     std::array<double, kStretch> n, s, q;
   };
 
   // Every row counts once: what depends on counts comes from the tables, neighbours side by side.
-  template <bool without_gaps, class Entry>
+  template <bool consecutive, class Entry>
   void score_counted(const Normal& outcome, std::span<const Entry> order, const double* start,
                      std::span<const std::uint32_t> positions, double* scores) const {
     Stretch lower;
@@ -207,8 +207,8 @@ class NormalNode {
     for (std::size_t first = 0; first < positions.size(); first += kStretch) {
       const std::size_t size = std::min(kStretch, positions.size() - first);
       for (std::size_t j = 0; j < size; ++j) {
-        // Without gaps one row falls between two cuts, and no branch is needed to find that out.
-        if (!without_gaps || first + j == 0)
+        // Where positions are consecutive one row falls between two splits, and no branch is needed to find that out.
+        if (!consecutive || first + j == 0)
           while (next < positions[first + j]) add_row();
         add_row();
         lower.s[j] = s;
@@ -219,7 +219,7 @@ class NormalNode {
                  factor = tables_->one_over_kappa_n.data(), term = tables_->count_term.data()]() BAYTREE_INLINE {
         const std::size_t first_count = before + at[0] + 1;
         for (std::size_t j = 0; j < size; ++j) {
-          const std::size_t count = without_gaps ? first_count + j : before + at[j] + 1;
+          const std::size_t count = consecutive ? first_count + j : before + at[j] + 1;
           scores[j] = constant + term[count] + term[total - count] -
                       logarithms(prior, static_cast<double>(count), n - static_cast<double>(count),
                                  prior.posterior_beta(lower.s[j], lower.q[j], factor[count]),

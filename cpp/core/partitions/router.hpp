@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "math/vector_math.hpp"
 #include "parallel.hpp"
-#include "split_rules.hpp"
+#include "partitions/split_rules.hpp"
 #include "types.hpp"
-#include "vector_math.hpp"
 
 namespace baytree {
 

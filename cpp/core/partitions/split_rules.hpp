@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "split.hpp"
+#include "math/vector_math.hpp"
+#include "partitions/split.hpp"
 #include "types.hpp"
-#include "vector_math.hpp"
 
 namespace baytree {
 

@@ -1,16 +1,16 @@
-// The search for the best hyperplane cut of a node: a x glucose + b x bmi <= t.
+// The search for the best hyperplane of a node: a x glucose + b x bmi <= t.
 //
 // Directions come from least squares: what the outcome orders rows by (the indicator of a class, the value, the rate)
 // on the features, standardised in the node, with a small ridge. For two classes this is the direction of Fisher's
 // discriminant. The moments of the node hold all that it takes, so to go from all features down to a few is to solve
-// small systems: the features with the smallest coefficients leave, and the rest is fitted anew. Every direction is cut
-// at its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
-// what was found is turned once more on many, and cut on all of them. Gaps take the mean of the node;
-// categorical features, and those that predictions must rise or fall with, take no part.
+// small systems: the features with the smallest coefficients leave, and the rest is fitted anew. Every direction gets
+// its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
+// what was found is turned once more on many, and gets its threshold from all of them. Missing values take the mean of
+// the node; categorical features, and those that predictions must rise or fall with, take no part.
 //
 // The prior draws the number of features k, then one of the choices of k out of the D that can take part, then one of
 // the ways in which a hyperplane divides m points in k dimensions, of which there are C(m - 1, 1) + ... + C(m - 1, k)
-// (Cover 1965). With k = 1 that is m - 1, the number of cuts of one feature: axis cuts pay by the same rule.
+// (Cover 1965). With k = 1 that is m - 1, the number of thresholds of one feature: those pay by the same rule.
 #pragma once
 
 #include <algorithm>
@@ -22,37 +22,37 @@
 #include <span>
 #include <vector>
 
-#include "columns.hpp"
-#include "directions.hpp"
-#include "feature.hpp"
-#include "hyperplane.hpp"
-#include "levels.hpp"
-#include "node.hpp"
-#include "outcome.hpp"
+#include "data/columns.hpp"
+#include "outcomes/outcome.hpp"
 #include "parallel.hpp"
-#include "prior.hpp"
+#include "partitions/category_sets.hpp"
+#include "partitions/directions.hpp"
+#include "partitions/hyperplane.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
 
 namespace baytree {
 
-inline constexpr std::array<std::size_t, 7> kObliqueSizes{2, 3, 4, 6, 8, 12, 20};
+inline constexpr std::array<std::size_t, 7> kHyperplaneSizes{2, 3, 4, 6, 8, 12, 20};
 inline constexpr std::size_t kMostResponses = 8;
 inline constexpr std::size_t kFewRows = 4096, kManyRows = 16384;
 inline constexpr int kMostRounds = 12;
 inline constexpr double kWithinReach = 10.0;  // nats
 inline constexpr std::size_t kShakes = 24;
 
-struct ObliqueScratch {
+struct HyperplaneSearchScratch {
   Points points;
   std::vector<double> weight;  // by row
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
-  std::vector<HyperplaneScratch> cuts;  // one for each thread
+  std::vector<HyperplaneScratch> threads;  // one for each
 };
 
 namespace detail {
 
 // log of C(n, 1) + ... + C(n, k).
-inline double log_hyperplane_cuts(std::size_t n_points, std::size_t k) {
+inline double log_hyperplane_splits(std::size_t n_points, std::size_t k) {
   const std::size_t n = n_points - 1;
   double sum = 0.0, top = 0.0;
   for (std::size_t i = 1; i <= std::min(n, k); ++i) top = std::max(top, log_choose(n, i));
@@ -62,33 +62,34 @@ inline double log_hyperplane_cuts(std::size_t n_points, std::size_t k) {
 
 }  // namespace detail
 
-// Finds the best hyperplane cut of a node.
+// Finds the best hyperplane of a node.
 template <Outcome T>
-class ObliqueSearch {
+class HyperplaneSearch {
  public:
-  ObliqueSearch(const Columns& columns, const ScoredNode<T>& scored, std::span<const Row> rows,
-                const Settings& settings, ObliqueScratch& scratch, std::size_t n_threads = 1)
+  HyperplaneSearch(const Columns& columns, const ScoredNode<T>& scored, std::span<const Row> rows,
+                   const Settings& settings, HyperplaneSearchScratch& scratch, std::size_t n_threads = 1)
       : columns_(columns), scored_(scored), rows_(rows), settings_(settings), scratch_(scratch) {
-    scratch_.cuts.resize(n_threads);
+    scratch_.threads.resize(n_threads);
   }
 
   // `rival` is the score of the best other partition: what is far below it is not worth much effort.
-  ObliqueMode find(double rival) {
+  BestHyperplane find(double rival) {
     gather();
     if (points().features.size() < 2) return {};
     find_all_moments();
     find_log_prior();
-    Candidate best = among(kFewRows, rival, [&](HyperplaneCuts<T>& cuts, double own) { return search(cuts, own); });
-    auto recut = [&](HyperplaneCuts<T>& cuts, double) {
-      return cuts.best_along(best.parts, best.coefficients, best.order);
+    Candidate best = among(kFewRows, rival,
+                           [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
+    auto split_again = [&](PointSplitter<T>& splitter, double) {
+      return splitter.best_along(best.parts, best.coefficients, best.order);
     };
-    auto turn_again = [&](HyperplaneCuts<T>& cuts, double own) {
-      Candidate again = recut(cuts, own);
-      return again.score() > own - kWithinReach ? cuts.climb(std::move(again), 1, kMinusInfinity) : again;
+    auto turn_again = [&](PointSplitter<T>& splitter, double own) {
+      Candidate again = split_again(splitter, own);
+      return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
     };
     if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
-    if (n() > kManyRows && best.exists()) best = among(n(), rival, recut);
-    if (best.exists()) round_off(points(), best, scratch_.cuts[0].projection);
+    if (n() > kManyRows && best.exists()) best = among(n(), rival, split_again);
+    if (best.exists()) round_off(points(), best, scratch_.threads[0].projection);
     return {settings_.oblique.share, partition_of(best)};
   }
 
@@ -114,7 +115,7 @@ class ObliqueSearch {
     }
   }
 
-  // Fills the gaps of a feature and adds what Points knows of it; false where it cannot take part.
+  // Fills the missing values of a feature and adds what Points knows of it; false where it cannot take part.
   bool describe(double* x) {
     const double* weight = scratch_.weight.data();
     auto present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] : 0.0; };
@@ -131,7 +132,7 @@ class ObliqueSearch {
   }
 
   void find_all_moments() {
-    const HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts[0]);
+    const PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
     std::vector<std::vector<double>> responses;
     for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), kMostResponses); ++order)
       responses.push_back(all.responses(order));
@@ -142,21 +143,21 @@ class ObliqueSearch {
 
   void find_log_prior() {
     const std::size_t n_features = points().features.size();
-    const auto n_sizes = static_cast<double>(
-        std::count_if(kObliqueSizes.begin(), kObliqueSizes.end(), [=](std::size_t k) { return k <= n_features; }));
-    scratch_.log_prior.assign(kObliqueSizes.back() + 1, kMinusInfinity);
-    for (const std::size_t size : kObliqueSizes)
+    const auto n_sizes = static_cast<double>(std::count_if(kHyperplaneSizes.begin(), kHyperplaneSizes.end(),
+                                                           [=](std::size_t k) { return k <= n_features; }));
+    scratch_.log_prior.assign(kHyperplaneSizes.back() + 1, kMinusInfinity);
+    for (const std::size_t size : kHyperplaneSizes)
       if (size <= n_features)
         scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
                                    std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
-                                   settings_.oblique.charge * detail::log_hyperplane_cuts(n(), size);
+                                   settings_.oblique.charge * detail::log_hyperplane_splits(n(), size);
   }
 
   // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
   template <class Work>
   Candidate among(std::size_t most, double rival, Work work) {
     if (n() <= most) {
-      HyperplaneCuts<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.cuts[0]);
+      PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
       return work(all, rival);
     }
     const Points& p = points();
@@ -172,48 +173,48 @@ class ObliqueSearch {
     const typename T::Node scorer = outcome.node(scored_.node.prior, node.statistics.data());
     const Settings free{settings_.prior, {}};  // limits are for all rows
     const double times = static_cast<double>(n()) / static_cast<double>(most);
-    const double trivial = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
-    HyperplaneCuts<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.cuts[0]);
-    return work(some, rival - scored_.node.log_likelihood + trivial);
+    const double no_split = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
+    PointSplitter<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.threads[0]);
+    return work(some, rival - scored_.node.log_likelihood + no_split);
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.
-  Candidate search(HyperplaneCuts<T>& cuts, double rival) {
+  Candidate search(PointSplitter<T>& splitter, double rival) {
     std::vector<Candidate> candidates;
     for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
       const std::vector<double>& moment = scratch_.moments.with[order];
       std::vector<std::size_t> chosen(points().features.size());
       std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-      for (std::size_t i = kObliqueSizes.size(); i-- > 0;) {
-        if (kObliqueSizes[i] > chosen.size()) continue;
-        keep_largest(kObliqueSizes[i], moment, chosen);
+      for (std::size_t i = kHyperplaneSizes.size(); i-- > 0;) {
+        if (kHyperplaneSizes[i] > chosen.size()) continue;
+        keep_largest(kHyperplaneSizes[i], moment, chosen);
         const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
         candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
       }
     }
     Candidate best;
-    for (Candidate& found : try_all(cuts, candidates.size(), [&](HyperplaneCuts<T>& own, std::size_t i) {
-           Candidate cut = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
-           if (cut.score() > rival - kWithinReach) keep_better(own.refit(cut, 0.5), cut);
-           return cut;
+    for (Candidate& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
+           Candidate split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
+           if (split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
+           return split;
          }))
       keep_better(std::move(found), best);
     if (!best.exists() || best.score() < rival - kWithinReach) return best;
-    for (const double width : {1.0, 0.5, 0.25}) keep_better(cuts.refit(best, width), best);
-    keep_better(cuts.climb(best, kMostRounds, kMinusInfinity), best);
-    for (const double width : {0.5, 0.25, 0.125}) keep_better(cuts.refit(best, width), best);
-    keep_better(cuts.climb(best, kMostRounds, kMinusInfinity), best);
-    shake(cuts, best);
+    for (const double width : {1.0, 0.5, 0.25}) keep_better(splitter.refit(best, width), best);
+    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
+    for (const double width : {0.5, 0.25, 0.125}) keep_better(splitter.refit(best, width), best);
+    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
+    shake(splitter, best);
     return best;
   }
 
-  // What work(cuts, i) finds for every i, on all threads.
+  // What work(splitter, i) finds for every i, on all threads.
   template <class Work>
-  std::vector<Candidate> try_all(const HyperplaneCuts<T>& cuts, std::size_t n_tries, Work work) {
+  std::vector<Candidate> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
     std::vector<Candidate> found(n_tries);
     Interrupt nobody(nullptr);
-    parallel_for(n_tries, scratch_.cuts.size(), nobody, [&](std::size_t i, std::size_t worker) {
-      HyperplaneCuts<T> own(cuts, scratch_.cuts[worker]);
+    parallel_for(n_tries, scratch_.threads.size(), nobody, [&](std::size_t i, std::size_t worker) {
+      PointSplitter<T> own(splitter, scratch_.threads[worker]);
       found[i] = work(own, i);
     });
     return found;
@@ -242,14 +243,14 @@ class ObliqueSearch {
   // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best. Every
   // thread tries one; behind one that is better the rest is tried anew from there, so that their number changes
   // nothing.
-  void shake(HyperplaneCuts<T>& cuts, Candidate& best) {
+  void shake(PointSplitter<T>& splitter, Candidate& best) {
     const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
     std::minstd_rand random(1);
     std::vector<double> noise(n_shakes * n_parts);
     for (double& x : noise) x = 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0;
     for (std::size_t next = 0; next < n_shakes;) {
-      const std::size_t n_tries = std::min(scratch_.cuts.size(), n_shakes - next);
-      auto found = try_all(cuts, n_tries, [&](HyperplaneCuts<T>& own, std::size_t i) {
+      const std::size_t n_tries = std::min(scratch_.threads.size(), n_shakes - next);
+      auto found = try_all(splitter, n_tries, [&](PointSplitter<T>& own, std::size_t i) {
         const std::vector<double> coefficients = shaken(best, next + i, &noise[(next + i) * n_parts]);
         return own.climb(own.best_along(best.parts, coefficients, best.order), kMostRounds,
                          best.score() - kWithinReach);
@@ -286,7 +287,7 @@ class ObliqueSearch {
   const ScoredNode<T>& scored_;
   std::span<const Row> rows_;
   const Settings& settings_;
-  ObliqueScratch& scratch_;
+  HyperplaneSearchScratch& scratch_;
 };
 
 }  // namespace baytree

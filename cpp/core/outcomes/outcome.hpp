@@ -3,11 +3,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "sort.hpp"
+#include "data/sort.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -41,13 +42,13 @@ concept Outcome = requires(
   { outcome.node(prior, total) } -> std::same_as<typename T::Node>;
 
   // A Node scores the ways to divide a set of rows whose prior and total are known: the scores
-  // log L(lower) + log L(upper) of the cuts behind some positions of an order, from some lower statistics on.
+  // log L(lower) + log L(upper) of the splits behind some positions of an order, from some lower statistics on.
   { node.split_scores(outcome, order, total, positions, scores) };
   // The same of sets whose statistics are given, one set behind the other.
   { node.set_scores(outcome, sets, scores) };
 };
 
-// An outcome whose cuts can be bounded from the statistics at the edges of bins.
+// An outcome whose splits can be bounded from the statistics at the edges of bins.
 template <class T>
 concept BoundedOutcome = Outcome<T> && requires(const T outcome, typename T::Number* statistics,
                                                 const typename T::Number* total, std::span<const Row> rows,

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "types.hpp"
@@ -13,10 +15,10 @@ namespace baytree {
 struct PartitionPrior {
   double split = 0.99;        // q
   bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
-  bool by_distance = false;   // cuts weighted by the gap they fall in, or all alike
-  bool subsets = true;        // categorical features: sets of levels, or single levels alone, as dummy columns would
-  bool proper = true;         // trivial prior 1 - s * (weight of the features that can be cut), or 1 - s
-  // w_r, one per feature, and its logarithm; they sum to one over the features that can be cut at the root.
+  bool by_distance = false;   // thresholds weighted by the distance of the values around them, or all alike
+  bool subsets = true;        // categorical features: sets of categories, or one against the rest, as dummies would
+  bool proper = true;         // prior of no split 1 - s * (weight of the features that can be split), or 1 - s
+  // w_r, one per feature, and its logarithm; they sum to one over the features that can be split at the root.
   std::vector<double> feature_weight;
   std::vector<double> log_feature_weight = {};
 
@@ -30,9 +32,9 @@ struct PartitionPrior {
     return (by_depth ? 1.0 + static_cast<double>(depth) : 1.0) * std::log(split);
   }
 
-  // cuttable: the sum of w_r over the features that can be cut in the node.
-  double log_trivial(std::size_t depth, double cuttable) const {
-    const double share = proper ? std::min(cuttable, 1.0) : 1.0;
+  // splittable: the sum of w_r over the features that can be split in the node.
+  double log_no_split(std::size_t depth, double splittable) const {
+    const double share = proper ? std::min(splittable, 1.0) : 1.0;
     const double log_mass = log_split(depth) + std::log(share);
     return log_mass < -1e-3 ? std::log1p(-std::exp(log_mass)) : std::log(-std::expm1(log_mass));
   }
@@ -45,7 +47,7 @@ struct Limits {
   double min_weight_fraction_leaf = 0.0;  // of the weight of the whole table
   double total_weight = 0.0;              // of the whole table
 
-  bool limit_cuts() const { return min_samples_leaf > 1 || min_weight_fraction_leaf > 0.0; }
+  bool limit_splits() const { return min_samples_leaf > 1 || min_weight_fraction_leaf > 0.0; }
   // Less a little, so that rounding does not decide.
   double min_weight() const { return min_weight_fraction_leaf * total_weight * (1.0 - 1e-9); }
   bool allow_split(std::size_t depth, std::size_t n_rows) const {
@@ -53,9 +55,9 @@ struct Limits {
   }
 };
 
-// Cuts along hyperplanes of several features.
+// Splits along hyperplanes of several features.
 struct Oblique {
-  double share = 0.0;   // of the split; 0: there are none
+  double share = 0.0;   // of the prior mass of splitting; 0: there are none
   double charge = 1.0;  // the part of the log of their number that each pays
 };
 

@@ -1,18 +1,23 @@
-// Predictions that must rise or fall with a feature. A cut along it must put the smaller prediction on the right side,
-// and everything below stays on its side of the middle between the two; a partition that does not has prior zero.
+// Predictions that must rise or fall with a feature. A threshold along it must put the smaller prediction on the proper
+// side, and everything below stays on its side of the middle between the two; a partition that does not has prior zero.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "cuts.hpp"
-#include "levels.hpp"
-#include "node.hpp"
-#include "outcome.hpp"
-#include "prior.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/category_sets.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "partitions/split_list.hpp"
+#include "partitions/thresholds.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
@@ -24,18 +29,18 @@ class MonotonicNode {
   MonotonicNode(const T& outcome, const Node<Number>& node, double smoothing)
       : outcome_(outcome), node_(node), times_(1.0 + smoothing), upper_(outcome.width()) {}
 
-  // Gives the cuts that break the order, or leave the node's bounds, a likelihood of zero.
+  // Gives the splits that break the order, or leave the node's bounds, a likelihood of zero.
   template <class Entry>
-  void forbid(const SortedFeature<Entry>& feature, int direction, CutList& cuts) {
+  void forbid(const SortedFeature<Entry>& feature, int direction, SplitList& splits) {
     std::vector<Number> lower(outcome_.width());
-    forbid_from(lower, feature, direction, cuts, 0, cuts.n_gaps_upper);
-    if (cuts.n_gaps_upper < cuts.positions.size()) lower = gap_statistics(outcome_, feature);
-    forbid_from(lower, feature, direction, cuts, cuts.n_gaps_upper, cuts.positions.size());
+    forbid_from(lower, feature, direction, splits, 0, splits.n_missing_upper);
+    if (splits.n_missing_upper < splits.positions.size()) lower = missing_statistics(outcome_, feature);
+    forbid_from(lower, feature, direction, splits, splits.n_missing_upper, splits.positions.size());
   }
 
-  void forbid(const LevelList<Number>& levels, CutList& cuts) {
-    for (std::size_t i = 0; i < cuts.log_likelihood.size(); ++i)
-      if (!allows(&levels.lower[i * outcome_.width()], 0)) cuts.log_likelihood[i] = kMinusInfinity;
+  void forbid(const CategoryList<Number>& sets, SplitList& splits) {
+    for (std::size_t i = 0; i < splits.log_likelihood.size(); ++i)
+      if (!allows(&sets.lower[i * outcome_.width()], 0)) splits.log_likelihood[i] = kMinusInfinity;
   }
 
   // Bounds of the children, given their statistics.
@@ -63,13 +68,13 @@ class MonotonicNode {
   }
 
   template <class Entry>
-  void forbid_from(std::vector<Number>& lower, const SortedFeature<Entry>& feature, int direction, CutList& cuts,
+  void forbid_from(std::vector<Number>& lower, const SortedFeature<Entry>& feature, int direction, SplitList& splits,
                    std::size_t first, std::size_t stop) {
     std::size_t next = 0;
     for (std::size_t i = first; i < stop; ++i) {
-      for (; next <= cuts.positions[i]; ++next) outcome_.add(lower.data(), row_in_node(feature.order[next]));
-      const bool divides_missing = feature.n_gaps() > 0 && next == feature.n_present;
-      if (!allows(lower.data(), divides_missing ? 0 : direction)) cuts.log_likelihood[i] = kMinusInfinity;
+      for (; next <= splits.positions[i]; ++next) outcome_.add(lower.data(), row_in_node(feature.order[next]));
+      const bool divides_missing = feature.n_missing() > 0 && next == feature.n_present;
+      if (!allows(lower.data(), divides_missing ? 0 : direction)) splits.log_likelihood[i] = kMinusInfinity;
     }
   }
 
@@ -82,9 +87,9 @@ class MonotonicNode {
 // Hands the bounds of a node that is split down to its children.
 template <Outcome T>
 void bound_children(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
-                    const Partition& partition, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
+                    const Split& split, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
   // Only thresholds put rows in order.
-  const auto* threshold = std::get_if<Threshold>(&partition.split);
+  const auto* threshold = std::get_if<Threshold>(&split);
   const int direction = threshold ? settings.direction(static_cast<std::size_t>(threshold->feature)) : 0;
   std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
                                              .divide_bounds(lower.statistics.data(), upper.statistics.data(),

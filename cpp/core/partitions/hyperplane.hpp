@@ -13,21 +13,22 @@
 #include <utility>
 #include <vector>
 
-#include "columns.hpp"
-#include "cuts.hpp"
-#include "directions.hpp"
-#include "feature.hpp"
-#include "monotonic.hpp"
-#include "node.hpp"
-#include "outcome.hpp"
-#include "prior.hpp"
-#include "split.hpp"
+#include "data/rank.hpp"
+#include "data/sort.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/directions.hpp"
+#include "partitions/monotonic.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "partitions/thresholds.hpp"
 
 namespace baytree {
 
 inline constexpr double kWorthARound = 0.1, kWorthATurn = 1e-6;  // nats
 
-// A cut along sum_j coefficients[j] * x[parts[j]]; parts number the features of Points.
+// A hyperplane sum_j coefficients[j] * x[parts[j]] <= threshold; parts number the features of Points.
 struct Candidate {
   std::vector<std::size_t> parts;
   std::vector<double> coefficients;
@@ -43,8 +44,8 @@ struct HyperplaneScratch {
   std::vector<double> projection, turn, scores;
   std::vector<std::uint32_t> behind;
   std::vector<std::uint64_t> bits;
-  detail::EncodeScratch order;
-  CutList cuts;
+  RankScratch order;
+  SplitList splits;
 };
 
 namespace detail {
@@ -88,19 +89,19 @@ inline void round_off(const Points& points, Candidate& plane, std::vector<double
   }
 }
 
-// Cuts points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point counts
-// `times` as much as it does alone.
+// Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
+// counts `times` as much as it does alone.
 template <Outcome T>
-class HyperplaneCuts {
+class PointSplitter {
  public:
-  HyperplaneCuts(const Points& points, const ScoredNode<T>& scored, const Settings& settings,
-                 std::span<const double> log_prior, double times, HyperplaneScratch& scratch)
+  PointSplitter(const Points& points, const ScoredNode<T>& scored, const Settings& settings,
+                std::span<const double> log_prior, double times, HyperplaneScratch& scratch)
       : points_(points), scored_(scored), settings_(settings), log_prior_(log_prior), times_(times), scratch_(scratch) {
   }
 
   // The same with another work space, for another thread.
-  HyperplaneCuts(const HyperplaneCuts& other, HyperplaneScratch& scratch)
-      : HyperplaneCuts(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
+  PointSplitter(const PointSplitter& other, HyperplaneScratch& scratch)
+      : PointSplitter(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
 
   Candidate best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                        std::size_t order) {
@@ -108,13 +109,13 @@ class HyperplaneCuts {
     points_.project(parts, coefficients, s.projection);
     if (!order_by(s.projection)) return {};
     const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
-    find_allowed_cuts(scored_.outcome, feature, settings_.limits, s.cuts);
-    if (s.cuts.n_cuts == 0) return {};
-    score_cuts(scored_.outcome, scored_.scorer, feature, s.cuts);
+    find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);
+    if (s.splits.n_splits == 0) return {};
+    score_thresholds(scored_.outcome, scored_.scorer, feature, s.splits);
     if (settings_.constrained())
-      MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.cuts);
-    const auto top = std::max_element(s.cuts.log_likelihood.begin(), s.cuts.log_likelihood.end());
-    const std::uint32_t position = s.cuts.positions[static_cast<std::size_t>(top - s.cuts.log_likelihood.begin())];
+      MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.splits);
+    const auto top = std::max_element(s.splits.log_likelihood.begin(), s.splits.log_likelihood.end());
+    const std::uint32_t position = s.splits.positions[static_cast<std::size_t>(top - s.splits.log_likelihood.begin())];
     const double threshold = midpoint(s.projection[row_in_node(feature.order[position])],
                                       s.projection[row_in_node(feature.order[position + 1])]);
     return {parts, coefficients, order, threshold, log_prior_[parts.size()], times_ * *top};
@@ -165,9 +166,9 @@ class HyperplaneCuts {
     scratch_.bits.resize(points_.n);
     for (std::size_t i = 0; i < points_.n; ++i) {
       if (!std::isfinite(numbers[i])) return false;
-      scratch_.bits[i] = detail::ordered_bits(numbers[i]);
+      scratch_.bits[i] = ordered_bits(numbers[i]);
     }
-    return detail::rank_rows(scratch_.bits, scratch_.order) > 1;
+    return rank_rows(scratch_.bits, scratch_.order) > 1;
   }
 
   // The weights of the points, less with their distance.
@@ -187,7 +188,7 @@ class HyperplaneCuts {
     return weight;
   }
 
-  // The best cut after the best change of one coefficient, about the centre of its feature. A row changes sides where
+  // The best split after the best change of one coefficient, about the centre of its feature. A row changes sides where
   // the hyperplane passes it: those are the only changes to look at, in their order.
   Candidate turn(const Candidate& from, std::size_t j) {
     auto& s = scratch_;

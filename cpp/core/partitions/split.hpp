@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "columns.hpp"
+#include "data/columns.hpp"
 #include "types.hpp"
 
 namespace baytree {

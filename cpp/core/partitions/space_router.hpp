@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "parallel.hpp"
-#include "split_rules.hpp"
+#include "partitions/split_rules.hpp"
 #include "types.hpp"
 
 namespace baytree {

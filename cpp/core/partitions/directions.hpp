@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "math/vector_math.hpp"
 #include "types.hpp"
-#include "vector_math.hpp"
 
 namespace baytree {
 
-inline constexpr double kObliqueRidge = 1e-3;
+inline constexpr double kRidge = 1e-3;
 
 // How a feature is standardised: values far out, which could decide alone where a direction points, move to the bounds.
 struct Standard {
@@ -22,7 +22,7 @@ struct Standard {
   double centre = 0.0, scale = 1.0;
 };
 
-// The rows of a node in the features that can take part in hyperplanes, gaps filled with the mean.
+// The rows of a node in the features that can take part in hyperplanes, missing values filled with the mean.
 struct Points {
   std::size_t n = 0;
   std::vector<std::size_t> features;
@@ -138,9 +138,9 @@ inline std::vector<double> solve_for(const std::vector<std::size_t>& chosen, con
   std::vector<double> factor(k * k), w(k);
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = gram[chosen[i] * n_features + chosen[j]] + (i == j ? kObliqueRidge : 0.0);
+      double sum = gram[chosen[i] * n_features + chosen[j]] + (i == j ? kRidge : 0.0);
       for (std::size_t l = 0; l < j; ++l) sum -= factor[i * k + l] * factor[j * k + l];
-      factor[i * k + j] = i == j ? std::sqrt(std::max(sum, kObliqueRidge)) : sum / factor[j * k + j];
+      factor[i * k + j] = i == j ? std::sqrt(std::max(sum, kRidge)) : sum / factor[j * k + j];
     }
     w[i] = moment[chosen[i]];
     for (std::size_t l = 0; l < i; ++l) w[i] -= factor[i * k + l] * w[l];

@@ -4,17 +4,26 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "columns.hpp"
-#include "divide.hpp"
-#include "feature.hpp"
-#include "node.hpp"
-#include "oblique.hpp"
-#include "outcome.hpp"
-#include "prior.hpp"
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "growth/children.hpp"
+#include "growth/expand.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/mode.hpp"
+#include "partitions/node.hpp"
+#include "partitions/oblique.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split_list.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
@@ -33,14 +42,13 @@ template <class Number>
 struct SubtreeScratch {
   std::vector<SmallEntry> lists;  // one list per feature, one behind the other
   std::vector<SmallEntry> upper;
-  std::vector<Keyed> order, spare;
   std::vector<std::uint8_t> goes_lower;  // by row
   std::vector<std::uint8_t> has_ties;    // by feature
-  std::vector<std::uint32_t> gap_rank;   // by feature: the rank of gaps; no row has it where there are none
+  std::vector<std::uint32_t> missing_rank;  // by feature: the rank of missing values; no row has it if there are none
   std::vector<FeatureScore> scores;
-  PartitionList<Number> list;       // of the feature that is looked at
+  FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
-  ObliqueScratch oblique;
+  HyperplaneSearchScratch hyperplanes;
   std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
 };
 
@@ -60,7 +68,7 @@ class Subtree {
     scratch_.goes_lower.resize(rows_.size());
     scratch_.scores.resize(n_features_);
     scratch_.has_ties.resize(n_features_);
-    scratch_.gap_rank.resize(n_features_);
+    scratch_.missing_rank.resize(n_features_);
     for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
   }
 
@@ -76,8 +84,8 @@ class Subtree {
       if (middle == begin) continue;
       const auto lower = static_cast<std::size_t>(nodes_[index].lower);
       const auto upper = static_cast<std::size_t>(nodes_[index].upper);
-      if (may_split(upper)) tasks.push_back({upper, middle, end});
-      if (may_split(lower)) tasks.push_back({lower, begin, middle});
+      if (may_split(nodes_[upper], settings_.limits)) tasks.push_back({upper, middle, end});
+      if (may_split(nodes_[lower], settings_.limits)) tasks.push_back({lower, begin, middle});
     }
   }
 
@@ -88,21 +96,16 @@ class Subtree {
   }
 
   void sort_list(const Column& column, std::size_t feature) {
-    sort_rows(column, rows_, scratch_.order, scratch_.spare);
+    sort_rows(column, rows_, scratch_.feature.order, scratch_.feature.spare);
     std::uint32_t rank = 0;
     SmallEntry* entries = list(feature);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      rank += i > 0 && !same_value(scratch_.order[i - 1], scratch_.order[i]);
-      entries[i] = small_entry(rank, payload_of(scratch_.order[i]));
+      rank += i > 0 && !same_value(scratch_.feature.order[i - 1], scratch_.feature.order[i]);
+      entries[i] = small_entry(rank, payload_of(scratch_.feature.order[i]));
     }
     scratch_.has_ties[feature] = rank + 1 < rows_.size();
-    const bool ends_in_gaps = key_of(scratch_.order.back()) == column.gap_code();
-    scratch_.gap_rank[feature] = ends_in_gaps ? rank : rank + 1;
-  }
-
-  bool may_split(std::size_t index) const {
-    const Node<Number>& node = nodes_[index];
-    return settings_.limits.allow_split(node.depth, node.n_rows) && !node.one_outcome;
+    const bool ends_in_missing = key_of(scratch_.feature.order.back()) == column.missing_code();
+    scratch_.missing_rank[feature] = ends_in_missing ? rank : rank + 1;
   }
 
   // A list that is constant here is never divided again: any part of it is constant too.
@@ -114,60 +117,34 @@ class Subtree {
 
   SortedFeature<SmallEntry> sorted(std::size_t feature, std::size_t begin, std::size_t end) {
     const std::span<const SmallEntry> order = list(feature, begin, end);
-    const std::uint32_t gap_rank = scratch_.gap_rank[feature];
-    return {order, count_present(order, [=](SmallEntry entry) { return rank_of(entry) == gap_rank; }),
+    const std::uint32_t missing_rank = scratch_.missing_rank[feature];
+    return {order, count_present(order, [=](SmallEntry entry) { return rank_of(entry) == missing_rank; }),
             scratch_.has_ties[feature] != 0};
   }
 
   void list_partitions_of(std::size_t feature, const ScoredNode<T>& node, const SortedFeature<SmallEntry>& sorted) {
     const Column& column = columns_.columns[feature];
-    list_partitions(node, feature, column, sorted, settings_, scratch_.list,
+    list_partitions(node, feature, column, sorted, settings_, scratch_.feature.list,
                     [&](SmallEntry entry) { return column.values[column.code_of(row_of(entry))]; });
   }
 
-  // Splits the node by its modal partition and returns where the upper child's rows begin in the lists;
-  // returns `begin` where the mode is trivial.
+  // Splits the node by its modal partition and returns where the upper child's rows begin in the lists; returns `begin`
+  // where it stays a leaf.
   std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
-    const std::size_t depth = nodes_[index].depth;
-    const typename T::Node scorer = outcome_.node(nodes_[index].prior, nodes_[index].statistics.data());
-    const ScoredNode<T> scored{outcome_, scorer, nodes_[index]};
-    const NodePrior log_prior(settings_.prior, depth);
-    double best = nodes_[index].log_likelihood + settings_.prior.log_trivial(depth, 1.0);
-    std::size_t best_feature = n_features_;
-    for (std::size_t f = 0; f < n_features_; ++f) {
-      scratch_.scores[f] = {};
-      if (constant(f, begin, end)) continue;
-      list_partitions_of(f, scored, sorted(f, begin, end));
-      if (scratch_.list.cuts.n_cuts == 0) continue;
-      scratch_.scores[f] = summarise(scratch_.list.cuts, best - log_prior.of_feature(f) - kInvisible);
-      const double of_feature = log_prior.of_feature(f) + scratch_.scores[f].best;
-      if (of_feature <= best) continue;
-      best = of_feature;
-      best_feature = f;
-      std::swap(scratch_.list, scratch_.best_list);
-    }
-    ObliqueMode oblique = find_oblique(nodes_[index], best, begin, end);
-    const Mode mode = choose_mode(nodes_[index], settings_.prior, scratch_.scores, oblique);
-    if (mode.feature < 0) return begin;
-    if (mode.is_oblique) return split_by(std::move(oblique.partition), index, begin, end);
-
-    const auto feature = static_cast<std::size_t>(mode.feature);
-    const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
-    if (feature != best_feature) {  // an earlier one that is as good but for rounding
-      list_partitions_of(feature, scored, order);
-      std::swap(scratch_.list, scratch_.best_list);
-    }
-    const PartitionList<Number>& list_of_mode = scratch_.best_list;
-    const CutList& cuts = list_of_mode.cuts;
-    const std::size_t cut = first_cut(cuts, mode.lowest_score);
     Node<Number>& node = nodes_[index];
-    node.partition = {split_of(list_of_mode, cut, feature, columns_.columns[feature], order,
-                               [&](SmallEntry entry) { return row_of(entry); }),
-                      log_prior.of_feature(feature) + cuts.location(cut), cuts.log_likelihood[cut]};
-    const std::span<SmallEntry> entries(list(feature) + begin, end - begin);
-    const std::size_t middle = begin + divide_order(list_of_mode, cut, order.n_present, entries);
-    add_children(index, list(feature, begin, middle), list(feature, middle, end));
-    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) {
+    const typename T::Node scorer = outcome_.node(node.prior, node.statistics.data());
+    const ScoredNode<T> scored{outcome_, scorer, node};
+    const std::size_t best_feature = score(scored, begin, end);
+    std::size_t n_lower = 0;
+    node.partition = modal_partition(
+        node, settings_, scratch_.scores, [&](double rival) { return search(node, rival, begin, end); },
+        [&](const Mode& mode) { return pick(mode, scored, best_feature, begin, end, n_lower); });
+    if (!node.partition.is_split()) return begin;
+    if (node.partition.is_hyperplane()) return divide_by_hyperplane(index, begin, end);
+    const auto feature = static_cast<std::size_t>(node.partition.feature());
+    const std::size_t middle = begin + n_lower;
+    make_children_of(index, list(feature, begin, middle), list(feature, middle, end));
+    if (children_may_split()) {
       for (const SmallEntry entry : list(feature, begin, middle)) scratch_.goes_lower[row_in_node(entry)] = 1;
       for (const SmallEntry entry : list(feature, middle, end)) scratch_.goes_lower[row_in_node(entry)] = 0;
       divide_lists(feature, begin, end);
@@ -175,13 +152,52 @@ class Subtree {
     return middle;
   }
 
-  ObliqueMode find_oblique(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
-    if (settings_.oblique.share == 0.0) return {};
+  // Scores all features and keeps the list of the one with the best partition; returns which it is.
+  std::size_t score(const ScoredNode<T>& scored, std::size_t begin, std::size_t end) {
+    const NodePrior log_prior(settings_.prior, scored.node.depth);
+    double best = scored.node.log_likelihood + settings_.prior.log_no_split(scored.node.depth, 1.0);
+    std::size_t best_feature = n_features_;
+    score_features(
+        scratch_.scores,
+        [&](std::size_t f) -> SplitList* {
+          if (constant(f, begin, end)) return nullptr;
+          list_partitions_of(f, scored, sorted(f, begin, end));
+          return &scratch_.feature.list.splits;
+        },
+        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f, const FeatureScore& score) {
+          const double of_feature = log_prior.of_feature(f) + score.best;
+          if (of_feature <= best) return;
+          best = of_feature;
+          best_feature = f;
+          std::swap(scratch_.feature.list, scratch_.best_list);
+        });
+    return best_feature;
+  }
+
+  // The modal partition of a feature; its list is divided by it, and n_lower entries come first.
+  Partition pick(const Mode& mode, const ScoredNode<T>& scored, std::size_t best_feature, std::size_t begin,
+                 std::size_t end, std::size_t& n_lower) {
+    const auto feature = static_cast<std::size_t>(mode.feature);
+    const SortedFeature<SmallEntry> order = sorted(feature, begin, end);
+    if (feature != best_feature) {  // an earlier one that is as good but for rounding
+      list_partitions_of(feature, scored, order);
+      std::swap(scratch_.feature.list, scratch_.best_list);
+    }
+    const std::size_t at = first_split(scratch_.best_list.splits, mode.lowest_score);
+    Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order,
+                                       NodePrior(settings_.prior, scored.node.depth).of_feature(feature),
+                                       [&](SmallEntry entry) { return row_of(entry); });
+    n_lower = divide_order(scratch_.best_list, at, order.n_present,
+                           std::span<SmallEntry>(list(feature) + begin, end - begin));
+    return partition;
+  }
+
+  BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
     find_members(begin, end);
-    const T own = outcome_.narrowed_to(scratch_.members);
-    const typename T::Node scorer = own.node(node.prior, node.statistics.data());
-    const ScoredNode<T> scored{own, scorer, node};
-    return ObliqueSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.oblique).find(rival);
+    const NodeOutcome<T> own(outcome_, scratch_.members, node);
+    const ScoredNode<T> scored = own.scored(node);
+    return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);
   }
 
   // Lists that are constant are not divided, so that another one tells who is here.
@@ -195,42 +211,31 @@ class Subtree {
     for (const Row member : scratch_.members) scratch_.member_rows.push_back(rows_[member]);
   }
 
-  std::size_t split_by(Partition partition, std::size_t index, std::size_t begin, std::size_t end) {
+  std::size_t divide_by_hyperplane(std::size_t index, std::size_t begin, std::size_t end) {
     std::vector<SmallEntry> lower, upper;
-    const std::vector<std::uint8_t> is_lower = go_lower(columns_, partition.split, scratch_.member_rows);
+    const std::vector<std::uint8_t> is_lower = go_lower(columns_, nodes_[index].partition.split, scratch_.member_rows);
     for (std::size_t i = 0; i < is_lower.size(); ++i) {
       const Row member = scratch_.members[i];
       scratch_.goes_lower[member] = is_lower[i];
       (is_lower[i] ? lower : upper).push_back(small_entry(0, member));
     }
-    nodes_[index].partition = std::move(partition);
-    add_children(index, lower, upper);
-    if (may_split(nodes_.size() - 2) || may_split(nodes_.size() - 1)) divide_lists(n_features_, begin, end);
+    make_children_of(index, lower, upper);
+    if (children_may_split()) divide_lists(n_features_, begin, end);
     return begin + lower.size();
   }
 
-  void add_children(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
-    nodes_[parent].lower = static_cast<std::int64_t>(nodes_.size());
-    nodes_[parent].upper = nodes_[parent].lower + 1;
-    for (const std::span<const SmallEntry> part : {lower, upper}) {
-      Node<Number> child;
-      child.depth = nodes_[parent].depth + 1;
-      child.n_rows = part.size();
-      child.one_outcome = has_one_outcome(outcome_, part);
-      child.statistics.resize(outcome_.width());
-      for (const SmallEntry entry : part) {
-        outcome_.add(child.statistics.data(), row_in_node(entry));
-        child.rows_mark += mark_of(row_of(entry));
-      }
-      child.prior = outcome_.child_prior(nodes_[parent].prior, child.statistics.data(), settings_.smoothing);
-      child.log_likelihood = outcome_.log_likelihood(child.prior, child.statistics.data());
-      nodes_.push_back(std::move(child));
-    }
-    if (settings_.constrained())
-      bound_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition, nodes_.end()[-2], nodes_.back());
+  void make_children_of(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
+    add_children(nodes_, parent,
+                 make_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition.split, lower, upper,
+                               [&](SmallEntry entry) { return row_of(entry); }));
   }
 
-  // Divides all lists but that of the feature that was cut, which is divided already.
+  // Of the children that were made last.
+  bool children_may_split() const {
+    return may_split(nodes_.end()[-2], settings_.limits) || may_split(nodes_.back(), settings_.limits);
+  }
+
+  // Divides all lists but that of the feature that was split, which is divided already.
   void divide_lists(std::size_t by, std::size_t begin, std::size_t end) {
     const std::uint8_t* goes_lower = scratch_.goes_lower.data();
     for (std::size_t f = 0; f < n_features_; ++f) {

@@ -8,25 +8,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "divide.hpp"
-#include "grow.hpp"
-#include "node.hpp"
+#include "data/columns.hpp"
+#include "growth/children.hpp"
+#include "growth/expand.hpp"
+#include "growth/listing.hpp"
+#include "outcomes/outcome.hpp"
 #include "parallel.hpp"
-#include "partitions.hpp"
-#include "plant.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
 struct Lookahead {
   std::size_t levels = 0;
   std::size_t width = 1;        // features of a node that are looked into
-  std::size_t per_feature = 1;  // best partitions of each; the cut in the middle comes on top
+  std::size_t per_feature = 1;  // best partitions of each; the threshold in the middle comes on top
 };
 
 template <Outcome T>
@@ -34,7 +39,7 @@ class LookaheadGrower {
  public:
   using Number = typename T::Number;
 
-  // The settings and the outcome are those that `plant` completed.
+  // The settings and the outcome are those that `make_root` completed.
   LookaheadGrower(const Columns& columns, const T& outcome, const Settings& settings, const Lookahead& lookahead,
                   std::size_t n_threads, Interrupt& interrupt)
       : columns_(columns), outcome_(outcome), settings_(settings), lookahead_(lookahead),
@@ -76,8 +81,8 @@ class LookaheadGrower {
     return next;
   }
 
-  // Of the features with the best partitions these partitions and the cuts in the middle: a feature that tells nothing
-  // alone has its best cut anywhere.
+  // Of the features with the best partitions these partitions and the thresholds in the middle: a feature that tells
+  // nothing alone has its best threshold anywhere.
   std::vector<Partition> candidates_of(Node<Number>& node, std::span<const Row> rows, Scratch& scratch) const {
     std::vector<Partition> found = best_partitions(columns_, outcome_, settings_, rows, {lookahead_.per_feature, true},
                                                    node, scratch);
@@ -98,41 +103,28 @@ class LookaheadGrower {
   double value_of(const Node<Number>& node, const Partition& partition, std::span<const Row> rows, std::size_t levels,
                   Scratch& scratch) const {
     if (levels == 0 || interrupt_.stopped()) return partition.score();
-    double value = partition.log_prior;
-    const auto sides = divide_rows(columns_, partition.split, rows);
-    auto children = children_of(node, partition, sides);
-    value += value_of(children.first, sides.lower, levels - 1, scratch);
-    return value + value_of(children.second, sides.upper, levels - 1, scratch);
+    auto [sides, children] = expand_by(columns_, outcome_, settings_, node, partition.split, rows);
+    const double lower = value_of(children.lower, sides.lower, levels - 1, scratch);
+    return partition.log_prior + lower + value_of(children.upper, sides.upper, levels - 1, scratch);
   }
 
   double value_of(Node<Number>& node, std::span<const Row> rows, std::size_t levels, Scratch& scratch) const {
     if (levels == 0) {
       best_partitions(columns_, outcome_, settings_, rows, {0}, node, scratch);
-      return node.log_prior_leaf + node.log_likelihood + std::max(node.log_odds_split, 0.0);
+      return node.log_leaf() + std::max(node.log_odds_split, 0.0);
     }
     const std::vector<Partition> candidates = candidates_of(node, rows, scratch);
-    double value = node.log_prior_leaf + node.log_likelihood;
+    double value = node.log_leaf();
     for (const Partition& partition : candidates)
       value = std::max(value, value_of(node, partition, rows, levels, scratch));
     return value;
-  }
-
-  std::pair<Node<Number>, Node<Number>> children_of(const Node<Number>& parent, const Partition& partition,
-                                                    const Sides& sides) const {
-    auto child = [&](const std::vector<Row>& rows) {
-      return make_node(outcome_, settings_.smoothing, parent.depth + 1, parent.prior, std::span<const Row>(rows));
-    };
-    std::pair children(child(sides.lower), child(sides.upper));
-    if (settings_.constrained())
-      bound_children(outcome_, settings_, parent, partition, children.first, children.second);
-    return children;
   }
 
   // The posterior over features, of the best trees that were found.
   void share_out(const Open& open, double top, Node<Number>& node) const {
     if (open.values.empty()) return;
     node.feature_posterior.assign(columns_.columns.size() + 1, 0.0);
-    node.feature_posterior.back() = std::exp(node.log_prior_leaf + node.log_likelihood - top);
+    node.feature_posterior.back() = std::exp(node.log_leaf() - top);
     for (std::size_t k = 0; k < open.values.size(); ++k)
       node.feature_posterior[static_cast<std::size_t>(open.candidates[k].feature())] += std::exp(open.values[k] - top);
     const double sum = std::accumulate(node.feature_posterior.begin(), node.feature_posterior.end(), 0.0);
@@ -141,23 +133,20 @@ class LookaheadGrower {
 
   void split(Open& open, std::vector<Open>& next) {
     Node<Number>& node = nodes_[open.node];
-    const double trivial = node.log_prior_leaf + node.log_likelihood;
+    const double no_split = node.log_leaf();
     double best = kMinusInfinity;
     for (const double value : open.values) best = std::max(best, value);
-    node.log_odds_split = best - trivial;
-    share_out(open, std::max(best, trivial), node);
-    const double lowest = std::max(best, trivial) - tie_tolerance(std::max(best, trivial));
-    if (trivial >= lowest) return;
+    node.log_odds_split = best - no_split;
+    share_out(open, std::max(best, no_split), node);
+    const double lowest = std::max(best, no_split) - tie_tolerance(std::max(best, no_split));
+    if (no_split >= lowest) return;
     const auto chosen = std::find_if(open.values.begin(), open.values.end(), [&](double v) { return v >= lowest; });
     node.partition = std::move(open.candidates[static_cast<std::size_t>(chosen - open.values.begin())]);
-    Sides sides = divide_rows(columns_, node.partition.split, open.rows);
-    auto children = children_of(node, node.partition, sides);
-    node.lower = static_cast<std::int64_t>(nodes_.size());
-    node.upper = node.lower + 1;
-    nodes_.push_back(std::move(children.first));
-    nodes_.push_back(std::move(children.second));
-    next.push_back({nodes_.size() - 2, std::move(sides.lower)});
-    next.push_back({nodes_.size() - 1, std::move(sides.upper)});
+    auto [sides, children] = expand_by(columns_, outcome_, settings_, node, node.partition.split, open.rows);
+    const std::size_t lower = nodes_.size();
+    add_children(nodes_, open.node, std::move(children));
+    next.push_back({lower, std::move(sides.lower)});
+    next.push_back({lower + 1, std::move(sides.upper)});
   }
 
   const Columns& columns_;
@@ -169,17 +158,5 @@ class LookaheadGrower {
   std::vector<Node<Number>> nodes_;
   std::vector<Scratch> scratch_;
 };
-
-// The tree of a table: the greedy-modal one, or one with look-ahead.
-template <Outcome T>
-std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcome, Settings settings,
-                                                const std::vector<double>& root_prior, const Lookahead& lookahead,
-                                                std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
-  auto root = plant(columns, outcome, settings, root_prior, interrupt);
-  if (lookahead.levels > 0)
-    return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));
-  return Grower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt)
-      .grow(std::move(root), all_rows(columns));
-}
 
 }  // namespace baytree

@@ -1,30 +1,35 @@
-// The cuts of one feature in a large node, exactly, at about the cost of a histogram.
+// The thresholds of one feature in a large node, exactly, at about the cost of a histogram.
 //
-// The log marginal likelihood is convex in the sufficient statistics, so no cut inside a bin can score
+// The log marginal likelihood is convex in the sufficient statistics, so no threshold inside a bin can score
 // above an upper bound taken over the box between the statistics at the bin's two edges. Edges are scored
 // from the histogram; only bins whose bound reaches what matters to the node are opened, sorted and scored.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
-#include "columns.hpp"
-#include "cuts.hpp"
-#include "outcome.hpp"
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/split_list.hpp"
+#include "partitions/thresholds.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
 template <class Number>
 struct Histogram {
   std::vector<Number> lower;   // statistics of all rows up to and including each bin
-  std::vector<double> bound;   // of the cuts inside each bin; -infinity where there are none
-  std::vector<double> edge;    // score of the cut behind each bin; -infinity where there is none
-  std::uint32_t n_cuts = 0;
+  std::vector<double> bound;   // of the thresholds inside each bin; -infinity where there are none
+  std::vector<double> edge;    // score of the threshold behind each bin; -infinity where there is none
+  std::uint32_t n_splits = 0;
   double best_edge = kMinusInfinity;
-  double highest = kMinusInfinity;  // no cut, nor the cuts of any one bin together, exceeds this
+  double highest = kMinusInfinity;  // no threshold, nor those of any one bin together, exceeds this
 };
 
 struct HistogramScratch {
@@ -32,7 +37,7 @@ struct HistogramScratch {
   std::vector<std::uint8_t> open;   // by bin
   std::vector<Keyed> order, spare;
   std::vector<std::uint32_t> found;  // positions of rows in open bins
-  CutList bin_cuts;
+  SplitList bin_splits;
 };
 
 // Number of different codes among the rows.
@@ -70,9 +75,9 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
   }
   for (std::size_t i = width; i < result.lower.size(); ++i) result.lower[i] += result.lower[i - width];
 
-  if (column.codes_are_bins()) result.n_cuts = static_cast<std::uint32_t>(n_filled) - 1;
-  else if (column.n_codes == n_rows_in_table) result.n_cuts = static_cast<std::uint32_t>(rows.size()) - 1;
-  else result.n_cuts = count_codes(column, rows, scratch.seen) - 1;
+  if (column.codes_are_bins()) result.n_splits = static_cast<std::uint32_t>(n_filled) - 1;
+  else if (column.n_codes == n_rows_in_table) result.n_splits = static_cast<std::uint32_t>(rows.size()) - 1;
+  else result.n_splits = count_codes(column, rows, scratch.seen) - 1;
 
   result.bound.assign(n_bins, kMinusInfinity);
   result.edge.assign(n_bins, kMinusInfinity);
@@ -81,9 +86,9 @@ Histogram<typename T::Number> make_histogram(const Column& column, std::size_t n
     if (!filled[bin]) continue;
     const Number* to = &result.lower[bin * width];
     const Number* from = bin == 0 ? none.data() : to - width;
-    if (column.log_cuts_inside(bin) != kMinusInfinity) {
+    if (column.log_splits_inside(bin) != kMinusInfinity) {
       result.bound[bin] = node.upper_bound(from, to);
-      result.highest = std::max(result.highest, result.bound[bin] + column.log_cuts_inside(bin));
+      result.highest = std::max(result.highest, result.bound[bin] + column.log_splits_inside(bin));
     }
     if (bin != last_filled) {
       result.edge[bin] = node.split_score(to);
@@ -117,26 +122,26 @@ inline void sort_open_bins(const Column& column, std::span<const Row> rows, bool
   sort_by_key(scratch.order, scratch.spare, column.code_bits());
 }
 
-// Lists, in ascending order, all cuts that may score `floor` or more, alone or together with the others
-// in their bin. Positions are the codes of the cuts: rows with a code up to there go to the lower side.
+// Lists, in ascending order, all thresholds that may score `floor` or more, alone or together with the others in their
+// bin. Positions are codes: rows with a code up to there go to the lower side.
 template <BoundedOutcome T>
-void list_cuts(const Histogram<typename T::Number>& histogram, const Column& column, const T& outcome,
-               const typename T::Node& node, std::span<const Row> rows, double floor, CutList& cuts,
-               HistogramScratch& scratch) {
+void list_high_thresholds(const Histogram<typename T::Number>& histogram, const Column& column, const T& outcome,
+                          const typename T::Node& node, std::span<const Row> rows, double floor, SplitList& splits,
+                          HistogramScratch& scratch) {
   const std::size_t n_bins = column.n_bins(), width = outcome.width();
-  cuts.found.clear();
-  cuts.positions = {};
-  cuts.n_gaps_upper = 0;
-  cuts.log_likelihood.clear();
-  cuts.log_location.clear();
-  cuts.n_cuts = histogram.n_cuts;
-  cuts.mass = 1.0;
-  if (histogram.n_cuts == 0 || histogram.highest < floor) return;
+  splits.found.clear();
+  splits.positions = {};
+  splits.n_missing_upper = 0;
+  splits.log_likelihood.clear();
+  splits.log_location.clear();
+  splits.n_splits = histogram.n_splits;
+  splits.mass = 1.0;
+  if (histogram.n_splits == 0 || histogram.highest < floor) return;
 
   scratch.open.assign(n_bins, 0);
   bool any_open = false;
   for (std::size_t bin = 0; bin < n_bins; ++bin) {
-    scratch.open[bin] = histogram.bound[bin] + column.log_cuts_inside(bin) >= floor;
+    scratch.open[bin] = histogram.bound[bin] + column.log_splits_inside(bin) >= floor;
     any_open |= scratch.open[bin];
   }
   sort_open_bins(column, rows, any_open, scratch);
@@ -148,22 +153,23 @@ void list_cuts(const Histogram<typename T::Number>& histogram, const Column& col
       std::size_t end = begin;
       while (end < scratch.order.size() && key_of(scratch.order[end]) <= column.last_code(bin)) ++end;
       const std::span<const Keyed> inside(scratch.order.data() + begin, end - begin);
-      find_cuts(SortedFeature<Keyed>{inside, inside.size(), true}, 1, scratch.bin_cuts);
-      scratch.bin_cuts.log_likelihood.resize(scratch.bin_cuts.positions.size());
+      find_thresholds(SortedFeature<Keyed>{inside, inside.size(), true}, 1, scratch.bin_splits);
+      scratch.bin_splits.log_likelihood.resize(scratch.bin_splits.positions.size());
       node.split_scores(outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
-                        scratch.bin_cuts.positions, scratch.bin_cuts.log_likelihood.data());
-      for (const std::uint32_t position : scratch.bin_cuts.positions) cuts.found.push_back(key_of(inside[position]));
-      cuts.log_likelihood.insert(cuts.log_likelihood.end(), scratch.bin_cuts.log_likelihood.begin(),
-                                 scratch.bin_cuts.log_likelihood.end());
+                        scratch.bin_splits.positions, scratch.bin_splits.log_likelihood.data());
+      for (const std::uint32_t position : scratch.bin_splits.positions)
+        splits.found.push_back(key_of(inside[position]));
+      splits.log_likelihood.insert(splits.log_likelihood.end(), scratch.bin_splits.log_likelihood.begin(),
+                                   scratch.bin_splits.log_likelihood.end());
       begin = end;
     }
     if (histogram.edge[bin] != kMinusInfinity) {
-      cuts.found.push_back(column.last_code(bin));
-      cuts.log_likelihood.push_back(histogram.edge[bin]);
+      splits.found.push_back(column.last_code(bin));
+      splits.log_likelihood.push_back(histogram.edge[bin]);
     }
   }
-  cuts.positions = cuts.found;
-  cuts.n_gaps_upper = cuts.found.size();
+  splits.positions = splits.found;
+  splits.n_missing_upper = splits.found.size();
 }
 
 }  // namespace baytree

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,10 +18,18 @@
 #include <utility>
 #include <vector>
 
-#include "divide.hpp"
-#include "grow.hpp"
-#include "node.hpp"
-#include "partitions.hpp"
+#include "data/columns.hpp"
+#include "growth/expand.hpp"
+#include "growth/greedy.hpp"
+#include "growth/listing.hpp"
+#include "growth/root.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "types.hpp"
 
 namespace baytree {
 
@@ -47,7 +56,7 @@ struct SpaceNode {
   std::size_t begin = 0, end = 0;  // nodes of the greedy tree: where they are
   double log_evidence = 0.0, log_reach = 0.0;  // Z, and the probability that a tree has this node
 
-  double log_leaf() const { return node.log_prior_leaf + node.log_likelihood; }
+  double log_leaf() const { return node.log_leaf(); }
   bool complete() const { return all_listed && listed.empty(); }
 };
 
@@ -68,8 +77,8 @@ class TreeSpace {
 
   // Explores until the budget is spent, nothing is left, or somebody interrupts; what was explored by then stays.
   void explore(const std::vector<double>& root_prior, const Budget& budget) {
-    Node<Number> root = plant(columns_, outcome_, settings_, root_prior, interrupt_);
-    auto tree = Grower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
+    Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, interrupt_);
+    auto tree = GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
                     .grow(std::move(root), all_rows(columns_));
     nodes_.reserve(tree.size());
     absorb(std::move(tree), {});
@@ -83,7 +92,7 @@ class TreeSpace {
     try {
       std::vector<Worker> workers;
       for (std::size_t i = 0; i < n_threads_; ++i)
-        workers.push_back({Grower<T>(columns_, outcome_, settings_, subtree_rows_, 1, interrupt_), {}});
+        workers.push_back({GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, 1, interrupt_), {}});
       while (nodes_.size() < most_nodes_ && widen(budget.root_only, workers))
         if (budget.progress) budget.progress(nodes_.size() - n_greedy_, nodes_[0].log_evidence);
     } catch (const Interrupted&) {  // the steps that were under way are dropped
@@ -121,7 +130,7 @@ class TreeSpace {
     std::vector<Node<Number>> lower, upper;
   };
   struct Worker {
-    Grower<T> grower;
+    GreedyGrower<T> grower;
     ListingScratch<Number> scratch;
   };
   struct Origin {
@@ -215,16 +224,10 @@ class TreeSpace {
       return done;
     }
     const Partition& partition = node.listed[step.rank];
-    auto [lower_rows, upper_rows] = divide_rows(columns_, partition.split, rows);
-    Node<Number> lower = make_child(node.node, lower_rows), upper = make_child(node.node, upper_rows);
-    if (settings_.constrained()) bound_children(outcome_, settings_, node.node, partition, lower, upper);
-    done.lower = worker.grower.grow(std::move(lower), std::move(lower_rows));
-    done.upper = worker.grower.grow(std::move(upper), std::move(upper_rows));
+    auto [sides, children] = expand_by(columns_, outcome_, settings_, node.node, partition.split, rows);
+    done.lower = worker.grower.grow(std::move(children.lower), std::move(sides.lower));
+    done.upper = worker.grower.grow(std::move(children.upper), std::move(sides.upper));
     return done;
-  }
-
-  Node<Number> make_child(const Node<Number>& parent, std::span<const Row> rows) const {
-    return make_node(outcome_, settings_.smoothing, parent.depth + 1, parent.prior, rows);
   }
 
   static std::size_t next_listing(const SpaceNode<Number>& node) {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "columns.hpp"
-#include "split.hpp"
+#include "data/columns.hpp"
+#include "partitions/split.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -37,7 +37,7 @@ inline std::vector<std::uint8_t> lower_by(const NoSplit&, const Columns&, std::s
 
 inline std::vector<std::uint8_t> lower_by(const Threshold& split, const Columns& columns, std::span<const Row> rows) {
   const Column& column = column_of(columns, split.feature);
-  return lower_by_code(column, rows, [&, missing_code = column.gap_code()](Code code) {
+  return lower_by_code(column, rows, [&, missing_code = column.missing_code()](Code code) {
     return code == missing_code ? split.missing == Missing::lower : code <= split.last_lower;
   });
 }
@@ -45,14 +45,15 @@ inline std::vector<std::uint8_t> lower_by(const Threshold& split, const Columns&
 inline std::vector<std::uint8_t> lower_by(const PresentMissing& split, const Columns& columns,
                                           std::span<const Row> rows) {
   const Column& column = column_of(columns, split.feature);
-  return lower_by_code(column, rows, [missing_code = column.gap_code()](Code code) { return code != missing_code; });
+  return lower_by_code(column, rows,
+                       [missing_code = column.missing_code()](Code code) { return code != missing_code; });
 }
 
 inline std::vector<std::uint8_t> lower_by(const CategorySet& split, const Columns& columns, std::span<const Row> rows) {
   const Column& column = column_of(columns, split.feature);
   std::vector<std::uint8_t> goes_lower(column.n_codes);
   for (const auto& category : split.categories) goes_lower[category.code] = category.goes_lower;
-  if (column.has_gaps) goes_lower[column.gap_code()] = split.missing == Missing::lower;
+  if (column.has_missing) goes_lower[column.missing_code()] = split.missing == Missing::lower;
   return lower_by_code(column, rows, [&](Code code) { return goes_lower[code]; });
 }
 

@@ -1,0 +1,107 @@
+// Making nodes: the root, and the two children that a split gives a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/monotonic.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+inline std::vector<Row> all_rows(const Columns& columns) {
+  std::vector<Row> rows(columns.n_rows);
+  std::iota(rows.begin(), rows.end(), Row{0});
+  return rows;
+}
+
+// A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table. `parent_prior` is that
+// of the node above, or of the root itself.
+template <Outcome T, class Entry, class RowOf>
+Node<typename T::Number> make_node(const T& outcome, double smoothing, std::size_t depth,
+                                   const std::vector<double>& parent_prior, std::span<const Entry> entries,
+                                   RowOf&& row_of) {
+  Node<typename T::Number> node;
+  node.depth = depth;
+  node.n_rows = entries.size();
+  node.one_outcome = has_one_outcome(outcome, entries);
+  node.statistics.resize(outcome.width());
+  for (const Entry entry : entries) {
+    outcome.add(node.statistics.data(), row_in_node(entry));
+    node.rows_mark += mark_of(row_of(entry));
+  }
+  node.prior = depth > 0 ? outcome.child_prior(parent_prior, node.statistics.data(), smoothing) : parent_prior;
+  node.log_likelihood = outcome.log_likelihood(node.prior, node.statistics.data());
+  return node;
+}
+
+template <class Number>
+struct Children {
+  Node<Number> lower, upper;
+};
+
+// The children of a node, given what goes to either side.
+template <Outcome T, class Entry, class RowOf>
+Children<typename T::Number> make_children(const T& outcome, const Settings& settings,
+                                           const Node<typename T::Number>& parent, const Split& split,
+                                           std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of) {
+  auto child = [&](std::span<const Entry> entries) {
+    return make_node(outcome, settings.smoothing, parent.depth + 1, parent.prior, entries, row_of);
+  };
+  Children<typename T::Number> children{child(lower), child(upper)};
+  if (settings.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);
+  return children;
+}
+
+// The same where the outcome is that of the whole table.
+template <Outcome T>
+Children<typename T::Number> make_children(const T& outcome, const Settings& settings,
+                                           const Node<typename T::Number>& parent, const Split& split,
+                                           std::span<const Row> lower, std::span<const Row> upper) {
+  return make_children(outcome, settings, parent, split, lower, upper, [](Row row) { return row; });
+}
+
+// Adds the children of a node to the nodes of its tree.
+template <class Number>
+void add_children(std::vector<Node<Number>>& nodes, std::size_t parent, Children<Number> children) {
+  nodes[parent].lower = static_cast<std::int64_t>(nodes.size());
+  nodes[parent].upper = nodes[parent].lower + 1;
+  nodes.push_back(std::move(children.lower));
+  nodes.push_back(std::move(children.upper));
+}
+
+// Puts the nodes of a tree in depth-first order, the lower child right behind its parent.
+template <class Number>
+std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
+  std::vector<Node<Number>> ordered;
+  ordered.reserve(nodes.size());
+  struct Visit {
+    std::int64_t node, parent_of_upper;
+  };
+  std::vector<Visit> stack{{0, -1}};
+  while (!stack.empty()) {
+    const auto [index, parent] = stack.back();
+    stack.pop_back();
+    const auto place = static_cast<std::int64_t>(ordered.size());
+    if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
+    ordered.push_back(std::move(nodes[static_cast<std::size_t>(index)]));
+    Node<Number>& node = ordered.back();
+    if (!node.partition.is_split()) continue;
+    stack.push_back({node.upper, place});
+    stack.push_back({node.lower, -1});
+    node.lower = place + 1;
+  }
+  return ordered;
+}
+
+}  // namespace baytree

@@ -1,0 +1,127 @@
+// How a node is expanded, whatever grows the tree:
+//   1. the partitions of each feature are listed and summarised (list_feature, score_features),
+//   2. hyperplanes are searched and the modal partition is chosen (decide),
+//   3. the mode is looked up in the list of its feature and described (partition_at, modal_partition),
+//   4. the rows are divided and the children made (expand_by, or make_children where the rows are divided already).
+// What differs between growers is where they have the rows of a node, and in what order; the steps are these.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "growth/children.hpp"
+#include "outcomes/outcome.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/mode.hpp"
+#include "partitions/node.hpp"
+#include "partitions/oblique.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split_list.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// The outcome of a node's rows alone, and what scores their partitions.
+template <Outcome T>
+struct NodeOutcome {
+  T outcome;
+  typename T::Node scorer;
+
+  NodeOutcome(const T& whole, std::span<const Row> rows, const Node<typename T::Number>& node)
+      : outcome(whole.narrowed_to(rows)), scorer(outcome.node(node.prior, node.statistics.data())) {}
+
+  ScoredNode<T> scored(const Node<typename T::Number>& node) const { return {outcome, scorer, node}; }
+};
+
+template <class Number>
+struct FeatureScratch {
+  std::vector<Keyed> order, spare;
+  PartitionList<Number> list;
+};
+
+// Sorts the rows of a node by a feature and lists its partitions.
+template <Outcome T>
+SortedFeature<Keyed> list_feature(const Columns& columns, const ScoredNode<T>& scored, std::size_t feature,
+                                  std::span<const Row> rows, const Settings& settings,
+                                  FeatureScratch<typename T::Number>& scratch) {
+  const Column& column = columns.columns[feature];
+  const SortedFeature<Keyed> sorted = sorted_feature(column, rows, scratch.order, scratch.spare);
+  list_partitions(scored, feature, column, sorted, settings, scratch.list,
+                  [&](Keyed entry) { return column.values[key_of(entry)]; });
+  return sorted;
+}
+
+// Scores all features of a node, one after the other. list(f) gives a list of partitions, or none (nullptr);
+// floor(f) tells below which score a sum does not matter; keep(f, score) may use the list before the next is made.
+template <class List, class Floor, class Keep>
+void score_features(std::vector<FeatureScore>& scores, List&& list, Floor&& floor, Keep&& keep) {
+  for (std::size_t f = 0; f < scores.size(); ++f) {
+    scores[f] = {};
+    SplitList* splits = list(f);
+    if (!splits || splits->n_splits == 0) continue;
+    scores[f] = summarise(*splits, floor(f));
+    keep(f, scores[f]);
+  }
+}
+
+struct Decision {
+  Mode mode;
+  Partition hyperplane;  // the best one; no split: there is none
+};
+
+// Chooses the mode and fills the node's posterior. search(rival) finds the best hyperplane.
+template <class Number, class Search>
+Decision decide(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores, Search&& search) {
+  BestHyperplane hyperplane;
+  if (settings.oblique.share > 0.0) hyperplane = search(best_without_hyperplanes(node, settings.prior, scores));
+  const Mode mode = choose_mode(node, settings.prior, scores, hyperplane);
+  return {mode, std::move(hyperplane.partition)};
+}
+
+// The modal partition of a node; pick(mode) finds it where it is one of a feature.
+template <class Number, class Search, class Pick>
+Partition modal_partition(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores,
+                          Search&& search, Pick&& pick) {
+  Decision decision = decide(node, settings, scores, search);
+  if (!decision.mode.is_split()) return {};
+  return decision.mode.is_hyperplane ? std::move(decision.hyperplane) : pick(decision.mode);
+}
+
+// A split with the probability of a listed one; `log_prior` is that of the feature in its node.
+inline Partition with_probability(Split split, const SplitList& splits, std::size_t index, double log_prior) {
+  return {std::move(split), log_prior + splits.location(index), splits.log_likelihood[index]};
+}
+
+// A listed partition of a feature, described; row_of(entry) is the row in the table.
+template <class Number, class Entry, class RowOf>
+Partition partition_at(const PartitionList<Number>& list, std::size_t index, std::size_t feature,
+                       const Columns& columns, const SortedFeature<Entry>& sorted, double log_prior, RowOf&& row_of) {
+  return with_probability(split_of(list, index, feature, columns.columns[feature], sorted, row_of), list.splits, index,
+                          log_prior);
+}
+
+// A node divided by a split.
+template <class Number>
+struct Expanded {
+  Sides rows;
+  Children<Number> children;
+};
+
+template <Outcome T>
+Expanded<typename T::Number> expand_by(const Columns& columns, const T& outcome, const Settings& settings,
+                                       const Node<typename T::Number>& node, const Split& split,
+                                       std::span<const Row> rows) {
+  Sides sides = divide_rows(columns, split, rows);
+  auto children = make_children(outcome, settings, node, split, std::span<const Row>(sides.lower),
+                                std::span<const Row>(sides.upper));
+  return {std::move(sides), std::move(children)};
+}
+
+}  // namespace baytree

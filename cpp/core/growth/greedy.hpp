@@ -1,0 +1,311 @@
+// Grows the greedy-modal tree: every node takes its modal partition, down from the root.
+//
+// Large nodes are grown level by level, the work of a level shared out over (node, feature); small ones are handed
+// over as whole subtrees. Which way a node goes depends on its size alone and no task reads what another writes, so the
+// tree is the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "growth/children.hpp"
+#include "growth/expand.hpp"
+#include "growth/subtree.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/histogram.hpp"
+#include "partitions/mode.hpp"
+#include "partitions/node.hpp"
+#include "partitions/oblique.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/split.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// Values (rows times features) that a subtree's lists may have, for its memory.
+inline constexpr std::size_t kMostSubtreeValues = std::size_t{1} << 20;
+// Numbers a row that histograms may keep; they stay in memory for a level.
+inline constexpr std::size_t kMostHistogramWidth = 8;
+
+template <Outcome T>
+class GreedyGrower {
+ public:
+  using Number = typename T::Number;
+
+  // The settings and the outcome are those that `make_root` completed.
+  GreedyGrower(const Columns& columns, const T& outcome, const Settings& settings, std::size_t subtree_rows,
+               std::size_t n_threads, Interrupt& interrupt)
+      : columns_(columns), outcome_(outcome), settings_(settings),
+        subtree_rows_(std::min(subtree_rows, kMostSubtreeRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
+        interrupt_(interrupt), scratch_(n_threads_) {}
+
+  // The tree below a node of some rows, in depth-first order, the lower child right behind its parent.
+  std::vector<Node<Number>> grow(Node<Number> top, std::vector<Row> rows) {
+    rows_ = std::move(rows);
+    nodes_.clear();
+    subtrees_.clear();
+    nodes_.push_back(std::move(top));
+    std::vector<Task> level;
+    hand_out({0, 0, rows_.size()}, level);
+    while (!level.empty()) level = grow_level(std::move(level));
+    grow_subtrees();
+    return depth_first(std::move(nodes_));
+  }
+
+ private:
+  struct Task {
+    std::size_t node, begin, end;  // rows_[begin .. end) are the node's
+  };
+
+  // A large node while its level is grown.
+  struct Open {
+    Task task;
+    NodeOutcome<T> own;
+    std::vector<Histogram<Number>> histograms;  // empty: no feature has one, the lists are sorted instead
+    std::vector<FeatureScore> scores;
+    double best;  // a score (with its prior) that the node's best partition reaches
+    double best_split = kMinusInfinity;  // the same of its splits
+    std::optional<std::size_t> middle = {};  // where the upper child's rows begin, once they are divided
+    std::optional<Children<Number>> children = {};  // none: it is a leaf
+  };
+
+  struct Scratch {
+    SubtreeScratch<Number> subtree;
+    HistogramScratch histogram;
+    std::vector<Row> rows;
+
+    FeatureScratch<Number>& feature() { return subtree.feature; }
+  };
+
+  std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
+  Node<Number>& node_of(const Open& open) { return nodes_[open.task.node]; }
+  const Node<Number>& node_of(const Open& open) const { return nodes_[open.task.node]; }
+  double log_prior_of(const Open& open, std::size_t feature) const {
+    return NodePrior(settings_.prior, node_of(open).depth).of_feature(feature);
+  }
+
+  // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
+  void hand_out(const Task& task, std::vector<Task>& level) {
+    const Node<Number>& node = nodes_[task.node];
+    if (!may_split(node, settings_.limits)) return;
+    const bool small = node.n_rows <= subtree_rows_ && node.n_rows * columns_.columns.size() <= kMostSubtreeValues;
+    (small ? subtrees_ : level).push_back(task);
+  }
+
+  bool use_histograms(const Task& task) const {
+    return BoundedOutcome<T> && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
+           outcome_.width() <= kMostHistogramWidth && !settings_.prior.by_distance &&
+           !settings_.limits.limit_splits() && !settings_.constrained();
+  }
+  bool has_histogram(const Open& open, std::size_t feature) const {
+    const Column& column = columns_.columns[feature];
+    return !open.histograms.empty() && !column.is_categorical && !column.has_missing;
+  }
+
+  std::vector<Task> grow_level(std::vector<Task> tasks) {
+    const std::size_t n_features = columns_.columns.size();
+    std::vector<std::optional<Open>> level(tasks.size());
+    parallel_for(tasks.size(), n_threads_, interrupt_,
+                 [&](std::size_t i, std::size_t) { level[i].emplace(open(tasks[i])); });
+    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      look_at(*level[i / n_features], i % n_features, scratch_[worker]);
+    });
+    for (auto& node : level) find_reference(*node);
+    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      if (has_histogram(*level[i / n_features], i % n_features))
+        score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
+    });
+    parallel_for(tasks.size(), n_threads_, interrupt_,
+                 [&](std::size_t i, std::size_t worker) { expand(*level[i], tasks.size(), scratch_[worker]); });
+    return next_level(level);
+  }
+
+  Open open(const Task& task) const {
+    const Node<Number>& node = nodes_[task.node];
+    const std::size_t n_features = columns_.columns.size();
+    return {task, NodeOutcome<T>(outcome_, rows_of(task), node),
+            std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
+            std::vector<FeatureScore>(n_features), node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+  }
+
+  // First look at a feature: a histogram where the node has them, the final scores where not.
+  void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
+    const Column& column = columns_.columns[feature];
+    if (column.n_codes < 2) return;
+    if constexpr (BoundedOutcome<T>) {
+      if (has_histogram(open, feature)) {
+        open.histograms[feature] = make_histogram(column, columns_.n_rows, open.own.outcome, open.own.scorer,
+                                                  rows_of(open.task), scratch.histogram);
+        return;
+      }
+    }
+    list_sorted(open, feature, scratch);
+    open.scores[feature] = summarise(scratch.feature().list.splits, kMinusInfinity);
+  }
+
+  void find_reference(Open& open) const {
+    for (std::size_t f = 0; f < open.histograms.size(); ++f) {
+      const Histogram<Number>& histogram = open.histograms[f];
+      if (!has_histogram(open, f))
+        open.best_split = std::max(open.best_split, log_prior_of(open, f) + open.scores[f].best);
+      else if (histogram.n_splits > 0)
+        open.best_split = std::max(open.best_split, log_prior_of(open, f) + histogram.best_edge -
+                                                        std::log(static_cast<double>(histogram.n_splits)));
+    }
+    open.best = std::max(open.best, open.best_split);
+  }
+
+  void score_from_histogram(Open& open, std::size_t feature, Scratch& scratch) const {
+    if (open.histograms[feature].n_splits == 0) return;
+    // The best split is wanted even where no split leaves it out of sight.
+    list_from_histogram(open, feature, std::min(open.best - kInvisible, open.best_split), scratch);
+    open.scores[feature] = summarise(scratch.feature().list.splits, kMinusInfinity);
+    open.scores[feature].n_splits = open.histograms[feature].n_splits;
+  }
+
+  // All thresholds of a feature that score (with their prior) at least `lowest`.
+  void list_from_histogram(const Open& open, std::size_t feature, double lowest, Scratch& scratch) const {
+    const Histogram<Number>& histogram = open.histograms[feature];
+    const double floor = lowest - log_prior_of(open, feature) + std::log(static_cast<double>(histogram.n_splits));
+    if constexpr (BoundedOutcome<T>)
+      list_high_thresholds(histogram, columns_.columns[feature], open.own.outcome, open.own.scorer, rows_of(open.task),
+                           floor, scratch.feature().list.splits, scratch.histogram);
+  }
+
+  SortedFeature<Keyed> list_sorted(const Open& open, std::size_t feature, Scratch& scratch) const {
+    return list_feature(columns_, open.own.scored(node_of(open)), feature, rows_of(open.task), settings_,
+                        scratch.feature());
+  }
+
+  // Where a level has fewer nodes than there are threads, each search for a hyperplane has several.
+  void expand(Open& open, std::size_t n_nodes, Scratch& scratch) {
+    Node<Number>& node = node_of(open);
+    auto search = [&](double rival) {
+      const ScoredNode<T> scored = open.own.scored(node);
+      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.hyperplanes,
+                                 std::max<std::size_t>(n_threads_ / n_nodes, 1))
+          .find(rival);
+    };
+    node.partition = modal_partition(node, settings_, open.scores, search,
+                                     [&](const Mode& mode) { return pick(mode, open, scratch); });
+    if (!node.partition.is_split()) return;
+    if (!open.middle) open.middle = divide(open.task, node.partition.split, scratch.rows);
+    open.children = make_children(outcome_, settings_, node, node.partition.split,
+                                  rows_of({0, open.task.begin, *open.middle}),
+                                  rows_of({0, *open.middle, open.task.end}));
+  }
+
+  // The modal partition of a feature. One from a histogram divides the rows too: that takes the same look at them.
+  Partition pick(const Mode& mode, Open& open, Scratch& scratch) {
+    const auto feature = static_cast<std::size_t>(mode.feature);
+    const double log_prior = log_prior_of(open, feature);
+    const PartitionList<Number>& list = scratch.feature().list;
+    if (has_histogram(open, feature)) {
+      list_from_histogram(open, feature, open.best - 1.0, scratch);
+      const std::size_t index = first_split(list.splits, mode.lowest_score);
+      return with_probability(divide_by_code(open, feature, list.splits.positions[index], scratch.rows), list.splits,
+                              index, log_prior);
+    }
+    const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
+    return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, log_prior,
+                        [rows = rows_of(open.task)](Keyed entry) { return rows[row_in_node(entry)]; });
+  }
+
+  // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
+  std::size_t divide(const Task& task, const Split& split, std::vector<Row>& upper) {
+    const std::vector<std::uint8_t> is_lower = go_lower(columns_, split, rows_of(task));
+    upper.clear();
+    std::size_t middle = task.begin;
+    for (std::size_t i = task.begin; i < task.end; ++i)
+      if (is_lower[i - task.begin]) rows_[middle++] = rows_[i];
+      else upper.push_back(rows_[i]);
+    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    return middle;
+  }
+
+  // The same for rows with codes up to a given one; finds the rows whose values the threshold lies between.
+  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, std::vector<Row>& upper) {
+    const Column& column = columns_.columns[feature];
+    const auto [node, begin, end] = open.task;
+    Row lower_row = 0, upper_row = 0;
+    std::size_t middle = begin;
+    upper.clear();
+    std::visit(
+        [&, begin = begin, end = end](const auto& codes) {
+          Code highest_lower = 0, lowest_upper = column.n_codes;
+          for (std::size_t i = begin; i < end; ++i) {
+            const Row row = rows_[i];
+            const Code code = codes[row];
+            if (code <= last_lower) {
+              if (middle == begin || code > highest_lower) highest_lower = code, lower_row = row;
+              rows_[middle++] = row;
+            } else {
+              if (code < lowest_upper) lowest_upper = code, upper_row = row;
+              upper.push_back(row);
+            }
+          }
+        },
+        column.codes);
+    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    open.middle = middle;
+    return threshold_between(feature, column, lower_row, upper_row, Missing::none);
+  }
+
+  std::vector<Task> next_level(std::vector<std::optional<Open>>& level) {
+    std::vector<Task> next;
+    for (auto& open : level) {
+      if (!open->children) continue;
+      const std::size_t lower = nodes_.size();
+      add_children(nodes_, open->task.node, std::move(*open->children));
+      hand_out({lower, open->task.begin, *open->middle}, next);
+      hand_out({lower + 1, *open->middle, open->task.end}, next);
+    }
+    return next;
+  }
+
+  void grow_subtrees() {
+    // The longest first: what is left at the end is short, and no thread waits long.
+    std::stable_sort(subtrees_.begin(), subtrees_.end(),
+                     [](const Task& a, const Task& b) { return a.end - a.begin > b.end - b.begin; });
+    std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
+    parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      grown[i].push_back(nodes_[subtrees_[i].node]);
+      Subtree<T>(columns_, outcome_, settings_, rows_of(subtrees_[i]), grown[i], scratch_[worker].subtree)
+          .grow(interrupt_);
+    });
+    for (std::size_t i = 0; i < grown.size(); ++i) graft(subtrees_[i].node, std::move(grown[i]));
+  }
+
+  // The subtree's root takes the node's place; its other nodes go to the end.
+  void graft(std::size_t index, std::vector<Node<Number>> grown) {
+    const auto shift = static_cast<std::int64_t>(nodes_.size()) - 1;
+    for (std::size_t i = 0; i < grown.size(); ++i) {
+      if (grown[i].partition.is_split()) grown[i].lower += shift, grown[i].upper += shift;
+      if (i == 0) nodes_[index] = std::move(grown[i]);
+      else nodes_.push_back(std::move(grown[i]));
+    }
+  }
+
+  const Columns& columns_;
+  const T& outcome_;
+  const Settings& settings_;
+  std::size_t subtree_rows_;
+  std::size_t n_threads_;
+  Interrupt& interrupt_;
+  std::vector<Row> rows_;
+  std::vector<Node<Number>> nodes_;
+  std::vector<Task> subtrees_;
+  std::vector<Scratch> scratch_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,31 @@
+// The tree of a table: the greedy-modal one, or one with look-ahead.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "growth/children.hpp"
+#include "growth/greedy.hpp"
+#include "growth/lookahead.hpp"
+#include "growth/root.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+
+namespace baytree {
+
+template <Outcome T>
+std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcome, Settings settings,
+                                                const std::vector<double>& root_prior, const Lookahead& lookahead,
+                                                std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
+  auto root = make_root(columns, outcome, settings, root_prior, interrupt);
+  if (lookahead.levels > 0)
+    return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));
+  return GreedyGrower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt)
+      .grow(std::move(root), all_rows(columns));
+}
+
+}  // namespace baytree

@@ -1,0 +1,77 @@
+// Where every tree of a table starts: a node of all rows, and what the settings must know of the table.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "growth/children.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/category_sets.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "partitions/thresholds.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// Whether there are features enough for a hyperplane, somewhere.
+inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
+  std::size_t count = 0;
+  for (std::size_t f = 0; f < columns.columns.size(); ++f) {
+    const Column& column = columns.columns[f];
+    count += !column.is_categorical && column.n_codes - column.has_missing > 1 && settings.direction(f) == 0;
+  }
+  return settings.oblique.share > 0.0 && count > 1;
+}
+
+// w_r: sums to one (less the share of hyperplanes) over the features that can be split at the root, in the paper's
+// literal prior over all.
+template <Outcome T>
+std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
+                                               const ScoredNode<T>& root, Interrupt& interrupt) {
+  const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns) : std::vector<Row>{};
+  std::vector<Keyed> order, spare;
+  PartitionList<typename T::Number> list;
+  auto can_be_split = [&](const Column& column) {
+    if (!settings.limits.limit_splits()) return column.n_codes > 1;
+    const SortedFeature<Keyed> sorted = sorted_feature(column, rows, order, spare);
+    if (column.is_categorical)
+      list_category_sets(root.outcome, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
+                         list.categories, list.splits);
+    else find_allowed_thresholds(root.outcome, sorted, settings.limits, list.splits);
+    return list.splits.n_splits > 0;
+  };
+  std::vector<double> weights = settings.prior.feature_weight;
+  double sum = 0.0;
+  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
+    if (!settings.prior.proper || can_be_split(columns.columns[f])) sum += weights[f];
+  });
+  const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
+  if (sum > 0.0)
+    for (double& weight : weights) weight *= share / sum;
+  return weights;
+}
+
+// The root; completes the settings and the outcome's tables.
+template <Outcome T>
+Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings& settings,
+                                   const std::vector<double>& root_prior, Interrupt& interrupt) {
+  settings.limits.total_weight = 0.0;
+  for (std::size_t row = 0; row < columns.n_rows; ++row)
+    settings.limits.total_weight += static_cast<double>(outcome.weight_of(row));
+  const std::vector<Row> rows = all_rows(columns);
+  Node<typename T::Number> root = make_node(outcome, settings.smoothing, 0, root_prior, std::span<const Row>(rows),
+                                            [](Row row) { return row; });
+  outcome.prepare(root_prior, root.statistics.data());
+  const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
+  settings.prior.set_feature_weight(
+      normalised_feature_weights(settings, columns, ScoredNode<T>{outcome, scorer, root}, interrupt));
+  return root;
+}
+
+}  // namespace baytree

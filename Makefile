@@ -5,15 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 SOURCES := $(CORE) $(shell find src -name '*.py' -o -name '*.pyi')
+comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test lint format stub figures bench sanitize clean
+.PHONY: run test test-core lint format stub figures bench sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
 
-test: lint
+test: lint test-core
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/installed-dev
@@ -41,12 +42,26 @@ figures: $(VENV)/installed-dev
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
 
-# The core's own tests under the address, undefined-behaviour and thread sanitizers, and plain.
-sanitize:
-	@for kind in address,undefined thread; do \
-		cmake -S . -B build/$$kind -DBAYTREE_SANITIZE=$$kind -DBAYTREE_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null && \
-		cmake --build build/$$kind && build/$$kind/core_tests || exit 1; \
-	done
+# The core's own tests, in C++. $(call core-tests,folder,options,more targets): built in build/folder,
+# again where something changed.
+define core-tests
+	$(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DBAYTREE_WERROR=ON $(2) >/dev/null
+	$(BIN)/cmake --build build/$(1) --target core_tests $(3)
+	build/$(1)/core_tests
+endef
+
+# Every header is compiled alone, too.
+test-core: $(VENV)/installed-dev
+	$(call core-tests,core,,core_headers)
+
+# The same tests under the address, undefined-behaviour and thread sanitizers.
+sanitize: sanitize-quick
+	$(call core-tests,core-thread,-DBAYTREE_SANITIZE=thread)
+
+# Without the last; not optimised, for that takes the compiler longer than the tests gain.
+sanitize-quick: $(VENV)/installed-dev
+	$(call core-tests,core-address,-DBAYTREE_SANITIZE=address$(comma)undefined -DCMAKE_BUILD_TYPE=Debug)
 
 clean:
 	rm -rf $(VENV) build out

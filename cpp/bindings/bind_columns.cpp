@@ -16,6 +16,19 @@ Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_b
   return {copy_of(is_categorical), n_bins, keep_values};
 }
 
+void check_sparse(const SparseTable& table) {
+  require(table.value.size() == table.row.size() && table.start.front() == 0 &&
+              static_cast<std::size_t>(table.start.back()) == table.value.size() &&
+              std::is_sorted(table.start.begin(), table.start.end()),
+          "the values of a column come before those of the next");
+  for (const std::int32_t row : table.row)
+    require(row >= 0 && static_cast<std::size_t>(row) < table.n_rows, "a row is out of range");
+  for (std::size_t column = 0; column < table.n_columns(); ++column) {
+    const SparseColumn own = table.column(column);
+    require(std::is_sorted(own.row.begin(), own.row.end()), "the rows of a column are not in ascending order");
+  }
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& module) {
@@ -52,16 +65,7 @@ void bind_columns(nb::module_& module) {
         require(n_rows > 0 && start.shape(0) > 0, "encode needs at least one row");
         const SparseTable table{n_rows, span_of(value), span_of(row), span_of(start)};
         const Encoding encoding = encoding_of(is_categorical, n_bins, keep_values, table.n_columns());
-        require(value.shape(0) == row.shape(0) && table.start.front() == 0 &&
-                    static_cast<std::size_t>(table.start.back()) == value.shape(0) &&
-                    std::is_sorted(table.start.begin(), table.start.end()),
-                "the values of a column come before those of the next");
-        for (const std::int32_t r : table.row)
-          require(r >= 0 && static_cast<std::size_t>(r) < n_rows, "a row is out of range");
-        for (std::size_t column = 0; column < table.n_columns(); ++column) {
-          const SparseColumn own = table.column(column);
-          require(std::is_sorted(own.row.begin(), own.row.end()), "the rows of a column are not in ascending order");
-        }
+        check_sparse(table);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),

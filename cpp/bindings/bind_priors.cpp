@@ -7,7 +7,9 @@
 
 namespace baytree::bindings {
 
-void bind_priors(nb::module_& module) {
+namespace {
+
+void bind_prior(nb::module_& module) {
   nb::class_<PartitionPrior>(module, "PartitionPrior", "Prior of the partitions of a node.")
       .def(
           "__init__",
@@ -31,7 +33,9 @@ void bind_priors(nb::module_& module) {
 
   nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
       .def(nb::init<double, double>(), nb::arg("share"), nb::arg("charge"));
+}
 
+void bind_settings(nb::module_& module) {
   nb::class_<Settings>(module, "Settings", "Everything but the data and the outcome's prior that decides on a tree.")
       .def(
           "__init__",
@@ -51,7 +55,9 @@ void bind_priors(nb::module_& module) {
             new (self) Lookahead{levels, width, per_feature};
           },
           nb::arg("levels"), nb::arg("width"), nb::arg("per_feature"));
+}
 
+void bind_budget(nb::module_& module) {
   nb::class_<Budget>(module, "Budget", "How much of the tree space is explored.")
       .def(
           "__init__",
@@ -70,6 +76,14 @@ void bind_priors(nb::module_& module) {
             };
           },
           nb::arg("max_nodes"), nb::arg("seconds").none(), nb::arg("root_only"), nb::arg("progress").none());
+}
+
+}  // namespace
+
+void bind_priors(nb::module_& module) {
+  bind_prior(module);
+  bind_settings(module);
+  bind_budget(module);
 }
 
 }  // namespace baytree::bindings

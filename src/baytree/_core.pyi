@@ -60,7 +60,7 @@ class Limits:
     def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
 
 class Oblique:
-    """Cuts along hyperplanes of several features."""
+    """Splits along hyperplanes of several features."""
 
     def __init__(self, share: float, charge: float) -> None: ...
 

@@ -192,45 +192,17 @@ class PointSplitter {
   // the hyperplane passes it: those are the only changes to look at, in their order.
   Candidate turn(const Candidate& from, std::size_t j) {
     auto& s = scratch_;
-    const std::size_t n = points_.n, part = from.parts[j], width = scored_.outcome.width();
-    const double* x = points_.values(part);
-    const double centre = points_.standard[part].centre;
-    points_.project(from.parts, from.coefficients, s.projection);
-    s.turn.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double distance = x[i] - centre;
-      s.turn[i] = std::clamp((from.threshold - s.projection[i]) / (distance == 0.0 ? 1e-300 : distance), -1e300, 1e300);
-    }
+    const std::size_t part = from.parts[j];
+    find_turns(from, part);
     if (!order_by(s.turn)) return {};
-    using Number = typename T::Number;
-    std::vector<Number> lower(width), row(width);
-    std::size_t n_lower = 0, n_changes = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      if (x[i] > centre) scored_.outcome.add(lower.data(), i), ++n_lower;
-    // Every row writes, and its writing counts if a change lies behind it: no branch that could be mispredicted.
-    std::vector<Number> sets(n * width);
-    s.behind.resize(n);
-    const auto& order = s.order.order;
-    for (std::size_t p = 0; p + 1 < n; ++p) {
-      const std::size_t i = row_in_node(order[p]);
-      std::fill(row.begin(), row.end(), Number{0});
-      scored_.outcome.add(row.data(), i);
-      const bool leaves = x[i] > centre;
-      for (std::size_t k = 0; k < width; ++k) {
-        lower[k] += leaves ? Number{0} - row[k] : row[k];
-        sets[n_changes * width + k] = lower[k];
-      }
-      n_lower += leaves ? std::size_t{0} - 1 : 1;
-      s.behind[n_changes] = static_cast<std::uint32_t>(p);
-      n_changes += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
-    }
-    if (n_changes == 0) return {};
-    sets.resize(n_changes * width);
-    s.scores.resize(n_changes);
+    const std::vector<typename T::Number> sets = lower_after_turns(part);
+    if (sets.empty()) return {};
+    s.scores.resize(s.behind.size());
     scored_.scorer.set_scores(scored_.outcome, sets, s.scores.data());
     const auto top = static_cast<std::size_t>(std::max_element(s.scores.begin(), s.scores.end()) - s.scores.begin());
     if (!(times_ * s.scores[top] > from.log_likelihood + kWorthATurn)) return {};
     const std::uint32_t p = s.behind[top];
+    const auto& order = s.order.order;
     const double change = midpoint(s.turn[row_in_node(order[p])], s.turn[row_in_node(order[p + 1])]);
     std::vector<double> coefficients = from.coefficients;
     coefficients[j] += change;
@@ -238,6 +210,51 @@ class PointSplitter {
     const double size = std::abs(coefficients[j]) * points_.standard[part].scale;
     if (size == 0.0 || size > 1e6 * points_.standard[from.parts[0]].scale) return {};
     return best_along(from.parts, coefficients, from.order);
+  }
+
+  // By row, the change of a part's coefficient at which the hyperplane passes it.
+  void find_turns(const Candidate& from, std::size_t part) {
+    const double* x = points_.values(part);
+    const double centre = points_.standard[part].centre;
+    points_.project(from.parts, from.coefficients, scratch_.projection);
+    scratch_.turn.resize(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) {
+      const double distance = x[i] - centre;
+      scratch_.turn[i] = std::clamp((from.threshold - scratch_.projection[i]) / (distance == 0.0 ? 1e-300 : distance),
+                                    -1e300, 1e300);
+    }
+  }
+
+  // The statistics of the lower side behind each turn that leaves rows on both sides, one set behind the other;
+  // scratch.behind has their positions in the order of the turns.
+  std::vector<typename T::Number> lower_after_turns(std::size_t part) {
+    using Number = typename T::Number;
+    const std::size_t n = points_.n, width = scored_.outcome.width();
+    const double* x = points_.values(part);
+    const double centre = points_.standard[part].centre;
+    std::vector<Number> lower(width), row(width), sets(n * width);
+    std::size_t n_lower = 0, n_turns = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (x[i] > centre) scored_.outcome.add(lower.data(), i), ++n_lower;
+    // Every row writes, and its writing counts if a turn lies behind it: no branch that could be mispredicted.
+    scratch_.behind.resize(n);
+    const auto& order = scratch_.order.order;
+    for (std::size_t p = 0; p + 1 < n; ++p) {
+      const std::size_t i = row_in_node(order[p]);
+      std::fill(row.begin(), row.end(), Number{0});
+      scored_.outcome.add(row.data(), i);
+      const bool leaves = x[i] > centre;
+      for (std::size_t k = 0; k < width; ++k) {
+        lower[k] += leaves ? Number{0} - row[k] : row[k];
+        sets[n_turns * width + k] = lower[k];
+      }
+      n_lower += leaves ? std::size_t{0} - 1 : 1;
+      scratch_.behind[n_turns] = static_cast<std::uint32_t>(p);
+      n_turns += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
+    }
+    sets.resize(n_turns * width);
+    scratch_.behind.resize(n_turns);
+    return sets;
   }
 
   const Points& points_;

@@ -64,8 +64,8 @@ nb::object array_of(std::vector<Value> values) {
   return array_as<Value>(std::move(values), {size});
 }
 
-// Truth values, of which a vector of its own kind would be no array.
-inline nb::object array_of_truths(std::vector<std::uint8_t> values) {
+// Booleans; std::vector<bool> would not be an array.
+inline nb::object array_of_booleans(std::vector<std::uint8_t> values) {
   const std::size_t size = values.size();
   return array_as<bool>(std::move(values), {size});
 }

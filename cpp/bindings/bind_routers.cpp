@@ -11,7 +11,7 @@ namespace {
 
 using Whole = Vector<std::int64_t>;
 using Real = Vector<double>;
-using Truths = Vector<bool>;
+using Booleans = Vector<bool>;
 
 FeatureColumns columns_of(const std::optional<Whole>& columns) {
   return columns ? FeatureColumns(span_of(*columns)) : std::nullopt;
@@ -23,16 +23,16 @@ std::span<const Value> in_core(const Vector<Value>& vector) {
 }
 std::size_t in_core(std::size_t number) { return number; }
 
-// A router of the arrays of splits and what else it takes.
+// The constructor of a router: the arrays of its splits, then its own arguments.
 template <class... More, class Router, class... Arguments>
 void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
   bound.def(
       "__init__",
       [](Router* self, const Whole& children_left, const Whole& children_right, const Vector<std::uint8_t>& kind,
-         const Whole& feature, const Real& threshold, const Truths& missing_go_to_left, const Truths& unseen_go_to_left,
-         const Whole& category_start, const Whole& category, const Truths& category_goes_left,
-         const Whole& hyperplane_start, const Whole& hyperplane_feature, const Real& hyperplane_coefficient,
-         const Real& hyperplane_missing_value, const More&... more) {
+         const Whole& feature, const Real& threshold, const Booleans& missing_go_to_left,
+         const Booleans& unseen_go_to_left, const Whole& category_start, const Whole& category,
+         const Booleans& category_goes_left, const Whole& hyperplane_start, const Whole& hyperplane_feature,
+         const Real& hyperplane_coefficient, const Real& hyperplane_missing_value, const More&... more) {
         const SplitArrays splits{span_of(children_left),
                                  span_of(children_right),
                                  span_of(kind),
@@ -60,7 +60,7 @@ void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
 }  // namespace
 
 void bind_routers(nb::module_& module) {
-  nb::class_<Router> router(module, "Router", "Sends rows down a tree; its arrays are checked once, and copied.");
+  nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");
   def_init<std::size_t>(router, nb::arg("n_features"));
   router.def(
       "route",
@@ -75,7 +75,7 @@ void bind_routers(nb::module_& module) {
       "The leaf of every row, and whether no value is infinite.\n\n`columns` has the column of X that holds each "
       "feature,\n-1 for those that X does not hold and the tree does not use;\nNone: feature f is in column f.");
 
-  nb::class_<SpaceRouter> space_router(module, "SpaceRouter", "The same down all trees of a tree space.");
+  nb::class_<SpaceRouter> space_router(module, "SpaceRouter", "Routes rows down all trees of a tree space.");
   def_init<Whole, Real, Real, std::size_t>(space_router, nb::arg("choice_start").noconvert(),
                                            nb::arg("leaf_share").noconvert(), nb::arg("choice_share").noconvert(),
                                            nb::arg("n_features"));

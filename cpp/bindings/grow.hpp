@@ -27,8 +27,8 @@ class ArraysOf {
     return array_of(values(field));
   }
   template <class Field>
-  nb::object truths(Field&& field) const {
-    return array_of_truths(values([&](const auto& of) { return static_cast<std::uint8_t>(field(of)); }));
+  nb::object booleans(Field&& field) const {
+    return array_of_booleans(values([&](const auto& of) { return static_cast<std::uint8_t>(field(of)); }));
   }
   template <class Field>
   nb::object matrix(std::size_t n_columns, Field&& field) const {
@@ -51,17 +51,15 @@ class ArraysOf {
   Get thing_;
 };
 
+// Feature and threshold of a leaf, as in scikit-learn.
+inline constexpr int kUndefined = -2;
+
 inline double threshold_of(const Split& split) {
   if (const auto* threshold = std::get_if<Threshold>(&split)) return threshold->threshold;
   if (const auto* plane = std::get_if<Hyperplane>(&split)) return plane->threshold;
-  switch (kind_of(split)) {
-    case SplitKind::present_missing:
-      return std::numeric_limits<double>::infinity();
-    case SplitKind::category_set:
-      return std::numeric_limits<double>::quiet_NaN();
-    default:
-      return -2.0;
-  }
+  if (std::holds_alternative<PresentMissing>(split)) return std::numeric_limits<double>::infinity();
+  if (std::holds_alternative<CategorySet>(split)) return std::numeric_limits<double>::quiet_NaN();
+  return kUndefined;
 }
 
 // Where a split sends the missing values that the training rows have.
@@ -71,7 +69,7 @@ inline Missing missing_of(const Split& split) {
   return kind_of(split) == SplitKind::present_missing ? Missing::upper : Missing::none;
 }
 
-// The categories that splits divide, one split behind the other.
+// The categories that splits divide, one split after another.
 template <class Get>
 void add_categories(nb::dict& result, std::size_t n, Get&& partition) {
   std::vector<std::int64_t> start{0}, category;
@@ -86,10 +84,10 @@ void add_categories(nb::dict& result, std::size_t n, Get&& partition) {
   }
   result["category_start"] = array_of(std::move(start));
   result["category"] = array_of(std::move(category));
-  result["category_goes_left"] = array_of_truths(std::move(goes_left));
+  result["category_goes_left"] = array_of_booleans(std::move(goes_left));
 }
 
-// The terms of hyperplanes, one split behind the other.
+// The terms of hyperplanes, one split after another.
 template <class Get>
 void add_hyperplanes(nb::dict& result, std::size_t n, Get&& partition) {
   std::vector<std::int64_t> start{0}, feature;
@@ -116,10 +114,10 @@ nb::dict arrays_of_partitions(std::size_t n, Get&& partition) {
   nb::dict result;
   result["kind"] = arrays.column([](const Partition& p) { return static_cast<std::uint8_t>(kind_of(p.split)); });
   result["feature"] = arrays.column(
-      [](const Partition& p) { return p.is_split() ? std::int64_t{p.feature()} : std::int64_t{-2}; });
+      [](const Partition& p) { return p.is_split() ? std::int64_t{p.feature()} : std::int64_t{kUndefined}; });
   result["threshold"] = arrays.column([](const Partition& p) { return threshold_of(p.split); });
-  result["has_missing"] = arrays.truths([](const Partition& p) { return missing_of(p.split) != Missing::none; });
-  result["missing_go_to_left"] = arrays.truths(
+  result["has_missing"] = arrays.booleans([](const Partition& p) { return missing_of(p.split) != Missing::none; });
+  result["missing_go_to_left"] = arrays.booleans(
       [](const Partition& p) { return missing_of(p.split) == Missing::lower; });
   result["log_prior_split"] = arrays.column([](const Partition& p) { return p.log_prior; });
   result["log_likelihood_split"] = arrays.column([](const Partition& p) { return p.log_likelihood; });
@@ -183,7 +181,7 @@ nb::dict arrays_of_space(const std::vector<SpaceNode<Number>>& nodes, std::size_
   result["choice_start"] = array_of(std::move(start));
   result["children_left"] = array_of(std::move(lower));
   result["children_right"] = array_of(std::move(upper));
-  result["complete"] = array_of_truths(std::move(complete));
+  result["complete"] = array_of_booleans(std::move(complete));
   return result;
 }
 

@@ -26,7 +26,7 @@ inline double without_rounding_error(double score) {
   return std::nearbyint(score * unit) / unit;
 }
 
-// Throws where the arguments of a call break what it asks of them.
+// Throws std::invalid_argument unless the contract holds.
 inline void require(bool holds, const char* contract) {
   if (!holds) throw std::invalid_argument(contract);
 }

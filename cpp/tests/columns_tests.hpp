@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -101,6 +102,25 @@ struct OwnedTable {
   OwnedTable& operator=(const OwnedTable&) = delete;
 };
 
+// The same with only the values that are not zero.
+struct OwnedSparseTable {
+  Values value;
+  std::vector<std::int32_t> row;
+  std::vector<std::int64_t> start{0};
+  SparseTable table;
+
+  explicit OwnedSparseTable(const std::vector<Values>& columns) {
+    for (const Values& column : columns) {
+      for (std::size_t i = 0; i < column.size(); ++i)
+        if (column[i] != 0.0) value.push_back(column[i]), row.push_back(static_cast<std::int32_t>(i));
+      start.push_back(static_cast<std::int64_t>(value.size()));
+    }
+    table = {columns[0].size(), value, row, start};
+  }
+  OwnedSparseTable(const OwnedSparseTable&) = delete;  // the table points into the data
+  OwnedSparseTable& operator=(const OwnedSparseTable&) = delete;
+};
+
 inline void check_bins(const Column& column, const std::vector<Code>& codes, std::size_t n_bins) {
   const bool has_bins = n_bins > 0 && column.n_codes > n_bins;
   check_equal(column.codes_are_bins(), !has_bins);
@@ -138,6 +158,10 @@ inline void check_column(const Column& column, const Values& values, std::size_t
   check_equal(column.n_codes, *std::max_element(expected.begin(), expected.end()) + 1);
   check_equal(column.codes.index(), column.n_codes <= 256 ? 0u : column.n_codes <= 65536 ? 1u : 2u);
   check_bins(column, expected, n_bins);
+  for (Row row = 0; row < values.size(); ++row) {
+    check_equal(column.low(row), values[row]);
+    check_equal(column.high(row), values[row]);
+  }
 }
 
 inline Columns encode_numbers(const Table& table, std::size_t n_bins, std::size_t n_threads, Interrupt& interrupt) {

@@ -58,6 +58,7 @@ constexpr Test kTests[] = {
     {"small parts of an outcome, whole", small_parts_of_an_outcome<Whole>},
     {"small parts of an outcome, real", small_parts_of_an_outcome<Real>},
 
+    {"midpoints lie between", midpoints_lie_between},
     {"nearly equal partitions count as equal", nearly_equal_partitions_count_as_equal},
     {"trees equal the definition, whole", trees_equal_the_definition<Whole>},
     {"trees equal the definition, real", trees_equal_the_definition<Real>},
@@ -88,6 +89,7 @@ constexpr Test kTests[] = {
     {"damaged trees are refused", damaged_trees_are_refused},
     {"infinite values are noticed", infinite_values_are_noticed},
     {"training rows return to their leaves", training_rows_return_to_their_leaves},
+    {"raw training rows return to their leaves", raw_training_rows_return_to_their_leaves},
     {"routing can be interrupted", routing_can_be_interrupted},
 };
 

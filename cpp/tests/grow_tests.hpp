@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -166,6 +169,27 @@ void trees_do_not_depend_on_the_way() {
 inline void large_trees_do_not_depend_on_the_way() {
   check_all_ways(make_problem<std::uint32_t>("large", 9000, 2, false, 1.0), {64, 4096}, {256});
   check_all_ways(make_problem<double>("large, weights", 9000, 3, true, 1.0), {64, 4096}, {256});
+}
+
+// Thresholds lie halfway where float64 allows it, and never at the upper value.
+inline void midpoints_lie_between() {
+  constexpr double largest = std::numeric_limits<double>::max(), smallest = std::numeric_limits<double>::denorm_min();
+  check_equal(midpoint(1.0, 4.0), 2.5);
+  check_equal(midpoint(-largest, largest), 0.0);
+  check_equal(midpoint(largest / 2, largest), 0.75 * largest);
+  check_equal(midpoint(0.0, smallest), 0.0);
+  check_equal(midpoint(-smallest, 0.0), -smallest);
+  std::mt19937_64 random(30);
+  for (int i = 0; i < 10'000; ++i) {
+    const auto any = std::bit_cast<double>(random());
+    if (!std::isfinite(any)) continue;
+    const double next = std::nextafter(any, std::numeric_limits<double>::infinity());
+    check_equal(midpoint(any, next), any);
+    const auto other = std::bit_cast<double>(random());
+    if (!std::isfinite(other) || other == any) continue;
+    const double low = std::min(any, other), high = std::max(any, other), middle = midpoint(low, high);
+    check(low <= middle && middle < high, "the threshold lies between");
+  }
 }
 
 // Among partitions that only rounding tells apart no split comes first, then the first feature.

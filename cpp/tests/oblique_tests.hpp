@@ -71,7 +71,7 @@ inline void rounding_moves_no_point() {
     Points points;
     points.n = 5 + random() % 40;
     for (std::size_t i = 0; i < 2 * points.n; ++i) points.x.push_back(normal(random));
-    Candidate plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
+    CandidatePlane plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
     std::vector<double> before, after;
     points.project(plane.parts, plane.coefficients, before);
     const double threshold = plane.threshold;

@@ -274,24 +274,77 @@ inline void damaged_trees_are_refused() {
   check_throws<std::invalid_argument>([&] { Router(arrays.spans(), 2); });
 }
 
-// The thresholds of a fitted tree send its rows where growth put them.
+// A grown tree as it is fitted.
+template <class Count>
+FlatTree flat_tree(const Tree<Count>& grown) {
+  FlatTree tree;
+  tree.nodes.resize(grown.size());
+  for (std::size_t i = 0; i < grown.size(); ++i) {
+    const Split& split = grown[i].partition.split;
+    FlatNode& node = tree.nodes[i];
+    node = {kind_of(split), grown[i].lower, grown[i].upper, feature_of(split)};
+    if (const auto* threshold = std::get_if<Threshold>(&split)) {
+      node.threshold = threshold->threshold;
+      node.missing_left = threshold->missing == Missing::lower;
+    } else if (const auto* set = std::get_if<CategorySet>(&split)) {
+      for (const auto& category : set->categories) node.categories.push_back({category.number, category.goes_lower});
+      node.missing_left = set->missing == Missing::lower;
+    } else if (const auto* plane = std::get_if<Hyperplane>(&split)) {
+      node.threshold = plane->threshold;
+      node.terms = plane->terms;
+    }
+  }
+  return tree;
+}
+
+// The splits of a tree route its rows to where growth put them.
+template <class Count>
+void check_rows_return(const Tree<Count>& grown, const Table& table) {
+  std::vector<std::size_t> n_rows(grown.size());
+  for (const std::int64_t leaf : routed(flat_tree(grown).router(table.n_columns), table, 2))
+    ++n_rows.at(static_cast<std::size_t>(leaf));
+  for (std::size_t i = 0; i < grown.size(); ++i)
+    check_equal(n_rows[i], grown[i].partition.is_split() ? 0 : grown[i].n_rows);
+}
+
 inline void training_rows_return_to_their_leaves() {
   const auto problem = make_problem<std::uint32_t>("routed", 5000, 3, false, 0.5);
   const Setting<std::uint32_t> setting(problem);
-  const Table& table = setting.owned.table;
-  const Tree<std::uint32_t> grown = setting.grow({64, 256, 2});
-  FlatTree tree;
-  tree.nodes.resize(grown.size());
-  for (std::size_t i = 0; i < grown.size(); ++i)
-    if (grown[i].partition.is_split())
-      tree.nodes[i] = {SplitKind::threshold, grown[i].lower, grown[i].upper, grown[i].partition.feature(),
-                       threshold_at(grown[i]).threshold};
-  std::vector<std::vector<std::uint32_t>> counts(grown.size(), std::vector<std::uint32_t>(3));
-  const std::vector<std::int64_t> leaves = routed(tree.router(table.n_columns), table, 2);
-  for (std::size_t row = 0; row < table.n_rows; ++row)
-    ++counts.at(static_cast<std::size_t>(leaves[row]))[problem.outcome.y[row]];
-  for (std::size_t i = 0; i < grown.size(); ++i)
-    if (!grown[i].partition.is_split()) check_equal(counts[i], grown[i].statistics);
+  check_rows_return(setting.grow({64, 256, 2}), setting.owned.table);
+}
+
+// Missing values, categories and hyperplanes, from dense and from sparse tables.
+inline void raw_training_rows_return_to_their_leaves() {
+  std::mt19937_64 random(26);
+  std::vector<bool> seen(5);
+  for (int round = 0; round < 8; ++round) {
+    const During during("round ", round);
+    auto problem = make_problem<std::uint32_t>("raw", 900, 2, false, 0.5);
+    for (double& value : problem.columns[1]) value = std::abs(value);  // categories are not negative
+    if (round % 2 == 1)
+      for (std::size_t row = 0; row < problem.columns[0].size(); ++row)
+        problem.outcome.y[row] = problem.columns[0][row] + problem.columns[4][row] / 100 > 1.5;
+    for (std::size_t f = 0; f < problem.columns.size(); ++f)
+      for (std::size_t row = 0; row < problem.columns[f].size(); ++row) {
+        const bool telling = f == 5 && problem.outcome.y[row] == 1;  // that a value is missing says something
+        if (random() % 100 < (telling ? 40 : 5)) problem.columns[f][row] = std::numeric_limits<double>::quiet_NaN();
+      }
+    const OwnedTable owned(problem.columns, Layout::row_major);
+    const OwnedSparseTable sparse(problem.columns);
+    const Settings settings{problem.prior, problem.limits, 0.0, {round % 2 ? 0.5 : 0.0, 1.0}};
+    const Encoding encoding{{0, 1, 1, 0, 0, 0, 0}, 16, true};
+    Interrupt interrupt = never_asked();
+    const Columns columns = round < 4 ? encode(owned.table, encoding, 1, interrupt)
+                                      : encode(sparse.table, encoding, 1, interrupt);
+    const auto grown = grow_tree(columns, problem.outcome, settings, problem.root_prior, {}, round % 4 < 2 ? 50 : 4096,
+                                 2, interrupt);
+    for (const auto& node : grown) seen[node.partition.split.index()] = true;
+    check_rows_return(grown, owned.table);
+  }
+  for (std::size_t kind = 0; kind < seen.size(); ++kind) {
+    const During during("kind ", kind);
+    check(seen[kind], "every kind of split occurs");
+  }
 }
 
 // One bad value at a time, in tables whose rows lie back to back, far apart (part of a wider table), by column

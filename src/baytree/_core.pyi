@@ -304,7 +304,7 @@ class Custom:
     ) -> None: ...
 
 class Router:
-    """Sends rows down a tree; its arrays are checked once, and copied."""
+    """Routes rows down a tree; its arrays are checked and copied once."""
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class Router:
         """
 
 class SpaceRouter:
-    """The same down all trees of a tree space."""
+    """Routes rows down all trees of a tree space."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ struct Column {
   bool is_categorical = false;
   bool has_missing = false;                        // the highest code stands for a missing value
   std::variant<DenseColumn, SparseColumn> source;  // the table's values, which must outlive the column
-  std::vector<double> values;                      // what the codes stand for; kept where somebody asks for it
+  std::vector<double> values;                      // what the codes stand for; kept on request
   std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise

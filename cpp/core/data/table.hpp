@@ -1,4 +1,4 @@
-// Matrices of float64 that somebody else owns, and the columns they have.
+// Views of float64 matrices that the caller owns, and of their columns.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace baytree {
 
-// The values of a column, owned by somebody else.
+// A view of a column.
 struct DenseColumn {
   const double* data = nullptr;
   std::ptrdiff_t stride = 1;  // in elements
@@ -18,7 +18,7 @@ struct DenseColumn {
   double at(Row row) const { return data[static_cast<std::ptrdiff_t>(row) * stride]; }
 };
 
-// The same where only the values are given that are not zero, by ascending row.
+// The same where only the nonzero values are stored, in ascending order of rows.
 struct SparseColumn {
   std::span<const double> value;
   std::span<const std::int32_t> row;
@@ -31,7 +31,7 @@ struct SparseColumn {
   }
 };
 
-// A float64 matrix of any memory order, owned by somebody else.
+// A view of a matrix in any memory order.
 struct Table {
   const double* data;
   std::size_t n_rows;
@@ -47,7 +47,7 @@ struct Table {
   }
 };
 
-// A float64 matrix by column, of the values that are not zero; owned by somebody else.
+// A view of a matrix in compressed sparse columns.
 struct SparseTable {
   std::size_t n_rows;
   std::span<const double> value;

@@ -15,7 +15,7 @@
 
 #include "data/columns.hpp"
 #include "data/sort.hpp"
-#include "growth/children.hpp"
+#include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
 #include "partitions/divide.hpp"
 #include "partitions/mode.hpp"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "data/columns.hpp"
-#include "growth/children.hpp"
 #include "growth/expand.hpp"
+#include "growth/nodes.hpp"
 #include "growth/subtree.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
@@ -167,7 +167,7 @@ class GreedyGrower {
 
   void score_from_histogram(Open& open, std::size_t feature, Scratch& scratch) const {
     if (open.histograms[feature].n_splits == 0) return;
-    // The best split is wanted even where no split leaves it out of sight.
+    // The best split is needed even where it is invisible beside no split.
     list_from_histogram(open, feature, std::min(open.best - kInvisible, open.best_split), scratch);
     open.scores[feature] = summarise(scratch.feature().list.splits, kMinusInfinity);
     open.scores[feature].n_splits = open.histograms[feature].n_splits;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "data/columns.hpp"
-#include "growth/children.hpp"
 #include "growth/greedy.hpp"
 #include "growth/lookahead.hpp"
+#include "growth/nodes.hpp"
 #include "growth/root.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"

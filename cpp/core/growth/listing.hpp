@@ -86,7 +86,7 @@ void choose_listed(const PartitionList<Number>& list, const Listing& listing, st
 
 // Lists the `most` partitions of each feature that score highest, feature by feature and in ascending order, and fills
 // the node's posterior over all of them. Partitions that constraints forbid are no partitions. With none to list, only
-// the node's log odds are wanted.
+// the node's log odds are found.
 template <Outcome T>
 std::vector<Partition> best_partitions(const Columns& columns, const T& outcome, const Settings& settings,
                                        std::span<const Row> rows, const Listing& listing,

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "data/columns.hpp"
-#include "growth/children.hpp"
 #include "growth/expand.hpp"
 #include "growth/listing.hpp"
+#include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/node.hpp"

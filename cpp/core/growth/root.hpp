@@ -7,7 +7,7 @@
 
 #include "data/columns.hpp"
 #include "data/sort.hpp"
-#include "growth/children.hpp"
+#include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/category_sets.hpp"

@@ -12,8 +12,8 @@
 
 #include "data/columns.hpp"
 #include "data/sort.hpp"
-#include "growth/children.hpp"
 #include "growth/expand.hpp"
+#include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/divide.hpp"
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 1
 
 template <class Number>
 struct SubtreeScratch {
-  std::vector<SmallEntry> lists;  // one list per feature, one behind the other
+  std::vector<SmallEntry> lists;  // one list per feature, one after another
   std::vector<SmallEntry> upper;
   std::vector<std::uint8_t> goes_lower;  // by row
   std::vector<std::uint8_t> has_ties;    // by feature

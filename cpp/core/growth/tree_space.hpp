@@ -37,7 +37,7 @@ struct Budget {
   std::size_t max_nodes = 0;  // beyond those of the greedy tree; the last step may exceed it by a subtree
   std::optional<double> seconds = {};
   bool root_only = false;  // open no partition but the root's
-  std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // told of every round
+  std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // called after every round
 };
 
 template <class Number>
@@ -75,7 +75,7 @@ class TreeSpace {
       : columns_(columns), outcome_(std::move(outcome)), settings_(std::move(settings)), subtree_rows_(subtree_rows),
         n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt) {}
 
-  // Explores until the budget is spent, nothing is left, or somebody interrupts; what was explored by then stays.
+  // Explores until the budget is spent, nothing is left, or an interruption; what was explored by then is kept.
   void explore(const std::vector<double>& root_prior, const Budget& budget) {
     Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, interrupt_);
     auto tree = GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
@@ -320,7 +320,7 @@ class TreeSpace {
     added.all_listed = node.feature_posterior.empty();  // there is nothing to list
     if (node.partition.is_split()) added.choices.push_back({std::move(node.partition)});
     added.node = std::move(node);
-    added.node.feature_posterior = {};  // that of the node alone, which nobody asks of a space
+    added.node.feature_posterior = {};  // describes the node alone; a space has no use for it
   }
 
   static std::uint64_t key_of_node(const Node<Number>& node) { return node.rows_mark + mark_of(node.depth); }

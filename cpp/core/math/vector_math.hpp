@@ -13,7 +13,7 @@ namespace baytree {
 
 // Calls a function, compiled for the widest registers that the processor has. Nothing is contracted to a
 // multiply-add (see CMakeLists.txt), so all ways round alike. The function is a lambda that captures by value (what it
-// holds then stays in registers) and is marked BAYTREE_INLINE (to be compiled anew inside of the caller).
+// holds then stays in registers) and is marked BAYTREE_INLINE (to be compiled again inside the caller).
 #if defined(__GNUC__)
 #define BAYTREE_INLINE __attribute__((always_inline))
 #else

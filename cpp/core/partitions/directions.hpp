@@ -26,7 +26,7 @@ struct Standard {
 struct Points {
   std::size_t n = 0;
   std::vector<std::size_t> features;
-  std::vector<double> x;  // one feature behind the other
+  std::vector<double> x;  // one feature after another
   std::vector<double> mean;  // by feature
   std::vector<Standard> standard;
 

@@ -1,4 +1,4 @@
-// Dividing the rows of a node by a split.
+// Divides the rows of a node by a split.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ inline std::vector<std::uint8_t> lower_by(const Hyperplane& split, const Columns
 
 }  // namespace detail
 
-// Whether each of some rows goes to the lower side.
+// Whether each row goes to the lower side.
 inline std::vector<std::uint8_t> go_lower(const Columns& columns, const Split& split, std::span<const Row> rows) {
   return std::visit([&](const auto& of) { return detail::lower_by(of, columns, rows); }, split);
 }

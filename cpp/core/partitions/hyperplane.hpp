@@ -29,7 +29,7 @@ namespace baytree {
 inline constexpr double kWorthARound = 0.1, kWorthATurn = 1e-6;  // nats
 
 // A hyperplane sum_j coefficients[j] * x[parts[j]] <= threshold; parts number the features of Points.
-struct Candidate {
+struct CandidatePlane {
   std::vector<std::size_t> parts;
   std::vector<double> coefficients;
   std::size_t order = 0;  // of the outcome's, that it was fitted to
@@ -70,7 +70,7 @@ inline double shortest_between(double below, double above) {
 }  // namespace detail
 
 // Rounds the coefficients as far as no point changes sides, so that the rule can be read aloud.
-inline void round_off(const Points& points, Candidate& plane, std::vector<double>& projection) {
+inline void round_off(const Points& points, CandidatePlane& plane, std::vector<double>& projection) {
   points.project(plane.parts, plane.coefficients, projection);
   std::vector<std::uint8_t> is_lower(points.n);
   for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
@@ -103,8 +103,8 @@ class PointSplitter {
   PointSplitter(const PointSplitter& other, HyperplaneScratch& scratch)
       : PointSplitter(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
 
-  Candidate best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
-                       std::size_t order) {
+  CandidatePlane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
+                            std::size_t order) {
     auto& s = scratch_;
     points_.project(parts, coefficients, s.projection);
     if (!order_by(s.projection)) return {};
@@ -123,11 +123,11 @@ class PointSplitter {
 
   // Changes one coefficient at a time, and then the threshold, to what is best; gives up what is hopeless after a
   // round.
-  Candidate climb(Candidate at, int n_rounds, double hopeless) {
+  CandidatePlane climb(CandidatePlane at, int n_rounds, double hopeless) {
     for (int round = 0; round < n_rounds; ++round) {
       const double before = at.score();
       for (std::size_t j = 1; j < at.parts.size() && at.exists(); ++j) {
-        Candidate turned = turn(at, j);
+        CandidatePlane turned = turn(at, j);
         if (turned.score() > at.score()) at = std::move(turned);
       }
       if (!(at.score() > before + kWorthARound && at.score() > hopeless)) break;
@@ -135,8 +135,8 @@ class PointSplitter {
     return at;
   }
 
-  // Fits the direction anew to the rows near the hyperplane; `width` tells how near, in median distances.
-  Candidate refit(const Candidate& from, double width) {
+  // Fits the direction again to the rows near the hyperplane; `width` tells how near, in median distances.
+  CandidatePlane refit(const CandidatePlane& from, double width) {
     const std::vector<double> weight = weights_near(from, width);
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
@@ -172,7 +172,7 @@ class PointSplitter {
   }
 
   // The weights of the points, less with their distance.
-  std::vector<double> weights_near(const Candidate& plane, double width) {
+  std::vector<double> weights_near(const CandidatePlane& plane, double width) {
     points_.project(plane.parts, plane.coefficients, scratch_.projection);
     std::vector<double> weight(points_.n), sorted(points_.n);
     for (std::size_t i = 0; i < points_.n; ++i) {
@@ -190,7 +190,7 @@ class PointSplitter {
 
   // The best split after the best change of one coefficient, about the centre of its feature. A row changes sides where
   // the hyperplane passes it: those are the only changes to look at, in their order.
-  Candidate turn(const Candidate& from, std::size_t j) {
+  CandidatePlane turn(const CandidatePlane& from, std::size_t j) {
     auto& s = scratch_;
     const std::size_t part = from.parts[j];
     find_turns(from, part);
@@ -213,7 +213,7 @@ class PointSplitter {
   }
 
   // By row, the change of a part's coefficient at which the hyperplane passes it.
-  void find_turns(const Candidate& from, std::size_t part) {
+  void find_turns(const CandidatePlane& from, std::size_t part) {
     const double* x = points_.values(part);
     const double centre = points_.standard[part].centre;
     points_.project(from.parts, from.coefficients, scratch_.projection);
@@ -225,7 +225,7 @@ class PointSplitter {
     }
   }
 
-  // The statistics of the lower side behind each turn that leaves rows on both sides, one set behind the other;
+  // The statistics of the lower side behind each turn that leaves rows on both sides, one set after another;
   // scratch.behind has their positions in the order of the turns.
   std::vector<typename T::Number> lower_after_turns(std::size_t part) {
     using Number = typename T::Number;

@@ -38,9 +38,9 @@ class MonotonicNode {
     forbid_from(lower, feature, direction, splits, splits.n_missing_upper, splits.positions.size());
   }
 
-  void forbid(const CategoryList<Number>& sets, SplitList& splits) {
+  void forbid(const CategoryList<Number>& categories, SplitList& splits) {
     for (std::size_t i = 0; i < splits.log_likelihood.size(); ++i)
-      if (!allows(&sets.lower[i * outcome_.width()], 0)) splits.log_likelihood[i] = kMinusInfinity;
+      if (!allows(&categories.lower[i * outcome_.width()], 0)) splits.log_likelihood[i] = kMinusInfinity;
   }
 
   // Bounds of the children, given their statistics.

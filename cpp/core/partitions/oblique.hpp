@@ -3,7 +3,7 @@
 // Directions come from least squares: what the outcome orders rows by (the indicator of a class, the value, the rate)
 // on the features, standardised in the node, with a small ridge. For two classes this is the direction of Fisher's
 // discriminant. The moments of the node hold all that it takes, so to go from all features down to a few is to solve
-// small systems: the features with the smallest coefficients leave, and the rest is fitted anew. Every direction gets
+// small systems: the features with the smallest coefficients leave, and the rest is fitted again. Every direction gets
 // its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
 // what was found is turned once more on many, and gets its threshold from all of them. Missing values take the mean of
 // the node; categorical features, and those that predictions must rise or fall with, take no part.
@@ -78,13 +78,13 @@ class HyperplaneSearch {
     if (points().features.size() < 2) return {};
     find_all_moments();
     find_log_prior();
-    Candidate best = among(kFewRows, rival,
-                           [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
+    CandidatePlane best = among(kFewRows, rival,
+                                [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
     auto split_again = [&](PointSplitter<T>& splitter, double) {
       return splitter.best_along(best.parts, best.coefficients, best.order);
     };
     auto turn_again = [&](PointSplitter<T>& splitter, double own) {
-      Candidate again = split_again(splitter, own);
+      CandidatePlane again = split_again(splitter, own);
       return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
     };
     if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
@@ -155,7 +155,7 @@ class HyperplaneSearch {
 
   // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
   template <class Work>
-  Candidate among(std::size_t most, double rival, Work work) {
+  CandidatePlane among(std::size_t most, double rival, Work work) {
     if (n() <= most) {
       PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
       return work(all, rival);
@@ -179,8 +179,8 @@ class HyperplaneSearch {
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.
-  Candidate search(PointSplitter<T>& splitter, double rival) {
-    std::vector<Candidate> candidates;
+  CandidatePlane search(PointSplitter<T>& splitter, double rival) {
+    std::vector<CandidatePlane> candidates;
     for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
       const std::vector<double>& moment = scratch_.moments.with[order];
       std::vector<std::size_t> chosen(points().features.size());
@@ -192,9 +192,9 @@ class HyperplaneSearch {
         candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
       }
     }
-    Candidate best;
-    for (Candidate& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
-           Candidate split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
+    CandidatePlane best;
+    for (CandidatePlane& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
+           CandidatePlane split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
            if (split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
            return split;
          }))
@@ -210,8 +210,8 @@ class HyperplaneSearch {
 
   // What work(splitter, i) finds for every i, on all threads.
   template <class Work>
-  std::vector<Candidate> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
-    std::vector<Candidate> found(n_tries);
+  std::vector<CandidatePlane> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
+    std::vector<CandidatePlane> found(n_tries);
     Interrupt nobody(nullptr);
     parallel_for(n_tries, scratch_.threads.size(), nobody, [&](std::size_t i, std::size_t worker) {
       PointSplitter<T> own(splitter, scratch_.threads[worker]);
@@ -220,7 +220,7 @@ class HyperplaneSearch {
     return found;
   }
 
-  static void keep_better(Candidate found, Candidate& best) {
+  static void keep_better(CandidatePlane found, CandidatePlane& best) {
     if (found.score() > best.score()) best = std::move(found);
   }
 
@@ -241,9 +241,9 @@ class HyperplaneSearch {
   }
 
   // Climbs from other directions, near and far: what no change of one coefficient can better may not be the best. Every
-  // thread tries one; behind one that is better the rest is tried anew from there, so that their number changes
+  // thread tries one; behind one that is better the rest is tried again from there, so that their number changes
   // nothing.
-  void shake(PointSplitter<T>& splitter, Candidate& best) {
+  void shake(PointSplitter<T>& splitter, CandidatePlane& best) {
     const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
     std::minstd_rand random(1);
     std::vector<double> noise(n_shakes * n_parts);
@@ -256,14 +256,14 @@ class HyperplaneSearch {
                          best.score() - kWithinReach);
       });
       const auto better = std::find_if(found.begin(), found.end(),
-                                       [&](const Candidate& one) { return one.score() > best.score(); });
+                                       [&](const CandidatePlane& one) { return one.score() > best.score(); });
       next += better == found.end() ? n_tries : static_cast<std::size_t>(better - found.begin()) + 1;
       if (better != found.end()) best = std::move(*better);
     }
   }
 
   // The coefficients of a hyperplane, moved by noise in one of some widths.
-  std::vector<double> shaken(const Candidate& plane, std::size_t turn, const double* noise) const {
+  std::vector<double> shaken(const CandidatePlane& plane, std::size_t turn, const double* noise) const {
     constexpr std::array<double, 4> widths{0.1, 0.01, 1.0, 0.03};
     const std::vector<Standard> standard = standards(plane.parts);
     std::vector<double> direction(plane.coefficients);
@@ -273,7 +273,7 @@ class HyperplaneSearch {
     return led_by_one(direction, standard);
   }
 
-  Partition partition_of(const Candidate& plane) const {
+  Partition partition_of(const CandidatePlane& plane) const {
     if (!plane.exists()) return {};
     const Points& p = points();
     Hyperplane split{{}, plane.threshold};

@@ -54,7 +54,7 @@ void list_partitions(const ScoredNode<T>& scored, std::size_t feature, const Col
   else monotonic.forbid(sorted, settings.direction(feature), list.splits);
 }
 
-// How many values come before the missing ones in an order that is sorted by code.
+// The number of values before the missing ones, in an order sorted by code.
 template <class Entry, class IsMissing>
 std::size_t count_present(std::span<const Entry> order, IsMissing&& is_missing) {
   if (order.empty() || !is_missing(order.back())) return order.size();

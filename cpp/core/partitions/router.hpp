@@ -1,4 +1,4 @@
-// Sends rows down a fitted tree.
+// Routes rows down a fitted tree.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,8 @@ inline bool rows_have_infinity(const Table& table, std::size_t first, std::size_
   return false;
 }
 
-// A tree that was checked and laid out for walking: 16 bytes a node, the two children of a node side by side, and
-// leaves that lead back to themselves, so that a row takes a step without asking whether it has arrived.
+// A tree, checked and laid out for walking: 16 bytes per node, the two children of a node side by side, and leaves that
+// lead back to themselves, so that a row takes a step without a test whether it has arrived.
 class Router {
  public:
   Router(const SplitArrays& splits, std::size_t n_features) : n_features_(n_features) {
@@ -77,7 +77,7 @@ class Router {
     rules_.finish();
   }
 
-  // The leaf of each row; returns whether no value is infinite, which is cheap to see while they are in cache.
+  // Finds the leaf of each row; returns whether no value is infinite, which is cheap to check while they are in cache.
   bool route(const Table& table, const FeatureColumns& columns, std::span<std::int64_t> leaves, std::size_t n_threads,
              Interrupt& interrupt) const {
     return with_places(table, columns, rules_, n_features_,
@@ -130,7 +130,7 @@ class Router {
     return no_infinity;
   }
 
-  // Groups of rows go down together, which hides the wait for memory.
+  // Groups of rows go down together, which hides the latency of memory.
   template <class Place>
   void walk_together(const Place& place, const Table& table, std::size_t first, std::size_t stop,
                      std::span<std::int64_t> leaves) const {
@@ -139,7 +139,7 @@ class Router {
       std::array<std::int32_t, kGroup> at{};
       bool arrived;
       do {
-        for (int step = 0; step < 2; ++step)  // leaves lead to themselves, so a step too many does no harm
+        for (int step = 0; step < 2; ++step)  // leaves lead to themselves, so an extra step does no harm
           for (std::size_t k = 0; k < size; ++k) {
             const Step node = steps[at[k]];
             const double x =
@@ -175,8 +175,8 @@ class Router {
   }
 
   std::size_t n_features_;
-  SplitRules rules_;                // by place
-  std::vector<Step> steps_;         // by place
+  SplitRules rules_;  // by place
+  std::vector<Step> steps_;  // by place
   std::vector<std::int64_t> node_;  // the number that each place has in the fitted tree
 };
 

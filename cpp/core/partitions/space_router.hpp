@@ -1,4 +1,4 @@
-// Sends rows down all trees of a tree space at once.
+// Routes rows down all trees of a tree space at once.
 #pragma once
 
 #include <algorithm>

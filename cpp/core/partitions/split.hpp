@@ -87,7 +87,7 @@ inline std::int32_t feature_of(const Split& split) {
       split);
 }
 
-// Whether two splits of a node are one: of hyperplanes only the best of each set of features is known.
+// Whether two splits of a node are the same. Hyperplanes are if their features are: only the best one of them is found.
 inline bool same_split(const Split& a, const Split& b) {
   const auto* plane = std::get_if<Hyperplane>(&a);
   const auto* other = std::get_if<Hyperplane>(&b);

@@ -17,8 +17,8 @@
 
 namespace baytree {
 
-// One entry per split, owned by somebody else. The categories of split i, all that its training rows had, are those
-// from category_start[i] on, the terms of a hyperplane those from hyperplane_start[i] on.
+// Views of parallel arrays, one entry per split. The categories of split i (all that its training rows had) start at
+// category_start[i], the terms of a hyperplane at hyperplane_start[i].
 struct SplitArrays {
   std::span<const std::int64_t> children_left, children_right;
   std::span<const std::uint8_t> kind;  // SplitKind
@@ -62,7 +62,7 @@ inline void check_lengths(const SplitArrays& splits) {
 
 }  // namespace detail
 
-// Refuses damaged arrays: nothing may lead outside of them. Where children may be is for the caller to check.
+// Rejects damaged arrays: nothing may lead outside of them. The caller checks the children.
 inline void check_splits(const SplitArrays& splits, std::size_t n_features) {
   detail::check_lengths(splits);
   constexpr std::int64_t most_categories = std::int64_t{1} << 32;
@@ -84,10 +84,10 @@ inline void check_splits(const SplitArrays& splits, std::size_t n_features) {
     require(detail::is_feature(feature, n_features), "a hyperplane has a feature that does not exist");
 }
 
-// Tells which way a row goes at a split.
+// Decides which way a row goes at a split.
 class SplitRules {
  public:
-  // Adds a split of arrays that were checked.
+  // Adds a split from checked arrays.
   void add(const SplitArrays& splits, std::size_t i) {
     const SplitKind kind = splits.kind_of(i);
     Rule rule{kind, splits.missing_go_to_left[i], splits.unseen_go_to_left[i], splits.threshold[i],
@@ -101,7 +101,7 @@ class SplitRules {
     rules_.push_back(rule);
   }
 
-  // Forgets what only `add` needs.
+  // Must follow the last `add`.
   void finish() {
     std::sort(features_.begin(), features_.end());
     features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
@@ -109,8 +109,8 @@ class SplitRules {
 
   double threshold(std::size_t i) const { return rules_[i].threshold; }
   std::size_t feature(std::size_t i) const { return rules_[i].feature; }
-  bool thresholds_only() const { return thresholds_only_; }  // a row without missing values needs no more
-  const std::vector<std::size_t>& features() const { return features_; }  // those in use, ascending
+  bool thresholds_only() const { return thresholds_only_; }  // enough for rows without missing values
+  const std::vector<std::size_t>& features() const { return features_; }  // those that splits use, ascending
 
   // value(feature) is the row's.
   template <class Value>
@@ -173,7 +173,7 @@ class SplitRules {
   bool thresholds_only_ = true;
 };
 
-// Where the value of a feature is from the start of its row: feature f is in column f, ...
+// The offset of a feature from the start of its row: feature f is in column f, ...
 struct InOrder {
   std::ptrdiff_t column_stride;
   std::ptrdiff_t operator()(std::size_t feature) const { return static_cast<std::ptrdiff_t>(feature) * column_stride; }
@@ -188,7 +188,7 @@ struct Anywhere {
 // The column of each feature, -1 for those that a table does not have; none: every feature in order.
 using FeatureColumns = std::optional<std::span<const std::int64_t>>;
 
-// Calls work(place), place telling where a table has the features that the rules ask for.
+// Calls work(place) with a function that finds the features of the rules in a table.
 template <class Work>
 auto with_places(const Table& table, const FeatureColumns& columns, const SplitRules& rules, std::size_t n_features,
                  Work&& work) {

@@ -1,4 +1,4 @@
-// Making nodes: the root, and the two children that a split gives a node.
+// Making the nodes of a tree, and putting them in order.
 #pragma once
 
 #include <cstddef>

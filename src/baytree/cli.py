@@ -7,6 +7,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="baytree", description="Bayesian decision trees.")
+    parser.add_argument("--version", action="version", version=f"baytree {version('baytree')}")
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_report(commands)
     _add_reproduce(commands)
@@ -64,6 +66,7 @@ def _add_report(commands: Any) -> None:
 
 
 def _report(options: argparse.Namespace) -> Path:
+    _refuse_to_overwrite(options.out, [options.data, options.model])
     X, y = _read_csv(options.data, options.target)
     if options.model is None:
         outcome = options.outcome or ("class" if _holds_classes(y) else "normal")
@@ -73,6 +76,13 @@ def _report(options: argparse.Namespace) -> Path:
         model = load(options.model)
     title = options.title or f"{options.target}, from {Path(options.data).name}"
     return report.write(model, X, y, options.out, title=title, source=_fingerprint(Path(options.data)))
+
+
+def _refuse_to_overwrite(out: str, inputs: Sequence[str | None]) -> None:
+    """An output is never one of the inputs."""
+    for path in inputs:
+        if path is not None and Path(out).resolve() == Path(path).resolve():
+            raise ValueError(f"--out would overwrite {path!r}, which is read: give it another name.")
 
 
 def _fingerprint(path: Path) -> str:

@@ -13,14 +13,14 @@ from ..tree import Tree
 
 def update_tree(tree: Tree, leaves: IntArray, target: Target, outcome: Outcome) -> Tree:
     """Add rows to the posteriors of the nodes they pass; what led to the structure stays as it was."""
-    statistics = outcome.sum_statistics(target, leaves, tree.node_count)
     n_rows = np.bincount(leaves, minlength=tree.node_count)
-    for depth in range(tree.max_depth, 0, -1):
-        below = np.flatnonzero(tree.depth == depth)
-        above = tree.parents[below]
-        np.add.at(statistics, above, statistics[below])
-        np.add.at(n_rows, above, n_rows[below])
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+        statistics = outcome.sum_statistics(target, leaves, tree.node_count)
+        for depth in range(tree.max_depth, 0, -1):
+            below = np.flatnonzero(tree.depth == depth)
+            above = tree.parents[below]
+            np.add.at(statistics, above, statistics[below])
+            np.add.at(n_rows, above, n_rows[below])
         posterior = outcome.update(tree.posterior, statistics)
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")

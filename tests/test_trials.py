@@ -89,7 +89,7 @@ def unscorable():
 @pytest.mark.parametrize(("what", "model", "more", "y"), list(unscorable()), ids=lambda value: str(value)[:20])
 def test_a_fit_that_cannot_score_its_data_raises_and_leaves_the_model(what, model, more, y):
     fitted = BayesianTreeClassifier().fit(X, np.arange(20) % 3) if what != "own" else None
-    with pytest.raises(ValueError, match="no finite likelihood|too large to be summed"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match=r"no finite likelihood|too large to be summed"), np.errstate(all="ignore"):
         model.fit(X, y, **more)
     assert "fitted_" not in vars(model)
     if fitted is not None and isinstance(model, BayesianTreeClassifier):
@@ -223,7 +223,7 @@ def test_a_file_is_checked_value_by_value(damage, with_checksum):
     damage(document)
     if with_checksum:
         document["sha256"] = _checksum(document)
-    with pytest.raises(ValueError, match="damaged|format version"):
+    with pytest.raises(ValueError, match=r"damaged|format version"):
         from_dict(document)
 
 

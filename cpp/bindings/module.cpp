@@ -11,6 +11,8 @@ void bind_routers(nanobind::module_& module);
 
 NB_MODULE(_core, module) {
   module.doc() = "The compiled core of baytree.";
+  // Fitted models hold routers, and may well live until the interpreter exits.
+  nanobind::set_leak_warnings(false);
   baytree::bindings::bind_columns(module);
   baytree::bindings::bind_priors(module);
   baytree::bindings::bind_categorical(module);

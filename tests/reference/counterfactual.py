@@ -40,7 +40,8 @@ def grid(model, feature):
 def distance(model, feature, old, new):
     if math.isnan(old) or math.isnan(new) or model.schema_.columns[feature].kind == "category":
         return 1.0
-    scale = np.longdouble(scale_of(model.tree_, feature))
+    whole = model.schema_.columns[feature].kind in ("ordered category", "truth value")
+    scale = np.longdouble(1.0 if whole else scale_of(model.tree_, feature))
     return float(min(abs(np.longdouble(new) - np.longdouble(old)) / scale, np.longdouble(1e300)))
 
 

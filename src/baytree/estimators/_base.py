@@ -231,6 +231,7 @@ class Estimator(BaseEstimator, ABC):
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
         check_is_fitted(self)
+        self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)
 
 

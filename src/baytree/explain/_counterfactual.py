@@ -7,10 +7,10 @@ number after it for ``x > t``; of categories the first.
 
 The distance of a changed number is its move divided by the feature's scale: the span between the lowest and the
 highest threshold that the tree has for it; where it has one, the size of that threshold; and 1 where that is 0. A
-hyperplane counts as the threshold at which it meets the feature's axis. Ordered categories and truth values move from
-position to position. Another category, a missing value that is filled in and a value that becomes missing count 1.
-Distances of two features add up. Of equal distances the change of fewer features counts, then of those that come first
-in the table, then the first leaf.
+hyperplane counts as the threshold at which it meets the feature's axis. A step to the next ordered category, and from
+one truth value to the other, counts 1, as do another category, a missing value that is filled in and a value that
+becomes missing. Distances of two features add up. Of equal distances the change of fewer features counts, then of those
+that come first in the table, then the first leaf.
 
 A value is proposed only where training rows show which way it goes: no category and no missing value that a split on
 the way sends to the larger side because it saw none. A feature of a hyperplane on the way does not become missing.
@@ -95,7 +95,7 @@ class Counterfactuals:
         self.schema = fitted.schema
         self.boxes = boxes_of(fitted.tree, fitted.schema)
         self.hyperplanes = hyperplanes_of(fitted.tree)
-        self.scale = _scales(fitted.tree, self.hyperplanes)
+        self.scale = _scales(fitted, self.hyperplanes)
 
     def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual | None, Counterfactual | None]:
         """The smallest changes of one feature, and of at most two, of a row that is in a leaf."""
@@ -220,15 +220,17 @@ def _distance(old: float, new: float, scale: float) -> float:
     return min(distance, _FARTHEST)
 
 
-def _scales(tree: Tree, hyperplanes: dict[int, Hyperplane]) -> list[float]:
+def _scales(fitted: FittedTree, hyperplanes: dict[int, Hyperplane]) -> list[float]:
     """The scale of every feature."""
+    tree = fitted.tree
     thresholds: list[list[float]] = [[] for _ in range(tree.n_features)]
     for node in np.flatnonzero(tree.is_of(SplitKind.THRESHOLD)):
         thresholds[tree.feature[node]].append(float(tree.threshold[node]))
     for plane in hyperplanes.values():
         for feature in plane.features:
             thresholds[feature].append(plane.threshold / plane.coefficient(feature))
-    return [_scale(found) for found in thresholds]
+    columns = fitted.schema.columns
+    return [1.0 if column.is_whole else _scale(found) for column, found in zip(columns, thresholds, strict=True)]
 
 
 def _scale(thresholds: list[float]) -> float:

@@ -84,7 +84,7 @@ def _dictionary(series: Any) -> tuple[IntArray, list[Any]]:
         return (codes, native.dtype.categories.to_list()) if series.dtype == nw.Enum else _renumbered(codes, native)
     values = series.to_list()
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    labels = _arrow_labels(native)
+    labels = _arrow_labels(native, series.name)
     place = {label: i for i, label in enumerate(labels)}
     found = np.array(
         [-1 if gone else place[value] for value, gone in zip(values, missing, strict=True)], dtype=np.int64
@@ -101,9 +101,12 @@ def _renumbered(codes: IntArray, native: Any) -> tuple[IntArray, list[Any]]:
     return result, native.gather(np.flatnonzero(known)[first]).to_list()
 
 
-def _arrow_labels(native: Any) -> list[Any]:
+def _arrow_labels(native: Any, name: str) -> list[Any]:
     """The labels of an Arrow dictionary column, whose chunks may differ in theirs."""
-    labels: dict[Any, None] = {}
-    for chunk in native.chunks if hasattr(native, "chunks") else [native]:
-        labels |= dict.fromkeys(chunk.dictionary.to_pylist())
-    return list(labels)
+    chunks = native.chunks if hasattr(native, "chunks") else [native]
+    lists = [chunk.dictionary.to_pylist() for chunk in chunks]
+    if native.type.ordered and any(labels != lists[0] for labels in lists):
+        raise ValueError(
+            f"Column {name!r} of X has ordered categories that differ from chunk to chunk: unify them first."
+        )
+    return list(dict.fromkeys(label for labels in lists for label in labels))

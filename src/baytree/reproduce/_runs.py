@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold
 
 from .._typing import AnyArray, FloatArray
 from ..datasets import DataSet
+from ..estimators import BayesianTreeRegressor, TreeSpaceRegressor
 from ._models import Model
 
 Key = tuple[str, str, int, int]  # set, model, repeat, fold
@@ -70,10 +71,11 @@ def folds(data: DataSet, models: dict[str, Model], repeats: int, *, is_regressio
                 yield Run(data, name, model, repeat, fold, is_regression)
 
 
-def _n_leaves(model: Any) -> float:
-    if hasattr(model, "estimators_"):
-        return float(sum(tree.get_n_leaves() for tree in np.ravel(model.estimators_)))
-    return float(model.get_n_leaves()) if hasattr(model, "get_n_leaves") else float("nan")
+def _n_leaves(peer: Any) -> float:
+    """Leaves of a model of any library; of a forest in all its trees; NaN where nobody counts them."""
+    if hasattr(peer, "estimators_"):
+        return float(sum(tree.get_n_leaves() for tree in np.ravel(peer.estimators_)))
+    return float(peer.get_n_leaves()) if hasattr(peer, "get_n_leaves") else float("nan")
 
 
 def _figures_of_classes(probability: FloatArray, y: AnyArray) -> dict[str, float]:
@@ -94,13 +96,13 @@ def expected_calibration_error(probability: FloatArray, y: AnyArray, n_bins: int
     return float(np.abs(distance[rows > 0]).sum() / len(y))
 
 
-def _figures_of_numbers(model: Any, X: FloatArray, y: AnyArray) -> dict[str, float]:
+def _figures_of_numbers(peer: Any, X: FloatArray, y: AnyArray) -> dict[str, float]:
     start = time.perf_counter()
-    result = {"r2": float(r2_score(y, model.predict(X)))}
+    result = {"r2": float(r2_score(y, peer.predict(X)))}
     result["predict_time"] = time.perf_counter() - start
-    if hasattr(model, "predict_dist"):
-        low, high = model.predict_interval(X, level=0.9).T
-        result["density"] = float(-np.mean(model.predict_dist(X).logpdf(y)))
+    if isinstance(peer, (BayesianTreeRegressor, TreeSpaceRegressor)):  # others predict no distributions
+        low, high = peer.predict_interval(X, level=0.9).T
+        result["density"] = float(-np.mean(peer.predict_dist(X).logpdf(y)))
         result["coverage"] = float(np.mean((low <= y) & (y <= high)))
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -26,7 +27,7 @@ from ..fitted import Fitted
 from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
-from ..priors import as_partition_prior
+from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._data import TrainingData
 from ._targets import TargetReader
@@ -94,6 +95,29 @@ class Estimator(BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; deep ones are those of the partition prior: ``partition_prior__split`` and others."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            given = self.partition_prior
+            prior = given if isinstance(given, PartitionPrior) else PartitionPrior()
+            params |= {f"partition_prior__{field.name}": getattr(prior, field.name) for field in fields(PartitionPrior)}
+            if prior is not given:
+                params["partition_prior__split"] = given
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, so that ``GridSearchCV`` can search over ``partition_prior__split`` too."""
+        deep = {name: value for name, value in params.items() if name.startswith("partition_prior__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in deep})
+        if deep:
+            own = {name.removeprefix("partition_prior__"): value for name, value in deep.items()}
+            unknown = [name for name in own if name not in {field.name for field in fields(PartitionPrior)}]
+            if unknown:
+                raise ValueError(f"PartitionPrior has no parameter {unknown[0]!r}.")
+            self.partition_prior = replace(as_partition_prior(self.partition_prior), **own)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """The one fit of all estimators."""
@@ -250,8 +274,16 @@ def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:
     by_column = schema.by_position("feature_prior", feature_prior)
     if by_column is not None:
         for column, weight in by_column.items():
-            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0)
+            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0, low_ok=True)
         feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
-    return check_positive_array(
-        "feature_prior", feature_prior, length=n_features, one_per=f"feature ({n_features} of them)"
+    given = np.asarray(feature_prior)
+    is_left_out = given == 0 if given.shape == (n_features,) else np.zeros(n_features, dtype=bool)
+    if n_features and is_left_out.all():
+        raise ValueError("feature_prior is zero throughout: at least one feature must have weight.")
+    weights = check_positive_array(
+        "feature_prior",
+        np.where(is_left_out, 1.0, given) if is_left_out.any() else feature_prior,
+        length=n_features,
+        one_per=f"feature ({n_features} of them), or zero to leave it out",
     )
+    return np.where(is_left_out, 0.0, weights)

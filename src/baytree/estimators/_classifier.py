@@ -24,13 +24,14 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     ----------
     prior
         Dirichlet prior of the class probabilities in a leaf: None for 20 pseudo-observations in all, evenly
-        spread; a number for that many per class; an array of one per class, in the order of ``classes_``; or
-        ``"evidence"``: the strength with the highest `log_evidence_`, of half to a hundred in all.
+        spread; a number for that many per class; an array of one per class, in the order of ``classes_``, or a dict by
+        class label; ``"paper"`` for the paper's 20 in all; or ``"evidence"``: the strength with the highest
+        `log_evidence_`, of half to a hundred in all.
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
-        One positive weight per feature, or a dict of weights by name or position (others: 1): how probable a split
-        along it is beforehand. None: all alike.
+        One weight per feature, or a dict of weights by name or position (others: 1): how probable a split along it is
+        beforehand. Zero leaves a feature out. None: all alike.
     smoothing
         The paper's delta: a child's prior is its parent's plus `smoothing` times its own class counts.
     lookahead

@@ -110,7 +110,7 @@ class ClassReader:
     def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
         """Of so many classes."""
         n_classes = 0 if classes is None else len(classes)
-        return CategoricalOutcome.candidates(target, prior, ClassOptions(n_classes, self.pseudo_observations))
+        return CategoricalOutcome.candidates(target, prior, ClassOptions(n_classes, self.pseudo_observations, classes))
 
     @staticmethod
     def _weighted(target: Target, by_class: FloatArray) -> Target:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,7 @@ from ._settings import Growth
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:
     """Encode the columns of a table; short ones need no bins."""
-    X, engine = rows.matrix, growth.engine
+    X, engine = _without(rows.matrix, growth.feature_weight == 0), growth.engine
     n_bins = engine.n_bins if len(rows) > engine.subtree_rows else 0
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
     how = (is_nominal.astype(np.uint8), n_bins, keep_values, growth.n_threads)
@@ -23,3 +25,13 @@ def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Colu
         X = X.copy()  # the caller's stays as it is
         X.sum_duplicates()
     return _core.encode_sparse(X.shape[0], X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), *how)
+
+
+def _without(X: Any, left_out: BoolArray) -> Any:
+    """Make columns of weight zero constant: then no split and no hyperplane uses them."""
+    if not left_out.any():
+        return X
+    if sparse.issparse(X):
+        keep = sparse.diags_array(np.where(left_out, 0.0, 1.0))
+        return sparse.csc_matrix(X @ keep)
+    return np.where(left_out, 0.0, X)

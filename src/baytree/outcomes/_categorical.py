@@ -21,6 +21,7 @@ from .._validation import check_positive_array, check_real, shown
 from ._base import Outcome
 from ._target import Target
 
+PAPER_PSEUDO_OBSERVATIONS = 20.0
 DEFAULT_PSEUDO_OBSERVATIONS = 20.0
 _CANDIDATE_PSEUDO_OBSERVATIONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _MOST_CLASSES = 2**16
@@ -33,6 +34,7 @@ class ClassOptions:
 
     n_classes: int
     pseudo_observations: float = DEFAULT_PSEUDO_OBSERVATIONS
+    classes: AnyArray | None = None  # their labels, for a prior that is given by label
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,14 @@ class CategoricalOutcome(Outcome):
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
             return cls(np.full(n, options.pseudo_observations / n))
+        if isinstance(prior, str) and prior == "paper":
+            return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n))
         if isinstance(prior, str):
-            raise ValueError(f"prior must be None, a number, one number per class or 'evidence'; got {shown(prior)}.")
+            raise ValueError(
+                f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {shown(prior)}."
+            )
+        if isinstance(prior, dict):
+            prior = _by_label(prior, options.classes)
         if isinstance(prior, Real) and not isinstance(prior, bool):
             alphas = np.full(n, check_real("prior", prior, low=0))
         else:
@@ -135,6 +143,18 @@ class CategoricalOutcome(Outcome):
     def state(self) -> dict[str, Any]:
         """The prior."""
         return {"prior": self.prior}
+
+
+def _by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:
+    """A prior that is given by class label, in the order of the classes."""
+    labels = [] if classes is None else classes.tolist()
+    for label in prior:
+        if label not in labels:
+            raise ValueError(f"prior names the class {shown(label)}, which is not one of the classes {shown(labels)}.")
+    for label in labels:
+        if label not in prior:
+            raise ValueError(f"prior lacks the class {shown(label)}: give a number for each of {shown(labels)}.")
+    return [prior[label] for label in labels]
 
 
 class Betas:

@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub figures bench fuzz sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub figures bench fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -59,6 +59,11 @@ endef
 # Every header is compiled alone, too.
 test-core: $(VENV)/installed-dev
 	$(call core-tests,core,,core_headers)
+
+# The same with another compiler.
+CLANG ?= clang++
+test-clang: $(VENV)/installed-dev
+	$(call core-tests,core-clang,-DCMAKE_CXX_COMPILER=$(CLANG))
 
 # The same tests under the address, undefined-behaviour and thread sanitizers.
 sanitize: sanitize-quick

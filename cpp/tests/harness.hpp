@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
-#include <source_location>
 #include <span>
 #include <sstream>
 #include <string>
@@ -17,7 +16,17 @@
 
 namespace baytree::tests {
 
-using Where = std::source_location;
+// std::source_location, which clang knows from 15 on.
+struct Where {
+  const char* file;
+  int number;
+
+  static constexpr Where current(const char* file = __builtin_FILE(), int number = __builtin_LINE()) {
+    return {file, number};
+  }
+  const char* file_name() const { return file; }
+  int line() const { return number; }
+};
 
 struct Test {
   std::string_view name;

@@ -19,13 +19,18 @@ namespace baytree {
 #else
 #define BAYTREE_INLINE
 #endif
+#if defined(__clang__)
+#define BAYTREE_AVX512 "avx512f,avx512dq,avx512vl"
+#else
+#define BAYTREE_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
 #if defined(__GNUC__) && defined(__x86_64__)
 template <class Function>
 [[gnu::target("avx2")]] auto call_with_avx2(Function function) {
   return function();
 }
 template <class Function>
-[[gnu::target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")]] auto call_with_avx512(Function function) {
+[[gnu::target(BAYTREE_AVX512)]] auto call_with_avx512(Function function) {
   return function();
 }
 template <class Function>

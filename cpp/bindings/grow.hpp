@@ -42,6 +42,7 @@ class ArraysOf {
  private:
   template <class Field>
   auto values(Field&& field) const {
+    check_signals();  // ten million partitions take their time
     std::vector<std::decay_t<decltype(field(thing_(0)))>> result(n_);
     for (std::size_t i = 0; i < n_; ++i) result[i] = field(thing_(i));
     return result;

@@ -17,10 +17,16 @@ auto without_gil(Call&& call) {
       const nb::gil_scoped_acquire held;
       return PyErr_CheckSignals() != 0;
     });
+    const WorksUnder here(interrupt);
     return call(interrupt);
   } catch (const Interrupted&) {
     throw nb::python_error();  // the handler left its exception (KeyboardInterrupt) pending
   }
+}
+
+// Between long steps that hold the GIL.
+inline void check_signals() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 // After a call that ended early and kept what it had: whether the user asked for it. Other signals are raised.

@@ -17,6 +17,7 @@
 #include "data/sort.hpp"
 #include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "partitions/divide.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
@@ -51,6 +52,7 @@ template <Outcome T>
 SortedFeature<Keyed> list_feature(const Columns& columns, const ScoredNode<T>& scored, std::size_t feature,
                                   std::span<const Row> rows, const Settings& settings,
                                   FeatureScratch<typename T::Number>& scratch) {
+  stop_if_asked();
   const Column& column = columns.columns[feature];
   const SortedFeature<Keyed> sorted = sorted_feature(column, rows, scratch.order, scratch.spare);
   list_partitions(scored, feature, column, sorted, settings, scratch.list,

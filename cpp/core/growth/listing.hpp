@@ -110,9 +110,11 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
       [&](std::size_t f, const FeatureScore&) {
         if (listing.most == 0) return;
         detail::choose_listed(scratch.feature.list, listing, rows.size(), scratch.chosen);
-        for (const std::uint32_t i : scratch.chosen)
+        for (const std::uint32_t i : scratch.chosen) {
+          if (result.size() % 4096 == 0) stop_if_asked();
           result.push_back(partition_at(scratch.feature.list, i, f, columns, sorted, log_prior.of_feature(f),
                                         [&](Keyed entry) { return rows[row_in_node(entry)]; }));
+        }
       });
   Decision decision = decide(node, settings, scratch.scores, [&](double rival) {
     return HyperplaneSearch<T>(columns, scored, rows, settings, scratch.hyperplanes).find(rival);

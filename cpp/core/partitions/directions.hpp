@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "math/vector_math.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -111,6 +112,7 @@ inline Moments find_moments(const Points& points, const std::vector<std::size_t>
   constexpr std::size_t block = 256;  // rows whose values stay in the cache
   std::vector<double> z(k * block), response(block), root(block);
   for (std::size_t begin = 0; begin < points.n; begin += block) {
+    stop_if_asked();
     const std::size_t size = std::min(block, points.n - begin);
     for (std::size_t i = 0; i < size; ++i) root[i] = std::sqrt(weight[begin + i] / total);
     for (std::size_t a = 0; a < k; ++a) {

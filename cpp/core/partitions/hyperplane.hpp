@@ -16,6 +16,7 @@
 #include "data/rank.hpp"
 #include "data/sort.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "partitions/directions.hpp"
 #include "partitions/monotonic.hpp"
 #include "partitions/node.hpp"
@@ -75,6 +76,7 @@ inline void round_off(const Points& points, CandidatePlane& plane, std::vector<d
   std::vector<std::uint8_t> is_lower(points.n);
   for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
   for (int digits = 1; digits <= 17; ++digits) {
+    stop_if_asked();
     std::vector<double> rounded = plane.coefficients;
     for (double& coefficient : rounded) coefficient = detail::rounded_to(coefficient, digits);
     points.project(plane.parts, rounded, projection);
@@ -105,6 +107,7 @@ class PointSplitter {
 
   CandidatePlane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                             std::size_t order) {
+    stop_if_asked();
     auto& s = scratch_;
     points_.project(parts, coefficients, s.projection);
     if (!order_by(s.projection)) return {};
@@ -191,6 +194,7 @@ class PointSplitter {
   // The best split after the best change of one coefficient, about the centre of its feature. A row changes sides where
   // the hyperplane passes it: those are the only changes to look at, in their order.
   CandidatePlane turn(const CandidatePlane& from, std::size_t j) {
+    stop_if_asked();
     auto& s = scratch_;
     const std::size_t part = from.parts[j];
     find_turns(from, part);

@@ -107,6 +107,7 @@ class HyperplaneSearch {
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
       if (column.is_categorical || column.n_codes < 2 || settings_.direction(f) != 0) continue;
+      stop_if_asked();
       const std::size_t start = p.x.size();
       p.x.resize(start + n());
       column.read(rows_, p.x.data() + start);
@@ -213,10 +214,12 @@ class HyperplaneSearch {
   std::vector<CandidatePlane> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
     std::vector<CandidatePlane> found(n_tries);
     Interrupt nobody(nullptr);
-    parallel_for(n_tries, scratch_.threads.size(), nobody, [&](std::size_t i, std::size_t worker) {
-      PointSplitter<T> own(splitter, scratch_.threads[worker]);
-      found[i] = work(own, i);
-    });
+    Interrupt* own = Interrupt::of_this_thread();
+    parallel_for(n_tries, scratch_.threads.size(), own == nullptr ? nobody : *own,
+                 [&](std::size_t i, std::size_t worker) {
+                   PointSplitter<T> here(splitter, scratch_.threads[worker]);
+                   found[i] = work(here, i);
+                 });
     return found;
   }
 

@@ -53,10 +53,10 @@ FITTED_NAMES = [
         BayesianTreeClassifier(lookahead=1, max_depth=4),
         BayesianTreeClassifier(partitions="oblique"),
         BayesianTreeRegressor(partitions="oblique"),
-        TreeSpaceClassifier(max_nodes=100),
+        TreeSpaceClassifier(),
         TreeSpaceClassifier(space="prunings", prior="evidence"),
-        TreeSpaceRegressor(max_nodes=100, n_jobs=2),
-        TreeSpaceRegressor(space="roots", max_nodes=50),
+        TreeSpaceRegressor(),
+        TreeSpaceRegressor(space="roots", n_jobs=2),
     ]
 )
 def test_scikit_learn_check(estimator, check):

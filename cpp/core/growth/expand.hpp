@@ -78,11 +78,18 @@ struct Decision {
   Partition hyperplane;  // the best one; no split: there is none
 };
 
-// Chooses the mode and fills the node's posterior. search(rival) finds the best hyperplane.
+// The best hyperplane of a node, where there are any; search(rival) finds it.
+template <class Number, class Search>
+BestHyperplane best_hyperplane(const Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores,
+                               Search&& search) {
+  if (!(settings.oblique.share > 0.0)) return {};
+  return search(best_without_hyperplanes(node, settings.prior, scores));
+}
+
+// Chooses the mode and fills the node's posterior.
 template <class Number, class Search>
 Decision decide(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores, Search&& search) {
-  BestHyperplane hyperplane;
-  if (settings.oblique.share > 0.0) hyperplane = search(best_without_hyperplanes(node, settings.prior, scores));
+  BestHyperplane hyperplane = best_hyperplane(node, settings, scores, search);
   const Mode mode = choose_mode(node, settings.prior, scores, hyperplane);
   return {mode, std::move(hyperplane.partition)};
 }

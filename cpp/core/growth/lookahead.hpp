@@ -91,7 +91,8 @@ class LookaheadGrower {
       double& of_feature = best[static_cast<std::size_t>(partition.feature())];
       of_feature = std::max(of_feature, partition.score());
     }
-    choose_highest(best.size(), lookahead_.width, [&](std::uint32_t f) { return best[f]; }, scratch.chosen);
+    for (double& score : best) score = without_rounding_error(score);
+    choose_highest(best, lookahead_.width, kMinusInfinity, scratch.chosen);
     std::erase_if(found, [&](const Partition& partition) {
       return !std::binary_search(scratch.chosen.begin(), scratch.chosen.end(),
                                  static_cast<std::uint32_t>(partition.feature()));

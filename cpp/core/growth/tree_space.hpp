@@ -3,10 +3,21 @@
 // Z(node) = p0 L + sum_k p_k Z(lower_k) Z(upper_k), over the partitions that were opened, is the evidence of all trees
 // below a node. The graph starts as the greedy-modal tree, whose Z sums over its prunings. To open another partition of
 // a node is to grow the greedy-modal trees below its two sides and to add them, so every tree in the graph is complete.
-// What is opened next is what promises the largest share of the posterior. Nodes with the same rows are one.
+// What is opened next is what promises the largest share of the posterior. Nodes with the same rows are one: a
+// partition whose sides are known is opened by two links, and nothing is grown.
+//
+// Steps are taken in rounds. A round weighs the whole graph, so it takes as many steps as make the graph larger by
+// about 1 / kRound (by less where the graph is small and to weigh it costs nothing): in all, a step bears the weighing
+// of kRound nodes and choices for each that it adds, however many were opened before. The rest of its cost is its own:
+// the division of the node's rows (on the way down from the nearest node above whose rows are kept), and the growth of
+// what is new below. A node is listed again, for kMoreListed times as many of its partitions, when those that were are
+// opened, so that few listings serve many steps. Memory: a node has its statistics and at most kKeptRows rows, a choice
+// about 100 bytes, and there are at most kChoices choices to a node of the budget; of the partitions that were listed
+// and not opened there are at most kFirstListing at a node, or kMoreListed for each that was opened there.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -23,6 +34,7 @@
 #include "growth/greedy.hpp"
 #include "growth/listing.hpp"
 #include "growth/root.hpp"
+#include "growth/space_graph.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/divide.hpp"
@@ -40,30 +52,12 @@ struct Budget {
   std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // called after every round
 };
 
-template <class Number>
-struct SpaceNode {
-  struct Choice {
-    Partition partition;
-    std::size_t lower = 0, upper = 0;
-  };
-  Node<Number> node;
-  std::vector<Choice> choices;  // the partitions that were opened
-  std::vector<Partition> listed;  // the most probable ones that were not, the best first
-  std::size_t n_asked = 0;  // how many were asked for when they were listed; 0: they never were
-  bool all_listed = false;
-  std::size_t parent = 0, choice = 0;  // how its rows are found
-  bool is_lower = false;
-  std::size_t begin = 0, end = 0;  // nodes of the greedy tree: where they are
-  double log_evidence = 0.0, log_reach = 0.0;  // Z, and the probability that a tree has this node
-
-  double log_leaf() const { return node.log_leaf(); }
-  bool complete() const { return all_listed && listed.empty(); }
-};
-
-inline double log_add(double a, double b) {
-  const double high = std::max(a, b);
-  return high == kMinusInfinity ? high : high + std::log1p(std::exp(std::min(a, b) - high));
-}
+inline constexpr double kRound = 16.0;  // the part of the graph that a round adds
+inline constexpr double kSmallGraph = 4096.0;  // nodes and choices; rounds of smaller ones add less
+inline constexpr std::size_t kFewestSteps = 8;  // of a round; not the number of threads, on which nothing may depend
+inline constexpr std::size_t kChoices = 64;  // to a node of the budget
+inline constexpr std::size_t kKeptRows = 256;
+inline constexpr std::size_t kFirstListing = 16, kMoreListed = 8;
 
 template <Outcome T>
 class TreeSpace {
@@ -78,263 +72,287 @@ class TreeSpace {
   // Explores until the budget is spent, nothing is left, or an interruption; what was explored by then is kept.
   void explore(const std::vector<double>& root_prior, const Budget& budget) {
     Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, interrupt_);
-    auto tree = GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
-                    .grow(std::move(root), all_rows(columns_));
-    nodes_.reserve(tree.size());
-    absorb(std::move(tree), {});
-    n_greedy_ = nodes_.size();
-    if (budget.max_nodes > 0) place_rows();
-    most_nodes_ = budget.max_nodes == static_cast<std::size_t>(-1) ? budget.max_nodes
-                                                                   : nodes_.size() + budget.max_nodes;
-    if (budget.seconds)
-      interrupt_.stop_at(Interrupt::Clock::now() + std::chrono::duration_cast<Interrupt::Clock::duration>(
-                                                       std::chrono::duration<double>(std::min(*budget.seconds, 1e8))));
+    graph_.absorb(GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
+                      .grow(std::move(root), all_rows(columns_)),
+                  {});
+    if (budget.max_nodes == 0) return;
+    start(budget);
     try {
       std::vector<Worker> workers;
       for (std::size_t i = 0; i < n_threads_; ++i)
-        workers.push_back({GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, 1, interrupt_), {}});
-      while (nodes_.size() < most_nodes_ && widen(budget.root_only, workers))
-        if (budget.progress) budget.progress(nodes_.size() - n_greedy_, nodes_[0].log_evidence);
+        workers.push_back({GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, 1, interrupt_), {}, {}});
+      while (!is_spent() && widen(budget.root_only, workers))
+        if (budget.progress) budget.progress(graph_.size() - n_greedy_, graph_[0].log_evidence);
     } catch (const Interrupted&) {  // the steps that were under way are dropped
     }
   }
 
   // In the order of their depth, so that children come behind their parents.
-  std::vector<SpaceNode<Number>> take_nodes() {
-    std::vector<std::size_t> place(nodes_.size());
-    std::vector<SpaceNode<Number>> ordered;
-    ordered.reserve(nodes_.size());
-    for (const auto& level : by_depth_)
-      for (const std::size_t index : level) {
-        place[index] = ordered.size();
-        ordered.push_back(std::move(nodes_[index]));
-      }
-    for (auto& node : ordered)
-      for (auto& choice : node.choices) choice.lower = place[choice.lower], choice.upper = place[choice.upper];
-    return ordered;
-  }
+  std::vector<SpaceNode<Number>> take_nodes() { return graph_.take_nodes(); }
 
  private:
-  // Not the number of threads, on which nothing may depend. A round looks at all nodes, so it grows with them.
-  std::size_t steps_at_once() const { return std::max<std::size_t>(8, (nodes_.size() - n_greedy_) / 64); }
-  static constexpr std::size_t kFirstListing = 16;  // partitions; each further listing has four times as many
+  using Origin = typename SpaceGraph<Number>::Origin;
 
-  // Something to do at a node: to open a listed partition, or to list them.
+  // Something to do at a node: to open the partition of a rank among those that are listed, or to list them.
   struct Step {
     double log_mass;  // the share of the posterior that it promises
     std::size_t node, rank;
     bool lists;
+
+    bool operator<(const Step& other) const {  // whether it comes first
+      return log_mass != other.log_mass ? log_mass > other.log_mass
+                                        : std::pair(node, rank) < std::pair(other.node, other.rank);
+    }
+  };
+  // A side of a partition that is opened: a node that is known, or the tree that is grown from a new one.
+  struct Side {
+    std::optional<std::size_t> known = {};
+    std::size_t sprout = 0;
+  };
+  struct Sprout {
+    Node<Number> node;
+    std::vector<Row> rows;
+    std::vector<Node<Number>> tree = {};
+    std::optional<std::size_t> top = {};  // where the graph has it, once it does
   };
   struct Done {
-    std::vector<Partition> listed;
-    std::vector<Node<Number>> lower, upper;
+    std::vector<Partition> listed = {};
+    std::vector<Row> rows = {};  // of the node, where they are to be kept
+    std::vector<Sprout> sprouts = {};  // of the sides that are not known
+    std::array<Side, 2> sides = {};
   };
   struct Worker {
     GreedyGrower<T> grower;
     ListingScratch<Number> scratch;
+    std::vector<Row> rows;
   };
-  struct Origin {
-    std::size_t parent = 0, choice = 0;
-    bool is_lower = false, is_root = true;
-  };
+
+  bool is_spent() const { return graph_.size() >= most_nodes_ || graph_.n_choices() >= most_choices_; }
+  std::size_t size() const { return graph_.size() + graph_.n_choices(); }
+
+  void start(const Budget& budget) {
+    n_greedy_ = graph_.size();
+    first_size_ = size();
+    constexpr std::size_t endless = static_cast<std::size_t>(-1) / (2 * kChoices);
+    const std::size_t max_nodes = std::min(budget.max_nodes, endless);
+    most_nodes_ = n_greedy_ + max_nodes;
+    most_choices_ = graph_.n_choices() + kChoices * max_nodes;
+    if (budget.seconds)
+      interrupt_.stop_at(Interrupt::Clock::now() + std::chrono::duration_cast<Interrupt::Clock::duration>(
+                                                       std::chrono::duration<double>(std::min(*budget.seconds, 1e8))));
+    place_rows();
+  }
 
   // Takes the most promising steps; returns whether there were any.
   bool widen(bool root_only, std::vector<Worker>& workers) {
-    weigh();
-    const std::vector<Step> steps = choose_steps(root_only ? 1 : nodes_.size());
+    graph_.weigh();
+    const std::vector<Step> steps = choose_steps(root_only ? 1 : graph_.size());
     std::vector<Done> done(steps.size());
     parallel_for(steps.size(), n_threads_, interrupt_,
-                 [&](std::size_t i, std::size_t worker) { done[i] = take(steps[i], workers[worker]); });
-    for (std::size_t i = 0; i < steps.size() && nodes_.size() < most_nodes_; ++i) add(steps[i], std::move(done[i]));
-    for (const Step& step : steps)
-      std::erase_if(nodes_[step.node].listed, [](const Partition& partition) { return !partition.is_split(); });
+                 [&](std::size_t i, std::size_t worker) { done[i] = look(steps[i], workers[worker]); });
+    std::vector<Sprout> sprouts = gather_sprouts(done);
+    parallel_for(sprouts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      sprouts[i].tree = workers[worker].grower.grow(std::move(sprouts[i].node), std::move(sprouts[i].rows));
+    });
+    for (std::size_t i = 0; i < steps.size() && !is_spent(); ++i) {
+      keep_rows(steps[i].node, std::move(done[i].rows));
+      if (steps[i].lists) take_list(graph_[steps[i].node], std::move(done[i].listed));
+      else open(steps[i].node, done[i].sides, sprouts);
+    }
     return !steps.empty();
   }
 
-  static double evidence_of(const std::vector<SpaceNode<Number>>& nodes,
-                            const typename SpaceNode<Number>::Choice& choice) {
-    return choice.partition.log_prior + nodes[choice.lower].log_evidence + nodes[choice.upper].log_evidence;
+  // As many as add a part of the graph, if they add what those before did.
+  std::size_t steps_at_once() const {
+    if (n_opened_ == 0) return kFewestSteps;
+    const auto now = static_cast<double>(size()), added = static_cast<double>(size() - first_size_);
+    const double by_step = std::max(added / static_cast<double>(n_opened_), 1.0);
+    return std::max(kFewestSteps, static_cast<std::size_t>(now * now / (now + kSmallGraph) / kRound / by_step));
   }
 
-  // Z from the leaves up, then the probabilities of the nodes from the root down.
-  void weigh() {
-    for (std::size_t depth = by_depth_.size(); depth-- > 0;)
-      for (const std::size_t index : by_depth_[depth]) {
-        SpaceNode<Number>& node = nodes_[index];
-        node.log_reach = index == 0 ? 0.0 : kMinusInfinity;
-        node.log_evidence = node.log_leaf();
-        for (const auto& choice : node.choices)
-          node.log_evidence = log_add(node.log_evidence, evidence_of(nodes_, choice));
-      }
-    for (const auto& level : by_depth_)
-      for (const std::size_t index : level)
-        for (const auto& choice : nodes_[index].choices) {
-          const double share = nodes_[index].log_reach + evidence_of(nodes_, choice) - nodes_[index].log_evidence;
-          for (const std::size_t child : {choice.lower, choice.upper})
-            nodes_[child].log_reach = log_add(nodes_[child].log_reach, share);
-        }
-  }
-
+  // The best steps of the first nodes, the best first.
   std::vector<Step> choose_steps(std::size_t n_nodes) const {
-    std::vector<Step> steps;
-    for (std::size_t index = 0; index < n_nodes; ++index) add_steps_of(index, steps);
-    const std::size_t n = std::min(steps.size(), steps_at_once());
-    std::partial_sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(n), steps.end(),
-                      [](const Step& a, const Step& b) {
-                        return a.log_mass != b.log_mass ? a.log_mass > b.log_mass
-                                                        : std::pair(a.node, a.rank) < std::pair(b.node, b.rank);
-                      });
-    steps.resize(n);
+    const std::size_t most = steps_at_once();
+    std::vector<Step> steps;  // a heap, the last on top
+    auto take = [&](const Step& step) {
+      if (steps.size() == most) {
+        if (!(step < steps.front())) return false;
+        std::pop_heap(steps.begin(), steps.end());
+        steps.pop_back();
+      }
+      steps.push_back(step);
+      std::push_heap(steps.begin(), steps.end());
+      return true;
+    };
+    for (std::size_t index = 0; index < n_nodes; ++index) {
+      const SpaceNode<Number>& node = graph_[index];
+      const bool hopeless = steps.size() == most && node.log_reach < steps.front().log_mass;
+      if (!node.complete() && !hopeless) offer_steps_of(index, take);
+    }
+    std::sort_heap(steps.begin(), steps.end());
     return steps;
   }
 
   // A partition that was not opened is taken to gain as much below as those that were.
-  void add_steps_of(std::size_t index, std::vector<Step>& steps) const {
-    const SpaceNode<Number>& node = nodes_[index];
-    if (node.complete()) return;
-    double opened = kMinusInfinity, evidence = kMinusInfinity,
-           rest = 1.0 - std::exp(node.log_leaf() - node.node.log_total);
-    for (const auto& choice : node.choices) {
-      opened = log_add(opened, choice.partition.score());
-      evidence = log_add(evidence, evidence_of(nodes_, choice));
-      rest -= std::exp(choice.partition.score() - node.node.log_total);
-    }
-    const double uplift = node.choices.empty() ? 0.0 : evidence - opened;
+  template <class Take>
+  void offer_steps_of(std::size_t index, Take&& take) const {
+    const SpaceNode<Number>& node = graph_[index];
+    const double uplift = node.choices.empty() ? 0.0 : node.log_choices - node.log_opened;
     auto promise = [&](double score) {
       return without_rounding_error(node.log_reach + score + uplift - log_add(node.log_evidence, score + uplift));
     };
     if (node.listed.empty()) {
       // No partition that is still unknown is better than all of them, nor than the best one was.
-      const double all = node.node.log_total + std::log(std::max(rest, 1e-30));
+      const double total = node.node.log_total;
+      const double rest = 1.0 - std::exp(node.log_leaf() - total) - std::exp(node.log_opened - total);
+      const double all = total + std::log(std::max(rest, 1e-30));
       const double best = node.log_leaf() + node.node.log_odds_split;
-      steps.push_back({promise(std::min(all, best)), index, 0, true});
+      take({promise(std::min(all, best)), index, 0, true});
       return;
     }
-    for (std::size_t rank = 0; rank < std::min(node.listed.size(), steps_at_once()); ++rank)
-      steps.push_back({promise(node.listed[rank].score()), index, rank, false});
+    double before = -kMinusInfinity;  // so that rounding changes no order
+    for (std::size_t rank = 0; rank < node.listed.size(); ++rank) {
+      before = std::min(before, promise(node.listed[node.listed.size() - 1 - rank].score()));
+      if (!take({before, index, rank, false})) return;
+    }
   }
 
-  Done take(const Step& step, Worker& worker) const {
-    const SpaceNode<Number>& node = nodes_[step.node];
-    const std::vector<Row> rows = rows_of(step.node);
+  // What can be done without changing the graph.
+  Done look(const Step& step, Worker& worker) const {
+    const SpaceNode<Number>& node = graph_[step.node];
+    const std::span<const Row> rows = rows_of(step.node, worker.rows);
     Done done;
+    if (node.rows.empty() && rows.size() <= kKeptRows) done.rows.assign(rows.begin(), rows.end());
     if (step.lists) {
       Node<Number> copy = node.node;
-      done.listed = best_partitions(columns_, outcome_, settings_, rows, {next_listing(node)}, copy, worker.scratch);
+      done.listed = best_partitions(columns_, outcome_, settings_, rows, {.most = next_listing(node), .together = true},
+                                    copy, worker.scratch);
       return done;
     }
-    const Partition& partition = node.listed[step.rank];
+    const Partition& partition = node.listed[node.listed.size() - 1 - step.rank];
+    if (find_sides(node.node, partition.split, rows, done.sides)) return done;
     auto [sides, children] = expand_by(columns_, outcome_, settings_, node.node, partition.split, rows);
-    done.lower = worker.grower.grow(std::move(children.lower), std::move(sides.lower));
-    done.upper = worker.grower.grow(std::move(children.upper), std::move(sides.upper));
+    auto look_up = [&](Side& side, Node<Number>& child, std::vector<Row>& of_child) {
+      side.known = graph_.find(child);
+      if (!side.known) done.sprouts.push_back({std::move(child), std::move(of_child)});
+    };
+    look_up(done.sides[0], children.lower, sides.lower);
+    look_up(done.sides[1], children.upper, sides.upper);
     return done;
   }
 
+  // Looks for both sides of a split in the graph by their rows alone, where those tell all: it is quick.
+  bool find_sides(const Node<Number>& node, const Split& split, std::span<const Row> rows,
+                  std::array<Side, 2>& sides) const {
+    if (settings_.smoothing > 0.0 || settings_.constrained()) return false;
+    const std::vector<std::uint8_t> is_lower = go_lower(columns_, split, rows);
+    std::uint64_t mark = 0;
+    std::size_t n_lower = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (is_lower[i]) mark += mark_of(rows[i]), ++n_lower;
+    sides[0].known = graph_.find(mark, n_lower, node.depth + 1);
+    sides[1].known = graph_.find(node.rows_mark - mark, rows.size() - n_lower, node.depth + 1);
+    return sides[0].known && sides[1].known;
+  }
+
+  // What is to be grown, each node once.
+  static std::vector<Sprout> gather_sprouts(std::vector<Done>& done) {
+    std::vector<Sprout> result;
+    std::unordered_multimap<std::uint64_t, std::size_t> index_of;
+    auto place = [&](Sprout& sprout) {
+      const std::uint64_t key = SpaceGraph<Number>::key_of(sprout.node);
+      const auto [first, last] = index_of.equal_range(key);
+      for (auto found = first; found != last; ++found)
+        if (SpaceGraph<Number>::same(result[found->second].node, sprout.node)) return found->second;
+      index_of.emplace(key, result.size());
+      result.push_back(std::move(sprout));
+      return result.size() - 1;
+    };
+    for (Done& of_step : done) {
+      std::size_t next = 0;
+      for (Side& side : of_step.sides)
+        if (!side.known && next < of_step.sprouts.size()) side.sprout = place(of_step.sprouts[next++]);
+      of_step.sprouts = {};
+    }
+    return result;
+  }
+
+  // Opens the first of the partitions that are listed.
+  void open(std::size_t index, const std::array<Side, 2>& sides, std::vector<Sprout>& sprouts) {
+    SpaceNode<Number>& node = graph_[index];
+    const std::size_t choice = graph_.add_choice(index, std::move(node.listed.back()));
+    node.listed.pop_back();
+    ++n_opened_;
+    for (const bool is_lower : {true, false}) {
+      const Origin origin{index, choice, is_lower, false};
+      const Side& side = sides[is_lower ? 0 : 1];
+      if (side.known) {
+        graph_.link(origin, *side.known);
+        continue;
+      }
+      Sprout& sprout = sprouts[side.sprout];
+      if (sprout.top) graph_.link(origin, *sprout.top);
+      else sprout.top = graph_.absorb(std::move(sprout.tree), origin);
+    }
+  }
+
   static std::size_t next_listing(const SpaceNode<Number>& node) {
-    return node.n_asked == 0 ? kFirstListing : 4 * node.n_asked;
+    return node.n_asked == 0 ? kFirstListing : kMoreListed * node.n_asked;
+  }
+
+  // Takes over what was listed, but for what was opened.
+  static void take_list(SpaceNode<Number>& node, std::vector<Partition> listed) {
+    node.n_asked = next_listing(node);
+    node.all_listed = listed.size() < node.n_asked;
+    std::unordered_multimap<std::uint64_t, const Split*> opened;
+    for (const auto& choice : node.choices) opened.emplace(mark_of(choice.partition.split), &choice.partition.split);
+    std::erase_if(listed, [&](const Partition& partition) {
+      const auto [first, last] = opened.equal_range(mark_of(partition.split));
+      return std::any_of(first, last, [&](const auto& of) { return same_split(partition.split, *of.second); });
+    });
+    std::vector<std::pair<double, std::size_t>> order(listed.size());  // the best last
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      order[i] = {without_rounding_error(listed[i].score()), listed.size() - i};
+    std::sort(order.begin(), order.end());
+    node.listed.clear();
+    for (const auto& [score, place] : order) node.listed.push_back(std::move(listed[listed.size() - place]));
   }
 
   // Orders the rows so that those of a node of the greedy tree are neighbours.
   void place_rows() {
     rows_ = all_rows(columns_);
-    nodes_[0].end = rows_.size();
-    for (std::size_t index = 0; index < nodes_.size(); ++index) {  // parents come before their children
-      if (nodes_[index].choices.empty()) continue;
-      const auto [begin, end] = std::pair(nodes_[index].begin, nodes_[index].end);
-      const auto& choice = nodes_[index].choices[0];
-      const auto [lower, upper] = divide_rows(columns_, choice.partition.split, {rows_.data() + begin, end - begin});
-      const std::size_t middle = begin + lower.size();
-      std::copy(lower.begin(), lower.end(), rows_.begin() + static_cast<std::ptrdiff_t>(begin));
-      std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
-      nodes_[choice.lower].begin = begin, nodes_[choice.lower].end = middle;
-      nodes_[choice.upper].begin = middle, nodes_[choice.upper].end = end;
+    graph_[0].rows = rows_;
+    for (std::size_t index = 0; index < graph_.size(); ++index) {  // parents come before their children
+      if (graph_[index].choices.empty()) continue;
+      const auto first = rows_.begin() + (graph_[index].rows.data() - rows_.data());
+      const auto& choice = graph_[index].choices[0];
+      const auto [lower, upper] = divide_rows(columns_, choice.partition.split, graph_[index].rows);
+      std::copy(upper.begin(), upper.end(), std::copy(lower.begin(), lower.end(), first));
+      graph_[choice.lower].rows = graph_[index].rows.first(lower.size());
+      graph_[choice.upper].rows = graph_[index].rows.subspan(lower.size());
     }
   }
 
-  std::vector<Row> rows_of(std::size_t index) const {
+  // The rows of a node: those that are kept, or found in `found` by dividing those of the nearest node above that has
+  // some.
+  std::span<const Row> rows_of(std::size_t index, std::vector<Row>& found) const {
     std::vector<std::size_t> path;
-    for (; nodes_[index].end == 0; index = nodes_[index].parent) path.push_back(index);
-    std::vector<Row> rows(rows_.begin() + static_cast<std::ptrdiff_t>(nodes_[index].begin),
-                          rows_.begin() + static_cast<std::ptrdiff_t>(nodes_[index].end));
+    for (; graph_[index].rows.empty(); index = graph_[index].parent) path.push_back(index);
+    std::span<const Row> rows = graph_[index].rows;
     for (; !path.empty(); path.pop_back()) {
-      const SpaceNode<Number>& node = nodes_[path.back()];
-      auto sides = divide_rows(columns_, nodes_[node.parent].choices[node.choice].partition.split, rows);
-      rows = std::move(node.is_lower ? sides.lower : sides.upper);
+      const SpaceNode<Number>& node = graph_[path.back()];
+      auto sides = divide_rows(columns_, graph_[node.parent].choices[node.choice].partition.split, rows);
+      found = std::move(node.is_lower ? sides.lower : sides.upper);
+      rows = found;
     }
     return rows;
   }
 
-  void add(const Step& step, Done done) {
-    SpaceNode<Number>& node = nodes_[step.node];
-    if (step.lists) {
-      node.n_asked = next_listing(node);
-      node.all_listed = done.listed.size() < node.n_asked;
-      node.listed = std::move(done.listed);
-      std::erase_if(node.listed, [&](const Partition& partition) {
-        return std::any_of(node.choices.begin(), node.choices.end(),
-                           [&](const auto& choice) { return same_split(partition.split, choice.partition.split); });
-      });
-      std::stable_sort(node.listed.begin(), node.listed.end(), [](const Partition& a, const Partition& b) {
-        return without_rounding_error(a.score()) > without_rounding_error(b.score());
-      });
-      if (!node.all_listed) node.listed.resize(std::min(node.listed.size(), node.n_asked));
-      node.listed.shrink_to_fit();
-      return;
-    }
-    const std::size_t choice = node.choices.size();
-    node.choices.push_back({std::move(node.listed[step.rank])});
-    node.listed[step.rank].split = NoSplit{};  // taken
-    absorb(std::move(done.lower), {step.node, choice, true, false});
-    absorb(std::move(done.upper), {step.node, choice, false, false});
-  }
-
-  // Adds a tree below a choice; where the graph has a node of the same rows already, that one stands for it.
-  void absorb(std::vector<Node<Number>> tree, Origin origin) {
-    std::vector<std::pair<std::size_t, Origin>> waiting{{0, origin}};
-    while (!waiting.empty()) {
-      const auto [local, from] = waiting.back();
-      waiting.pop_back();
-      Node<Number>& node = tree[local];
-      const std::optional<std::size_t> known = find(node);
-      const std::size_t index = known ? *known : nodes_.size();
-      if (!from.is_root) {
-        auto& choice = nodes_[from.parent].choices[from.choice];
-        (from.is_lower ? choice.lower : choice.upper) = index;
-      }
-      if (known) continue;
-      if (node.partition.is_split()) {
-        waiting.push_back({static_cast<std::size_t>(node.upper), {index, 0, false, false}});
-        waiting.push_back({static_cast<std::size_t>(node.lower), {index, 0, true, false}});
-      }
-      insert(std::move(node), from);
-    }
-  }
-
-  void insert(Node<Number> node, const Origin& from) {
-    const std::size_t index = nodes_.size();
-    index_of_[key_of_node(node)].push_back(index);
-    by_depth_.resize(std::max(by_depth_.size(), node.depth + 1));
-    by_depth_[node.depth].push_back(index);
-    SpaceNode<Number>& added = nodes_.emplace_back();
-    added.parent = from.parent, added.choice = from.choice, added.is_lower = from.is_lower;
-    added.all_listed = node.feature_posterior.empty();  // there is nothing to list
-    if (node.partition.is_split()) added.choices.push_back({std::move(node.partition)});
-    added.node = std::move(node);
-    added.node.feature_posterior = {};  // describes the node alone; a space has no use for it
-  }
-
-  static std::uint64_t key_of_node(const Node<Number>& node) { return node.rows_mark + mark_of(node.depth); }
-
-  std::optional<std::size_t> find(const Node<Number>& node) const {
-    const auto found = index_of_.find(key_of_node(node));
-    if (found == index_of_.end()) return {};
-    for (const std::size_t index : found->second) {
-      const Node<Number>& other = nodes_[index].node;
-      if (other.depth == node.depth && other.rows_mark == node.rows_mark && other.n_rows == node.n_rows &&
-          other.prior == node.prior && other.bounds.low == node.bounds.low && other.bounds.high == node.bounds.high)
-        return index;
-    }
-    return {};
+  void keep_rows(std::size_t index, std::vector<Row> rows) {
+    SpaceNode<Number>& node = graph_[index];
+    if (rows.empty() || !node.rows.empty()) return;
+    node.own_rows = std::move(rows);
+    node.rows = node.own_rows;
   }
 
   const Columns& columns_;
@@ -342,11 +360,9 @@ class TreeSpace {
   Settings settings_;
   std::size_t subtree_rows_, n_threads_;
   Interrupt& interrupt_;
-  std::size_t n_greedy_ = 0, most_nodes_ = 0;
+  SpaceGraph<Number> graph_;
+  std::size_t n_greedy_ = 0, first_size_ = 0, n_opened_ = 0, most_nodes_ = 0, most_choices_ = 0;
   std::vector<Row> rows_;
-  std::vector<SpaceNode<Number>> nodes_;
-  std::vector<std::vector<std::size_t>> by_depth_;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> index_of_;  // by what the rows and depth add up to
 };
 
 }  // namespace baytree

@@ -96,6 +96,23 @@ inline bool same_split(const Split& a, const Split& b) {
                     [](const auto& x, const auto& y) { return x.feature == y.feature; });
 }
 
+// A number for each split of a node, the same for those that are one.
+inline std::uint64_t mark_of(const Split& split) {
+  std::uint64_t mark = mark_of(split.index());
+  auto add = [&](std::uint64_t number) { mark = mark_of(mark + number); };
+  if (const auto* threshold = std::get_if<Threshold>(&split)) {
+    add(threshold->last_lower);
+    add(static_cast<std::uint64_t>(threshold->missing));
+  } else if (const auto* set = std::get_if<CategorySet>(&split)) {
+    for (const auto& category : set->categories) add(2 * std::uint64_t{category.code} + category.goes_lower);
+    add(static_cast<std::uint64_t>(set->missing));
+  } else if (const auto* plane = std::get_if<Hyperplane>(&split)) {
+    for (const auto& term : plane->terms) add(static_cast<std::uint64_t>(term.feature));
+  }
+  add(static_cast<std::uint64_t>(feature_of(split)));
+  return mark;
+}
+
 // Halfway between two values where float64 allows it, and always below the upper one: a value that equals the
 // threshold goes to the lower side.
 inline double midpoint(double lower, double upper) {

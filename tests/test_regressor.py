@@ -172,7 +172,7 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
         assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - 1e-9
     own = NegativeBinomial(1 / model.outcome_.size) if outcome == "negative_binomial" else outcome
     given = {"prior": model.prior_} | ({} if outcome == "categorical" else {"outcome": own})
-    again = type(model)(**model.get_params() | given).fit(X, y)
+    again = type(model)(**model.get_params(deep=False) | given).fit(X, y)
     assert_allclose(again.log_evidence_, model.log_evidence_, rtol=1e-12)
     assert_array_equal(again.tree_.feature, model.tree_.feature)
 

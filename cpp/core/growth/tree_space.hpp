@@ -107,9 +107,9 @@ class TreeSpace {
   // A side of a partition that is opened: a node that is known, or the tree that is grown from a new one.
   struct Side {
     std::optional<std::size_t> known = {};
-    std::size_t sprout = 0;
+    std::size_t new_tree = 0;
   };
-  struct Sprout {
+  struct NewTree {
     Node<Number> node;
     std::vector<Row> rows;
     std::vector<Node<Number>> tree = {};
@@ -118,7 +118,7 @@ class TreeSpace {
   struct Done {
     std::vector<Partition> listed = {};
     std::vector<Row> rows = {};  // of the node, where they are to be kept
-    std::vector<Sprout> sprouts = {};  // of the sides that are not known
+    std::vector<NewTree> new_trees = {};  // of the sides that are not known
     std::array<Side, 2> sides = {};
   };
   struct Worker {
@@ -150,14 +150,14 @@ class TreeSpace {
     std::vector<Done> done(steps.size());
     parallel_for(steps.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t worker) { done[i] = look(steps[i], workers[worker]); });
-    std::vector<Sprout> sprouts = gather_sprouts(done);
-    parallel_for(sprouts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      sprouts[i].tree = workers[worker].grower.grow(std::move(sprouts[i].node), std::move(sprouts[i].rows));
+    std::vector<NewTree> new_trees = gather_new_trees(done);
+    parallel_for(new_trees.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      new_trees[i].tree = workers[worker].grower.grow(std::move(new_trees[i].node), std::move(new_trees[i].rows));
     });
     for (std::size_t i = 0; i < steps.size() && !is_spent(); ++i) {
       keep_rows(steps[i].node, std::move(done[i].rows));
       if (steps[i].lists) take_list(graph_[steps[i].node], std::move(done[i].listed));
-      else open(steps[i].node, done[i].sides, sprouts);
+      else open(steps[i].node, done[i].sides, new_trees);
     }
     return !steps.empty();
   }
@@ -234,7 +234,7 @@ class TreeSpace {
     auto [sides, children] = expand_by(columns_, outcome_, settings_, node.node, partition.split, rows);
     auto look_up = [&](Side& side, Node<Number>& child, std::vector<Row>& of_child) {
       side.known = graph_.find(child);
-      if (!side.known) done.sprouts.push_back({std::move(child), std::move(of_child)});
+      if (!side.known) done.new_trees.push_back({std::move(child), std::move(of_child)});
     };
     look_up(done.sides[0], children.lower, sides.lower);
     look_up(done.sides[1], children.upper, sides.upper);
@@ -256,29 +256,29 @@ class TreeSpace {
   }
 
   // What is to be grown, each node once.
-  static std::vector<Sprout> gather_sprouts(std::vector<Done>& done) {
-    std::vector<Sprout> result;
+  static std::vector<NewTree> gather_new_trees(std::vector<Done>& done) {
+    std::vector<NewTree> result;
     std::unordered_multimap<std::uint64_t, std::size_t> index_of;
-    auto place = [&](Sprout& sprout) {
-      const std::uint64_t key = SpaceGraph<Number>::key_of(sprout.node);
+    auto place = [&](NewTree& new_tree) {
+      const std::uint64_t key = SpaceGraph<Number>::key_of(new_tree.node);
       const auto [first, last] = index_of.equal_range(key);
       for (auto found = first; found != last; ++found)
-        if (SpaceGraph<Number>::same(result[found->second].node, sprout.node)) return found->second;
+        if (SpaceGraph<Number>::same(result[found->second].node, new_tree.node)) return found->second;
       index_of.emplace(key, result.size());
-      result.push_back(std::move(sprout));
+      result.push_back(std::move(new_tree));
       return result.size() - 1;
     };
     for (Done& of_step : done) {
       std::size_t next = 0;
       for (Side& side : of_step.sides)
-        if (!side.known && next < of_step.sprouts.size()) side.sprout = place(of_step.sprouts[next++]);
-      of_step.sprouts = {};
+        if (!side.known && next < of_step.new_trees.size()) side.new_tree = place(of_step.new_trees[next++]);
+      of_step.new_trees = {};
     }
     return result;
   }
 
   // Opens the first of the partitions that are listed.
-  void open(std::size_t index, const std::array<Side, 2>& sides, std::vector<Sprout>& sprouts) {
+  void open(std::size_t index, const std::array<Side, 2>& sides, std::vector<NewTree>& new_trees) {
     SpaceNode<Number>& node = graph_[index];
     const std::size_t choice = graph_.add_choice(index, std::move(node.listed.back()));
     node.listed.pop_back();
@@ -290,9 +290,9 @@ class TreeSpace {
         graph_.link(origin, *side.known);
         continue;
       }
-      Sprout& sprout = sprouts[side.sprout];
-      if (sprout.top) graph_.link(origin, *sprout.top);
-      else sprout.top = graph_.absorb(std::move(sprout.tree), origin);
+      NewTree& new_tree = new_trees[side.new_tree];
+      if (new_tree.top) graph_.link(origin, *new_tree.top);
+      else new_tree.top = graph_.absorb(std::move(new_tree.tree), origin);
     }
   }
 

@@ -109,3 +109,37 @@ def test_an_interrupted_exploration_keeps_what_it_has():
     ]
     assert report["nodes"] > 100
     assert report["score"] > 0.95
+
+
+ENDLESS_SCRIPT = """
+import json, signal, sys
+import numpy as np
+import baytree
+
+n_rows, n_features, call = json.loads(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)
+random = np.random.default_rng(0)
+X = random.normal(size=(n_rows, n_features))
+y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=n_rows) > 0).astype(int)
+try:
+    print("2.0", flush=True)
+    eval(call)
+    caught = False
+except KeyboardInterrupt:
+    caught = True
+print(json.dumps(caught))
+"""
+
+ENDLESS = {  # rows, features, a call that would take minutes or years
+    "look-ahead": (500, 10, "baytree.BayesianTreeClassifier(lookahead=7).fit(X, y)"),
+    "look-ahead on many rows": (300_000, 10, "baytree.BayesianTreeClassifier(lookahead=5).fit(X, y)"),
+    "hyperplanes": (1_000_000, 20, "baytree.BayesianTreeClassifier(partitions='oblique', n_jobs=2).fit(X, y)"),
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS.values(), ids=ENDLESS.keys())
+def test_what_would_take_very_long_ends_with_the_signal(case):
+    with running(ENDLESS_SCRIPT, json.dumps(case)) as process:
+        time.sleep(float(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        assert report_of(process) is True

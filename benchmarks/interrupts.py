@@ -1,4 +1,4 @@
-"""How long after Ctrl-C does a call end? ``python -m benchmarks.interrupts``: one line for each long loop, in seconds."""
+"""How long after Ctrl-C does a call end, in seconds? ``python -m benchmarks.interrupts``."""
 
 from __future__ import annotations
 

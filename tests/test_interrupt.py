@@ -114,26 +114,26 @@ def test_an_interrupted_exploration_keeps_what_it_has():
 ENDLESS_SCRIPT = """
 import json, signal, sys
 import numpy as np
-import baytree
+from baytree import BayesianTreeClassifier
 
-n_rows, n_features, call = json.loads(sys.argv[1])
+n_rows, n_features, parameters = json.loads(sys.argv[1])
 signal.signal(signal.SIGINT, signal.default_int_handler)
 random = np.random.default_rng(0)
 X = random.normal(size=(n_rows, n_features))
 y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=n_rows) > 0).astype(int)
 try:
     print("2.0", flush=True)
-    eval(call)
+    BayesianTreeClassifier(**parameters).fit(X, y)
     caught = False
 except KeyboardInterrupt:
     caught = True
 print(json.dumps(caught))
 """
 
-ENDLESS = {  # rows, features, a call that would take minutes or years
-    "look-ahead": (500, 10, "baytree.BayesianTreeClassifier(lookahead=7).fit(X, y)"),
-    "look-ahead on many rows": (300_000, 10, "baytree.BayesianTreeClassifier(lookahead=5).fit(X, y)"),
-    "hyperplanes": (1_000_000, 20, "baytree.BayesianTreeClassifier(partitions='oblique', n_jobs=2).fit(X, y)"),
+ENDLESS = {  # rows, features, parameters: fits that would take minutes or years
+    "look-ahead": (500, 10, {"lookahead": 7}),
+    "look-ahead on many rows": (300_000, 10, {"lookahead": 5}),
+    "hyperplanes": (1_000_000, 20, {"partitions": "oblique", "n_jobs": 2}),
 }
 
 

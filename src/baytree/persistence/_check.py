@@ -34,7 +34,15 @@ def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
 
 
 def check_outcome(outcome: Outcome, classes: Any) -> None:
-    """Refuse priors that are none, and classes that do not fit the outcome."""
+    """Refuse priors that are none, other numbers that are none, and classes that do not fit the outcome."""
+    for field in fields(outcome):  # type: ignore[arg-type]
+        value = getattr(outcome, field.name)
+        if field.name != "prior" and not (isinstance(value, float) and np.isfinite(value)):
+            raise ValueError(f"the {field.name} of the outcome is no number")
+        if field.name in ("scale", "size") and value <= 0:
+            raise ValueError(f"the {field.name} of the outcome is not positive")
+    if not isinstance(outcome.prior, np.ndarray) or outcome.prior.ndim != 1:
+        raise ValueError("the prior of the outcome is not a vector")
     _check_parameters(outcome, np.atleast_2d(outcome.prior))
     if isinstance(outcome, CategoricalOutcome) != (classes is not None):
         raise ValueError("the classes do not fit the outcome")

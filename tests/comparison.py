@@ -88,7 +88,8 @@ def assert_same_split(model, i, node, X, matrix):
     own, split = column[node.rows], model.tree_.split(i)
     assert split.features == (node.mode.feature,)
     assert tree.has_missing[i] == np.isnan(own).any()
-    more_left = len(node.children[0].rows) > len(node.children[1].rows)
+    left, right = tree.weighted_n_node_samples[[tree.children_left[i], tree.children_right[i]]]
+    more_left = left > right * (1 + 1e-9)
     assert tree.missing_go_to_left[i] == (expected.missing_left if tree.has_missing[i] else more_left)
     assert_array_equal([split.goes_left(row) for row in matrix[node.rows]], [expected.left(value) for value in own])
     if expected.categories is None:

@@ -105,7 +105,7 @@ def children_share_out_rows_and_weight(tree, problem):
     assert_array_equal(tree.n_node_samples[left] + tree.n_node_samples[right], tree.n_node_samples[at])
     weights = tree.weighted_n_node_samples
     assert_allclose(weights[left] + weights[right], weights[at])
-    assert_array_equal(tree.missing_go_to_left[at], tree.n_node_samples[left] > tree.n_node_samples[right])
+    assert_array_equal(tree.missing_go_to_left[at], weights[left] > weights[right] * (1 + 1e-9))
 
 
 @check

@@ -107,9 +107,15 @@ class Problem:
             features = [r for r in features if self.settings.monotonic[r] == 0]
         return [r for r in features if len({self.X[i][r] for i in rows if not math.isnan(self.X[i][r])}) > 1]
 
+    def count_points(self, rows) -> int:
+        """Different points among some rows, in the features that hyperplanes can use; missing is a value of its own."""
+        free = self.settings.monotonic
+        features = [r for r in range(len(self.X[0])) if r not in self.settings.categorical and not (free and free[r])]
+        return len({tuple("?" if math.isnan(self.X[i][r]) else self.X[i][r] + 0.0 for r in features) for i in rows})
+
     def hyperplane_prior(self, rows, depth, size) -> float:
         """Log prior of one split by a hyperplane of some features: a size, a choice of features, one of the ways."""
-        n_features, others = len(self.numeric(rows)), len(rows) - 1
+        n_features, others = len(self.numeric(rows)), self.count_points(rows) - 1
         s = self.settings.split ** (1 + depth if self.settings.by_depth else 1)
         sizes = [k for k in OBLIQUE_SIZES if k <= n_features]
         ways = sum(math.comb(others, i) for i in range(1, size + 1))

@@ -98,7 +98,8 @@ class GreedyGrower {
   void hand_out(const Task& task, std::vector<Task>& level) {
     const Node<Number>& node = nodes_[task.node];
     if (!may_split(node, settings_.limits)) return;
-    const bool small = node.n_rows <= subtree_rows_ && node.n_rows * columns_.columns.size() <= kMostSubtreeValues;
+    const std::size_t n_rows = task.end - task.begin;
+    const bool small = n_rows <= subtree_rows_ && n_rows * columns_.columns.size() <= kMostSubtreeValues;
     (small ? subtrees_ : level).push_back(task);
   }
 

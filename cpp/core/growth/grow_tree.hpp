@@ -21,11 +21,12 @@ template <Outcome T>
 std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcome, Settings settings,
                                                 const std::vector<double>& root_prior, const Lookahead& lookahead,
                                                 std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
+  settings.in_any_order = lookahead.levels > 0;
   auto root = make_root(columns, outcome, settings, root_prior, interrupt);
   if (lookahead.levels > 0)
     return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));
   return GreedyGrower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt)
-      .grow(std::move(root), all_rows(columns));
+      .grow(std::move(root), all_rows(columns, settings));
 }
 
 }  // namespace baytree

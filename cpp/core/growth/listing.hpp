@@ -184,8 +184,8 @@ PartitionSpace<typename T::Number> every_partition(const Columns& columns, T out
                                                    const std::vector<double>& outcome_prior, Interrupt& interrupt) {
   PartitionSpace<typename T::Number> space{make_root(columns, outcome, settings, outcome_prior, interrupt), {}};
   ListingScratch<typename T::Number> scratch;
-  space.partitions = best_partitions(columns, outcome, settings, all_rows(columns), {static_cast<std::size_t>(-1)},
-                                     space.root, scratch);
+  space.partitions = best_partitions(columns, outcome, settings, all_rows(columns, settings),
+                                     {static_cast<std::size_t>(-1)}, space.root, scratch);
   return space;
 }
 

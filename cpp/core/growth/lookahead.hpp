@@ -48,7 +48,7 @@ class LookaheadGrower {
   std::vector<Node<Number>> grow(Node<Number> root) {
     nodes_.push_back(std::move(root));
     std::vector<Open> level;
-    level.push_back({0, all_rows(columns_)});
+    level.push_back({0, all_rows(columns_, settings_)});
     while (!level.empty()) level = grow_level(std::move(level));
     return depth_first(std::move(nodes_));
   }

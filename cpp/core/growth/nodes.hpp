@@ -19,7 +19,9 @@
 
 namespace baytree {
 
-inline std::vector<Row> all_rows(const Columns& columns) {
+// The rows of the root.
+inline std::vector<Row> all_rows(const Columns& columns, const Settings& settings = {}) {
+  if (settings.order) return settings.order->rows;
   std::vector<Row> rows(columns.n_rows);
   std::iota(rows.begin(), rows.end(), Row{0});
   return rows;
@@ -28,19 +30,21 @@ inline std::vector<Row> all_rows(const Columns& columns) {
 // A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table. `parent_prior` is that
 // of the node above, or of the root itself.
 template <Outcome T, class Entry, class RowOf>
-Node<typename T::Number> make_node(const T& outcome, double smoothing, std::size_t depth,
+Node<typename T::Number> make_node(const T& outcome, const Settings& settings, std::size_t depth,
                                    const std::vector<double>& parent_prior, std::span<const Entry> entries,
                                    RowOf&& row_of) {
   Node<typename T::Number> node;
   node.depth = depth;
-  node.n_rows = entries.size();
   node.one_outcome = has_one_outcome(outcome, entries);
   node.statistics.resize(outcome.width());
   for (const Entry entry : entries) {
     outcome.add(node.statistics.data(), row_in_node(entry));
     node.rows_mark += mark_of(row_of(entry));
   }
-  node.prior = depth > 0 ? outcome.child_prior(parent_prior, node.statistics.data(), smoothing) : parent_prior;
+  node.n_rows = entries.size();
+  if (settings.order)
+    for (const Entry entry : entries) node.n_rows += settings.count(row_of(entry)) - 1;
+  node.prior = depth > 0 ? outcome.child_prior(parent_prior, node.statistics.data(), settings.smoothing) : parent_prior;
   node.log_likelihood = outcome.log_likelihood(node.prior, node.statistics.data());
   return node;
 }
@@ -56,7 +60,7 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
                                            const Node<typename T::Number>& parent, const Split& split,
                                            std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of) {
   auto child = [&](std::span<const Entry> entries) {
-    return make_node(outcome, settings.smoothing, parent.depth + 1, parent.prior, entries, row_of);
+    return make_node(outcome, settings, parent.depth + 1, parent.prior, entries, row_of);
   };
   Children<typename T::Number> children{child(lower), child(upper)};
   if (settings.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "data/columns.hpp"
 #include "data/sort.hpp"
 #include "growth/nodes.hpp"
+#include "growth/row_order.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/category_sets.hpp"
@@ -34,7 +36,7 @@ inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
 template <Outcome T>
 std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
                                                const ScoredNode<T>& root, Interrupt& interrupt) {
-  const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns) : std::vector<Row>{};
+  const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
   std::vector<Keyed> order, spare;
   PartitionList<typename T::Number> list;
   auto can_be_split = [&](const Column& column) {
@@ -57,15 +59,16 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
   return weights;
 }
 
-// The root; completes the settings and the outcome's tables.
+// The root; completes the settings and the outcome. Its rows are `all_rows` of the settings.
 template <Outcome T>
 Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings& settings,
                                    const std::vector<double>& root_prior, Interrupt& interrupt) {
+  if (settings.in_any_order || settings.oblique.share > 0.0)
+    settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
+  const std::vector<Row> rows = all_rows(columns, settings);
   settings.limits.total_weight = 0.0;
-  for (std::size_t row = 0; row < columns.n_rows; ++row)
-    settings.limits.total_weight += static_cast<double>(outcome.weight_of(row));
-  const std::vector<Row> rows = all_rows(columns);
-  Node<typename T::Number> root = make_node(outcome, settings.smoothing, 0, root_prior, std::span<const Row>(rows),
+  for (const Row row : rows) settings.limits.total_weight += static_cast<double>(outcome.weight_of(row));
+  Node<typename T::Number> root = make_node(outcome, settings, 0, root_prior, std::span<const Row>(rows),
                                             [](Row row) { return row; });
   outcome.prepare(root_prior, root.statistics.data());
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());

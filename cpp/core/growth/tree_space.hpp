@@ -71,9 +71,10 @@ class TreeSpace {
 
   // Explores until the budget is spent, nothing is left, or an interruption; what was explored by then is kept.
   void explore(const std::vector<double>& root_prior, const Budget& budget) {
+    settings_.in_any_order = true;
     Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, interrupt_);
     graph_.absorb(GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
-                      .grow(std::move(root), all_rows(columns_)),
+                      .grow(std::move(root), all_rows(columns_, settings_)),
                   {});
     if (budget.max_nodes == 0) return;
     start(budget);
@@ -249,9 +250,9 @@ class TreeSpace {
     std::uint64_t mark = 0;
     std::size_t n_lower = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
-      if (is_lower[i]) mark += mark_of(rows[i]), ++n_lower;
+      if (is_lower[i]) mark += mark_of(rows[i]), n_lower += settings_.count(rows[i]);
     sides[0].known = graph_.find(mark, n_lower, node.depth + 1);
-    sides[1].known = graph_.find(node.rows_mark - mark, rows.size() - n_lower, node.depth + 1);
+    sides[1].known = graph_.find(node.rows_mark - mark, node.n_rows - n_lower, node.depth + 1);
     return sides[0].known && sides[1].known;
   }
 
@@ -320,7 +321,7 @@ class TreeSpace {
 
   // Orders the rows so that those of a node of the greedy tree are neighbours.
   void place_rows() {
-    rows_ = all_rows(columns_);
+    rows_ = all_rows(columns_, settings_);
     graph_[0].rows = rows_;
     for (std::size_t index = 0; index < graph_.size(); ++index) {  // parents come before their children
       if (graph_[index].choices.empty()) continue;

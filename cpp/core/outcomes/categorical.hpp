@@ -45,6 +45,15 @@ struct Categorical {
   std::size_t width() const { return n_classes; }
   Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
 
+  template <class Tell>
+  void each_number(std::size_t row, Tell&& tell) const {
+    tell(static_cast<double>(y[row]));
+  }
+  void set_weights(const std::vector<double>& weights) {
+    weight.resize(weights.size());
+    for (std::size_t row = 0; row < weights.size(); ++row) weight[row] = static_cast<Count>(weights[row]);
+  }
+
   Categorical narrowed_to(std::span<const Row> rows) const {
     Categorical part{n_classes, std::vector<Class>(rows.size()), {}, tables};
     for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "outcomes/outcome.hpp"
@@ -40,6 +41,22 @@ struct Custom {
     for (std::size_t k = 0; k < n_statistics; ++k)
       if (statistics[a * n_statistics + k] * weight[b] != statistics[b * n_statistics + k] * weight[a]) return false;
     return true;
+  }
+
+  template <class Tell>
+  void each_number(std::size_t row, Tell&& tell) const {
+    for (std::size_t k = 0; k < n_statistics; ++k) tell(statistics[row * n_statistics + k] / weight[row]);
+  }
+  void set_weights(std::vector<double> weights) {
+    weights.resize(weight.size(), 1.0);
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+      if (weights[row] == weight[row]) continue;
+      for (std::size_t k = 0; k < n_statistics; ++k) {
+        double& statistic = statistics[row * n_statistics + k];
+        statistic = statistic / weight[row] * weights[row];
+      }
+    }
+    weight = std::move(weights);
   }
 
   Custom narrowed_to(std::span<const Row> rows) const {

@@ -61,6 +61,12 @@ struct Normal {
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
+  template <class Tell>
+  void each_number(std::size_t row, Tell&& tell) const {
+    tell(y[row]);
+  }
+  void set_weights(const std::vector<double>& weights) { weight = weights; }
+
   Normal narrowed_to(std::span<const Row> rows) const {
     Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()), tables};
     for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];

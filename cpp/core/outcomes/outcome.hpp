@@ -30,6 +30,10 @@ concept Outcome = requires(
   { outcome.width() } -> std::convertible_to<std::size_t>;
   { outcome.narrowed_to(rows) } -> std::same_as<T>;        // the same outcome, of these rows alone
   { outcome.weight_of(row) };                              // how often the row counts
+  {
+    outcome.each_number(row, [](double) {})
+  };             // tells what the outcome of a row consists of
+  { root.set_weights(prior) };                             // gives every row a weight; none: it counts once
   { outcome.add(statistics, row) };                        // statistics += those of the row
   { outcome.same(row, row) } -> std::same_as<bool>;        // whether two rows have the same outcome
   { outcome.child_prior(prior, total, 0.0) } -> std::same_as<std::vector<double>>;  // prior, total, smoothing

@@ -52,6 +52,12 @@ struct Rate {
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
   bool same(std::size_t a, std::size_t b) const { return events[a] == events[b] && exposure[a] == exposure[b]; }
 
+  template <class Tell>
+  void each_number(std::size_t row, Tell&& tell) const {
+    tell(events[row]), tell(exposure[row]), tell(log_factor[row]);
+  }
+  void set_weights(const std::vector<double>& weights) { weight = weights; }
+
   Rate narrowed_to(std::span<const Row> rows) const {
     auto pick = [&](const std::vector<double>& values) {
       std::vector<double> part(values.empty() ? 0 : rows.size());

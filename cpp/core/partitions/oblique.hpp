@@ -10,7 +10,8 @@
 //
 // The prior draws the number of features k, then one of the choices of k out of the D that can take part, then one of
 // the ways in which a hyperplane divides m points in k dimensions, of which there are C(m - 1, 1) + ... + C(m - 1, k)
-// (Cover 1965). With k = 1 that is m - 1, the number of thresholds of one feature: those pay by the same rule.
+// (Cover 1965); m counts the different points in the columns that hyperplanes can use. With k = 1 that is m - 1, the
+// number of thresholds of one feature: those pay by the same rule.
 #pragma once
 
 #include <algorithm>
@@ -144,6 +145,7 @@ class HyperplaneSearch {
 
   void find_log_prior() {
     const std::size_t n_features = points().features.size();
+    const std::size_t n_points = settings_.order ? settings_.order->count_points(rows_) : n();
     const auto n_sizes = static_cast<double>(std::count_if(kHyperplaneSizes.begin(), kHyperplaneSizes.end(),
                                                            [=](std::size_t k) { return k <= n_features; }));
     scratch_.log_prior.assign(kHyperplaneSizes.back() + 1, kMinusInfinity);
@@ -151,7 +153,7 @@ class HyperplaneSearch {
       if (size <= n_features)
         scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
                                    std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
-                                   settings_.oblique.charge * detail::log_hyperplane_splits(n(), size);
+                                   settings_.oblique.charge * detail::log_hyperplane_splits(n_points, size);
   }
 
   // Looks for a hyperplane among the rows, or so many of them; what is found has the scale of all.
@@ -170,10 +172,14 @@ class HyperplaneSearch {
     const T outcome = scored_.outcome.narrowed_to(chosen);
     Node<typename T::Number> node;
     node.statistics.resize(outcome.width());
-    for (std::size_t i = 0; i < most; ++i) outcome.add(node.statistics.data(), i);
+    double weight = 0.0;
+    for (std::size_t i = 0; i < most; ++i) {
+      outcome.add(node.statistics.data(), i);
+      weight += scratch_.weight[chosen[i]];
+    }
     const typename T::Node scorer = outcome.node(scored_.node.prior, node.statistics.data());
     const Settings free{settings_.prior, {}};  // limits are for all rows
-    const double times = static_cast<double>(n()) / static_cast<double>(most);
+    const double times = std::accumulate(scratch_.weight.begin(), scratch_.weight.end(), 0.0) / weight;
     const double no_split = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
     PointSplitter<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.threads[0]);
     return work(some, rival - scored_.node.log_likelihood + no_split);

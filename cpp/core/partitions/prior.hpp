@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "data/row_order.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -68,9 +70,13 @@ struct Settings {
   double smoothing = 0.0;
   Oblique oblique = {};
   std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
+  bool in_any_order = false;  // bit for bit the same tree for any order of the rows: they are put in one of their own
+  std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
 
   bool constrained() const { return !monotonic.empty(); }
   int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
+  // How many rows of the table a row stands for.
+  std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };
 
 }  // namespace baytree

@@ -20,7 +20,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, Explanation, alternatives_of
 from ..fitted import FittedSpace, FittedTree
-from ..growth import Growth, explore_space
+from ..growth import Growth, explore_space, in_any_order
 from ..tree import Space
 from ._base import Estimator
 from ._choose import choose_outcome
@@ -96,7 +96,8 @@ class ManyTrees(Estimator):
     def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> FittedSpace:
         """Explore the space; where the prior is to be chosen, the evidence of the greedy tree's prunings does."""
         columns = data.encoded(growth)
-        candidates = list(reader.candidates(data.target, self.prior, data.classes))
+        next(iter(reader.candidates(data.target, self.prior, data.classes)))  # errors tell the row
+        candidates = list(reader.candidates(in_any_order(data.target), self.prior, data.classes))
         outcome = choose_outcome(candidates, data, columns, growth)
         space, interrupted = explore_space(columns, data.target, outcome, growth, self._budget())
         if self.verbose:

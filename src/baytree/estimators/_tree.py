@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, unchanged_on_error
 from ..explain import Explanation, explain_rows
 from ..fitted import FittedTree
-from ..growth import Growth, grow_tree, put_in_order, read_monotonic, update_tree
+from ..growth import Growth, grow_tree, in_any_order, put_in_order, read_monotonic, update_tree
 from ..table import Rows
 from ..tree import Tree
 from ._base import Estimator
@@ -39,6 +39,8 @@ class SingleTree(Estimator):
         """Grow the tree; the columns are encoded once, also where the evidence chooses among several priors."""
         columns = data.encoded(growth)
         candidates = list(reader.candidates(data.target, self.prior, data.classes))
+        if growth.in_any_order:
+            candidates = list(reader.candidates(in_any_order(data.target), self.prior, data.classes))
         outcome = choose_outcome(candidates, data, columns, growth)
         tree = put_in_order(grow_tree(columns, data.target, outcome, growth), growth.monotonic)
         return FittedTree(tree, outcome, data.schema, data.classes)

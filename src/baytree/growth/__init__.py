@@ -5,6 +5,7 @@ from ._folds import folds_of as folds_of
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree
 from ._grow import list_partitions as list_partitions
+from ._in_any_order import in_any_order as in_any_order
 from ._monotonic import put_in_order as put_in_order
 from ._monotonic import read_monotonic as read_monotonic
 from ._settings import Engine as Engine

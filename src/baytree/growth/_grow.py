@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._typing import BoolArray
+from .._typing import BoolArray, FloatArray
 from ..outcomes import Outcome, Target
 from ..tree import LEAF, Space, SplitKind, Tree
 from ._settings import Growth
@@ -45,7 +45,7 @@ def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: 
     _check_scores(of_nodes)
     tree = Tree(
         **of_nodes,
-        **_read_splits(nodes),
+        **_read_splits(nodes, of_nodes["weighted_n_node_samples"]),
         log_likelihood_split=outcome.log_likelihood_from_core(
             nodes["log_likelihood_split"], of_nodes["weighted_n_node_samples"]
         ),
@@ -79,7 +79,7 @@ def explore_space(
         ceiling = outcome.log_ceiling(of_nodes["prior"], found["statistics"])
     space = Space(
         **of_nodes,
-        **_read_splits(found),
+        **_read_splits(found, weight),
         log_likelihood_split=outcome.log_likelihood_from_core(found["log_likelihood_split"], weight[owner]),
         choice_start=found["choice_start"],
         complete=found["complete"].astype(bool),
@@ -125,10 +125,11 @@ def _read_nodes(nodes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _read_splits(found: dict[str, Any]) -> dict[str, Any]:
-    """The same of their splits; values that a node's rows do not have go where more rows are."""
-    left, right, n_rows = found["children_left"], found["children_right"], found["n_rows"]
-    more_left: BoolArray = (left != LEAF) & (n_rows[left] > n_rows[right])
+def _read_splits(found: dict[str, Any], weight: FloatArray) -> dict[str, Any]:
+    """The same of their splits; values that a node's rows do not have go where more weight is."""
+    left, right = found["children_left"], found["children_right"]
+    # Rounding does not decide.
+    more_left: BoolArray = (left != LEAF) & (weight[left] > weight[right] * (1 + 1e-9))
     return {
         **{name: found[name] for name in _SPLITS},
         "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),

@@ -40,6 +40,11 @@ class Growth:
     oblique: bool = False
     engine: Engine = field(default_factory=Engine)
 
+    @property
+    def in_any_order(self) -> bool:
+        """Whether sums that depend on the order of the rows would decide: hyperplanes and look-ahead search by them."""
+        return self.oblique or self.lookahead > 0
+
     def settings(self) -> _core.Settings:
         """The same in the compiled core's form."""
         limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,13 +40,15 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
   const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
   std::vector<Keyed> order, spare;
   PartitionList<typename T::Number> list;
+  std::optional<T> own;  // its i-th row is rows[i]
+  if (settings.limits.limit_splits()) own.emplace(root.outcome.narrowed_to(rows));
   auto can_be_split = [&](const Column& column) {
     if (!settings.limits.limit_splits()) return column.n_codes > 1;
     const SortedFeature<Keyed> sorted = sorted_feature(column, rows, order, spare);
     if (column.is_categorical)
-      list_category_sets(root.outcome, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
+      list_category_sets(*own, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
                          list.categories, list.splits);
-    else find_allowed_thresholds(root.outcome, sorted, settings.limits, list.splits);
+    else find_allowed_thresholds(*own, sorted, settings.limits, list.splits);
     return list.splits.n_splits > 0;
   };
   std::vector<double> weights = settings.prior.feature_weight;

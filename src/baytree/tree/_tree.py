@@ -36,11 +36,11 @@ class Tree(NodeArrays, SplitArrays):
         split is between present and missing, and NaN where it is between categories.
     missing_go_to_left
         Where a missing value goes: where the split sends those of the node's rows; where these have none, to the child
-        with more rows.
+        with more weight.
     has_missing
         Whether the node's training rows have missing values in the feature of the split.
     unseen_go_to_left
-        Where a category goes that the node's training rows do not have: to the child with more rows.
+        Where a category goes that the node's training rows do not have: to the child with more weight.
     category_start, category, category_goes_left
         The categories that the node's training rows have, as positions in ``categories_``, and where they go: those of
         node i are ``category[category_start[i]:category_start[i + 1]]``. Missing is not listed, see

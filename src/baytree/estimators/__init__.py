@@ -5,6 +5,7 @@ from ._classifier import BayesianTreeClassifier as BayesianTreeClassifier
 from ._entry import FittedEstimator as FittedEstimator
 from ._entry import Model as Model
 from ._entry import estimator_of as estimator_of
+from ._entry import explanations as explanations
 from ._entry import fitted_of as fitted_of
 from ._entry import fitted_tree_of as fitted_tree_of
 from ._entry import read_rows as read_rows

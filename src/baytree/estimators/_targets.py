@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, shown
+from ..decision import Decision, read_decision
 from ..fitted import Fitted
 from ..outcomes import (
     EXTRAS,
@@ -52,6 +53,9 @@ class TargetReader(Protocol):
     def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
         """The outcome with its prior, or those among which the evidence is to choose."""
 
+    def read_decision(self, classes: AnyArray | None) -> Decision:
+        """What is decided, given probabilities."""
+
 
 @dataclass(frozen=True)
 class ClassReader:
@@ -60,6 +64,7 @@ class ClassReader:
     class_weight: Any = None
     pseudo_observations: float = ClassOptions.pseudo_observations  # of the prior where none is given
     classes: AnyArray | None = None  # all there are, where y may lack some
+    decision: Any = None
 
     def check_y(self, y: Any) -> AnyArray:
         """Read labels of any type."""
@@ -111,6 +116,10 @@ class ClassReader:
         """Of so many classes."""
         n_classes = 0 if classes is None else len(classes)
         return CategoricalOutcome.candidates(target, prior, ClassOptions(n_classes, self.pseudo_observations, classes))
+
+    def read_decision(self, classes: AnyArray | None) -> Decision:
+        """By the `decision` parameter."""
+        return read_decision(self.decision, np.zeros(0) if classes is None else classes)
 
     @staticmethod
     def _weighted(target: Target, by_class: FloatArray) -> Target:
@@ -182,6 +191,10 @@ class NumberReader:
     def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:  # noqa: ARG002
         """Of the family."""
         return self.family.candidates(target, prior)
+
+    def read_decision(self, classes: AnyArray | None) -> Decision:  # noqa: ARG002
+        """Numbers are not decided upon."""
+        return Decision()
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:

@@ -4,13 +4,15 @@ from ._alternatives import Alternative as Alternative
 from ._alternatives import Alternatives as Alternatives
 from ._alternatives import alternatives_of as alternatives_of
 from ._boxes import Box as Box
-from ._boxes import Categories as Categories
 from ._boxes import Demand as Demand
 from ._boxes import boxes_of as boxes_of
+from ._conditions import conditions_of as conditions_of
+from ._counterfactual import Allowed as Allowed
 from ._counterfactual import Change as Change
 from ._counterfactual import Counterfactual as Counterfactual
 from ._counterfactual import Counterfactuals as Counterfactuals
+from ._counterfactual import read_allowed as read_allowed
+from ._explain import explain as explain
 from ._explanation import Explanation as Explanation
 from ._explanation import Step as Step
-from ._explanation import explain_rows as explain_rows
 from ._notebook import tree_html as tree_html

@@ -7,6 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.fake_data import write_fakes
 
 # A busy machine is no defect. Tests that need more examples than others say how many times as many: see `examples`.

@@ -35,8 +35,9 @@ class Decision:
         if n_classes != 2:
             return None
         if self.costs is None:
-            own = 0.5 if self.threshold is None else self.threshold
-            return own if self.positive == 1 or self.threshold is None else 1 - own
+            if self.threshold is None:
+                return float(np.nextafter(0.5, 1))  # a tie goes to the first class
+            return self.threshold if self.positive == 1 else 1 - self.threshold
         gain, loss = self.costs[1, 0] - self.costs[1, 1], self.costs[0, 1] - self.costs[0, 0]
         return float(loss / (gain + loss)) if gain > 0 and loss > 0 else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
@@ -13,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import shown
 from ..decision import Decision
 from ..explain import Explanation
-from ..fitted import Fitted, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
 from ..table import Rows, as_table
 from ._base import Estimator
+from ._fitted_on import fitted_on
 
 
 class FittedPipeline(Protocol):
@@ -104,6 +106,33 @@ def read_rows(model: Model, X: Any) -> Rows:
         rows = estimator_of(model)._read_all(table)
     fitted.schema.refuse_infinity(rows)
     return rows
+
+
+def without_threshold(model: Any) -> Any:
+    """A model without scikit-learn's wrappers: what they decide is the decision of the fitted result."""
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return Pipeline([*model.steps[:-1], (name, without_threshold(last))])
+    inner = _inner(model)
+    return model if inner is model else without_threshold(inner)
+
+
+def fit_again(model: Any, X: Any, y: Any, **given: Any) -> Any:
+    """A copy of a model, fitted anew to other rows; `given` is what belongs to the rows, None where nothing does."""
+    plain = without_threshold(model)
+    prefix, last = "", plain
+    while isinstance(last, Pipeline):
+        prefix, last = f"{prefix}{last.steps[-1][0]}__", last.steps[-1][1]
+    return clone(plain).fit(X, y, **{f"{prefix}{name}": value for name, value in given.items() if value is not None})
+
+
+def facts_of(model: Model, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> FittedOn:
+    """What a fit of the model to these rows would be fitted on; refuses what a fit would refuse."""
+    estimator = clone(estimator_of(model))
+    reader = estimator._target_reader()
+    given = {name: value for name, value in extras.items() if value is not None}
+    data = estimator._read_training_data(table_of(model, X), y, sample_weight, reader, given)
+    return fitted_on(data.rows, data.target)
 
 
 def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:

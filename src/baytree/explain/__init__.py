@@ -7,11 +7,13 @@ from ._boxes import Box as Box
 from ._boxes import Demand as Demand
 from ._boxes import boxes_of as boxes_of
 from ._conditions import conditions_of as conditions_of
+from ._conditions import demand_text as demand_text
 from ._counterfactual import Allowed as Allowed
 from ._counterfactual import Change as Change
 from ._counterfactual import Counterfactual as Counterfactual
 from ._counterfactual import Counterfactuals as Counterfactuals
 from ._counterfactual import read_allowed as read_allowed
+from ._counterfactual import scales_of as scales_of
 from ._explain import explain as explain
 from ._explanation import Explanation as Explanation
 from ._explanation import Step as Step

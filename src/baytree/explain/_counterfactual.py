@@ -143,7 +143,7 @@ class Counterfactuals:
         self.n_rows = fitted.tree.n_node_samples
         self.boxes = boxes_of(fitted.tree, fitted.schema)
         self.hyperplanes = hyperplanes_of(fitted.tree)
-        self.scale = _scales(fitted, self.hyperplanes)
+        self.scale = scales_of(fitted)
 
     def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual, ...]:
         """Ways to another decision of a row that is in a leaf, the most usual first, the nearest among them."""
@@ -287,9 +287,9 @@ def _distance(old: float, new: float, scale: float) -> float:
     return min(distance, _FARTHEST)
 
 
-def _scales(fitted: FittedTree, hyperplanes: dict[int, Hyperplane]) -> list[float]:
+def scales_of(fitted: FittedTree) -> list[float]:
     """The scale of every feature."""
-    tree = fitted.tree
+    tree, hyperplanes = fitted.tree, hyperplanes_of(fitted.tree)
     thresholds: list[list[float]] = [[] for _ in range(tree.n_features)]
     for node in np.flatnonzero(tree.is_of(SplitKind.THRESHOLD)):
         thresholds[tree.feature[node]].append(float(tree.threshold[node]))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._words import estimate_text, number_text, odds_text
 from ..estimators import Model, fitted_tree_of
 from ..fitted import FittedTree
 from ..tree import LEAF
+
+_MANY = 6  # classes: of more, not all probabilities are told
+_TOLD = 2
 
 
 def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) -> str:
@@ -66,12 +71,17 @@ def _threshold(value: float, decimals: int) -> str:
 
 
 def _leaf(fitted: FittedTree, node: int, decimals: int) -> str:
-    """What a leaf predicts, and its posterior."""
+    """What a leaf predicts, and its posterior; of many classes the most probable ones."""
     tree = fitted.tree
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
-    if fitted.classes is not None:
-        probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
-        predicted = f"{fitted.class_names[fitted.node_codes[node]]}  p={probabilities}"
-    else:
+    rows = f"n={tree.n_node_samples[node]}"
+    if fitted.classes is None:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
-    return f"{predicted}   {fitted.outcome.family}({numbers})  n={tree.n_node_samples[node]}"
+        return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
+    code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
+    if len(names) <= _MANY:
+        probabilities = " ".join(f"{own:.{decimals}f}" for own in p)
+        return f"{names[code]}  p={probabilities}   {fitted.outcome.family}({numbers})  {rows}"
+    order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
+    others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
+    return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"

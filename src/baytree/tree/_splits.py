@@ -13,6 +13,7 @@ from .._words import number_text
 from ..table import Kind, Schema
 
 _LARGEST = math.nextafter(math.inf, 0.0)
+_FEW = 3  # categories that are named, even where the others are fewer
 NumberText = Callable[[float], str]
 Row = Sequence[float] | FloatArray
 
@@ -136,9 +137,9 @@ class CategorySet:
         return schema.name(self.feature)
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
-        """The shorter of the two sets, with ``in`` or ``not in``; missing counts as a category."""
+        """The set on a side, or where it is long and the other is not ``not in`` that; missing counts as a category."""
         here, there = self._members(schema, left=left), self._members(schema, left=not left)
-        inside = len(here) < len(there) or (len(here) == len(there) and left)
+        inside = len(here) <= max(len(there), _FEW)
         return f"{'in' if inside else 'not in'} {{{', '.join(here if inside else there)}}}"
 
     def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:  # noqa: ARG002

@@ -18,8 +18,9 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from baytree.cli import main
 from baytree.report._figures import calibration_of, metrics_of
 from baytree.report._held_out import hold_out, read_given, read_subgroups
-from baytree.report._subgroups import divided, subgroups_of
+from baytree.report._subgroups import subgroups_of
 from baytree.report._thresholds import thresholds_of
+from baytree.table import divided
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target_names[DATA.target]

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text, percent_text
-from ._figures import Bin, Figure
+from ..figures import Figure
+from ._figures import Bin
 from ._html import element
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 444.0, 22.0, 322.0  # the inside of a chart

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text, number_text, percent_text
+from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
-from ._figures import Figure, mean, share
 from ._held_out import HeldOut
 from ._html import Cell, element, paragraph, section, table
 from ._thresholds import RATES, Thresholds, curve_of

@@ -1,26 +1,18 @@
-"""Figures with intervals, by formulas: nothing is resampled, so the same rows give the same page.
-
-Shares have the central interval of their Beta posterior under Jeffreys' prior. Means have the normal interval of their
-standard error. Ratios of events have the interval of a Gamma posterior. The area under the curve has Hanley and
-McNeil's (1982). A row of weight 2 counts as two rows.
-"""
+"""The figures of a model on held-out rows. Areas under the curve have the interval of Hanley and McNeil (1982)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._words import estimate_text, percent_text, range_text
+from ..figures import Figure, Z, mean, ratio, share, share_of
 from ..fitted import Fitted
-from ._held_out import LEVEL, HeldOut
+from ._held_out import HeldOut
 
-_Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 HOW = (
     "Intervals hold 90 %. Of shares they are those of a Beta posterior (Jeffreys' prior), of means those of the "
     "standard error, of ratios of events those of a Gamma posterior, of the area under the curve those of Hanley and "
@@ -29,68 +21,13 @@ HOW = (
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A number with its interval; NaN where it is not defined."""
-
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    is_share: bool = False
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there is a number."""
-        return math.isfinite(self.estimate)
-
-    def text(self) -> str:
-        """The number to read."""
-        if not self.is_known:
-            return "–"
-        return percent_text(self.estimate) if self.is_share else estimate_text(self.estimate)
-
-    def interval(self) -> str:
-        """The interval to read."""
-        return "" if not math.isfinite(self.low) else range_text(self.low, self.high, share=self.is_share)
-
-
-@dataclass(frozen=True)
 class Metric:
     """A figure with its name and meaning, or the reason why there is none."""
 
     name: str
     meaning: str
-    figure: Figure = Figure()
+    figure: Figure = field(default_factory=Figure)
     reason: str = ""  # where the figure is not defined
-
-
-def share(hits: float, misses: float) -> Figure:
-    """The share of hits, with the interval of its Beta posterior."""
-    n = hits + misses
-    if n <= 0:
-        return Figure(is_share=True)
-    low, high = stats.beta(hits + 0.5, misses + 0.5).interval(LEVEL)
-    # The interval need not hold a share of 0 or 1, and then begins or ends there.
-    return Figure(hits / n, 0.0 if hits == 0 else float(low), 1.0 if misses == 0 else float(high), is_share=True)
-
-
-def mean(values: FloatArray, weight: FloatArray, figure: Callable[[float], float] = float) -> Figure:
-    """A rising or falling function of a mean, with the interval of its standard error."""
-    n = float(weight.sum())
-    if n <= 0 or not np.all(np.isfinite(values[weight > 0])):
-        return Figure()
-    centre = float(np.average(values, weights=weight))
-    spread = float(np.average((values - centre) ** 2, weights=weight))
-    half = _Z * math.sqrt(spread / max(n - 1, 1))
-    ends = figure(centre - half), figure(centre + half)
-    return Figure(figure(centre), min(ends), max(ends))
-
-
-def ratio(events: float, expected: float) -> Figure:
-    """Events over those that were expected, with the interval of a Gamma posterior."""
-    if expected <= 0 or not math.isfinite(expected):
-        return Figure()
-    low, high = stats.gamma(events + 0.5, scale=1 / expected).interval(LEVEL)
-    return Figure(events / expected, float(low) if events > 0 else 0.0, float(high))
 
 
 def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
@@ -129,11 +66,6 @@ def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
     return found
 
 
-def share_of(hit: BoolArray, weight: FloatArray) -> Figure:
-    """The share of rows of which something is true."""
-    return share(float(weight[hit].sum()), float(weight[~hit].sum()))
-
-
 def _safe_log(p: FloatArray) -> FloatArray:
     return np.log(np.maximum(p, np.finfo(float).tiny))
 
@@ -150,7 +82,7 @@ def _area(score: FloatArray, positive: BoolArray, weight: FloatArray, name: str)
     area = float(roc_auc_score(positive, score, sample_weight=weight))
     q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
     variance = area * (1 - area) + max(n_pos - 1, 0) * (q1 - area**2) + max(n_neg - 1, 0) * (q2 - area**2)
-    half = _Z * math.sqrt(max(variance / (n_pos * n_neg), 0.0))
+    half = Z * math.sqrt(max(variance / (n_pos * n_neg), 0.0))
     return Metric("Area under the curve", meaning, Figure(area, max(0.0, area - half), min(1.0, area + half)))
 
 

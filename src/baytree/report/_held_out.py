@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_consistent_length
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_sample_weight, shown
 from ..estimators import Model, fit_again, fitted_of, read_rows
+from ..figures import LEVEL
 from ..fitted import Fitted
 from ..outcomes import EXTRAS
-
-LEVEL = 0.9  # of all intervals on the page
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from .._words import count_text, number_text, percent_text
+from ..figures import Figure
 from ..fitted import FittedTree
 from ._charts import dot
-from ._figures import Figure
 from ._html import Cell, element, paragraph, section, table
 from ._subgroups import TITLES, Subgroup, splits_with
 

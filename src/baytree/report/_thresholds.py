@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..figures import Figure, share
 from ..fitted import Fitted
-from ._figures import Figure, share
 from ._held_out import HeldOut
 
 

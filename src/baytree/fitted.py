@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,14 @@ class FittedTree:
     def grown(self) -> Tree:
         """The tree as it was grown, before it was pruned."""
         return self.tree if self.unpruned is None else self.unpruned
+
+    def in_grown(self, node: int) -> int:
+        """The same node in the tree as it was grown."""
+        found = 0
+        for above, below in pairwise(self.tree.path(node)):
+            sides = self.grown.children_left, self.grown.children_right
+            found = int(sides[0][found] if below == self.tree.children_left[above] else sides[1][found])
+        return found
 
     @cached_property
     def used_features(self) -> IntArray:

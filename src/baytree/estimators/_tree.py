@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..explain import Explanation, explain_rows
 from ..fitted import FittedTree
-from ..growth import Growth, grow_tree, put_in_order, read_monotonic, update_tree
+from ..growth import Growth, put_in_order, read_monotonic, update_tree
 from ..outcomes import Outcome
 from ..table import Rows
 from ..tree import Tree
@@ -40,7 +40,7 @@ class SingleTree(Estimator):
 
     def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedTree:
         def grow(part: EncodedData) -> FittedTree:
-            grown = put_in_order(grow_tree(part.columns, part.target, outcome, growth), growth.monotonic)
+            grown = put_in_order(part.grow(outcome, growth), growth.monotonic)
             tree = grown.most_probable_pruning() if self.prune else grown
             return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
 
@@ -108,7 +108,8 @@ class SingleTree(Estimator):
     def feature_posterior_(self) -> FloatArray:
         """Probability that the root is split along each feature and, last, that it is not split.
 
-        ``tree_.feature_posterior`` has the same for every node.
+        It is the posterior of a single split, whatever follows; that of a tree space is of whole trees, and the two may
+        differ. ``tree_.feature_posterior`` has the same for every node.
         """
         check_is_fitted(self)
         return self.fitted_.feature_posterior

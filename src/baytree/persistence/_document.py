@@ -39,7 +39,8 @@ def document_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> d
         },
         "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
         "grown": "tree" if isinstance(fitted, FittedTree) else "space",
-        "arrays": {name: encode(array) for name, array in grown.arrays().items()},
+        "arrays": _encode_arrays(grown),
+        "unpruned": _encode_arrays(fitted.unpruned) if isinstance(fitted, FittedTree) and fitted.unpruned else None,
     }
     return document | {"sha256": _checksum(document)}
 
@@ -77,20 +78,30 @@ def _read(document: dict[str, Any], known: Mapping[str, Iterable[str]]) -> tuple
     state = {name: decode(value) for name, value in document["outcome"]["state"].items()}
     outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)
     check_outcome(outcome, classes)
-    arrays = {name: decode(value) for name, value in document["arrays"].items()}
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise ValueError(f"{name} is not an array")
+    arrays, unpruned = _decode_arrays(document["arrays"]), document["unpruned"]
     monotonic = decode(document["monotonic"])
     if document["grown"] == "tree":
-        tree = Tree(**arrays)
-        check_tree(tree, schema, outcome, classes)
-        return estimator, parameters, FittedTree(tree, outcome, schema, classes)
+        trees = [Tree(**arrays)] + ([] if unpruned is None else [Tree(**_decode_arrays(unpruned))])
+        for tree in trees:
+            check_tree(tree, schema, outcome, classes)
+        return estimator, parameters, FittedTree(trees[0], outcome, schema, classes, *trees[1:])
     space = Space(**arrays, n_features=schema.n_features)
     check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
     return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic)
+
+
+def _encode_arrays(grown: Tree | Space) -> dict[str, Any]:
+    return {name: encode(array) for name, array in grown.arrays().items()}
+
+
+def _decode_arrays(document: dict[str, Any]) -> dict[str, Any]:
+    arrays = {name: decode(value) for name, value in document.items()}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{name} is not an array")
+    return arrays
 
 
 def _encode_schema(schema: Schema) -> dict[str, Any]:

@@ -108,10 +108,10 @@ class FittedTree:
         """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Any]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
-        return lambda outcome: outcome.distribution(posterior)
+        return lambda outcome: outcome.cdf(posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -279,10 +279,17 @@ class FittedSpace:
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Mixture]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights, posterior = self.mixture(rows)
-        return lambda outcome: Mixture(weights, partial(_of_nodes, outcome.distribution, posterior))
+        parts = weights.tocoo()
+        posterior, at = posterior[parts.col], y[parts.row]
+
+        def cdf(outcome: RealOutcome) -> FloatArray:
+            values = parts.data * outcome.cdf(posterior, at)
+            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+        return cdf
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

@@ -71,13 +71,8 @@ def _cross_validated(
 
 
 def _coverage(fitted: FittedTree | FittedSpace, test: TrainingData) -> Coverage:
-    distribution = fitted.predictive(test.rows)
-    y = np.asarray(test.target.y, dtype=np.float64)
-
-    def inside(outcome: RealOutcome) -> BoolArray:
-        return np.abs(distribution(outcome).cdf(y) - 0.5) <= _LEVEL / 2
-
-    return inside
+    cdf = fitted.cdf_at(test.rows, np.asarray(test.target.y, dtype=np.float64))
+    return lambda outcome: np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2
 
 
 def _least(holds: Callable[[float], bool]) -> float:

@@ -30,6 +30,7 @@ from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._data import TrainingData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 
 _MOST_THREADS = 4096
@@ -123,7 +124,8 @@ class Estimator(BaseEstimator, ABC):
         """The one fit of all estimators."""
         with unchanged_on_error(self):
             data = self._read_training_data(X, y, sample_weight, reader, extras)
-            self.fitted_ = self._grow(data, self._growth(data.schema, reader, data.classes), reader)
+            fitted = self._grow(data, self._growth(data.schema, reader, data.classes), reader)
+            self.fitted_ = replace(fitted, fitted_on=fitted_on(data.rows, data.target))
         return self
 
     def _read_training_data(

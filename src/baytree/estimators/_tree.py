@@ -19,6 +19,7 @@ from ..tree import Tree
 from ._base import Estimator
 from ._choose import choose_outcome
 from ._data import TrainingData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 
 
@@ -55,7 +56,9 @@ class SingleTree(Estimator):
             rows = rows if counts is None else Rows(rows.matrix[counts])
             tree = update_tree(fitted.tree, fitted.leaves(rows, self._n_threads()), target, fitted.outcome)
             tree = put_in_order(tree, read_monotonic(self.monotonic_cst, fitted.schema))
-            self.fitted_ = replace(fitted, tree=tree)
+            more = fitted_on(rows, target)
+            before = fitted.fitted_on
+            self.fitted_ = replace(fitted, tree=tree, fitted_on=more if before is None else before.and_then(more))
         return self
 
     @property

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray
+from ..fitted import FittedOn
 from ..outcomes import CategoricalOutcome, Outcome
 from ..table import Kind, Schema
 from ..tree import LEAF, NO_SPLIT, RAGGED, RAGGED_NAMES, Space, SplitArrays, SplitKind, Tree
 
 _WHOLE = {"children_left", "children_right", "feature", "n_node_samples", "depth", "choice_start"}
 _TRUTH = {"missing_go_to_left", "has_missing", "unseen_go_to_left", "complete"}
+_FACTS = {
+    "fingerprint": r"[0-9a-f]{64}",
+    "date": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ",
+    "version": r"[0-9A-Za-z.+-]{1,60}",
+}
 _NOT_NAN = ("log_prior_split", "log_likelihood_split", "log_odds_split", "log_ceiling")
 
 
@@ -31,6 +38,19 @@ def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
     if len(set(categories.tolist())) != len(categories):
         raise ValueError("a category is there twice")
     return categories
+
+
+def check_fitted_on(fitted_on: FittedOn | None, schema: Schema) -> None:
+    """Refuse facts that cannot be those of a fit."""
+    if fitted_on is None:
+        return
+    whole = type(fitted_on.n_rows) is int and fitted_on.n_rows > 0 and fitted_on.n_columns == schema.n_features
+    if not whole or not isinstance(fitted_on.weight, float) or not 0 < fitted_on.weight < np.inf:
+        raise ValueError("the size of what the model was fitted on is wrong")
+    for name, pattern in _FACTS.items():
+        text = getattr(fitted_on, name)
+        if not isinstance(text, str) or re.fullmatch(pattern, text, re.ASCII) is None:
+            raise ValueError(f"the {name} of what the model was fitted on is wrong")
 
 
 def check_outcome(outcome: Outcome, classes: Any) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from ..fitted import Fitted, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
 from ..tree import Space, Tree
-from ._check import check_categories, check_outcome, check_space, check_tree
+from ._check import check_categories, check_fitted_on, check_outcome, check_space, check_tree
 from ._values import decode, encode
 
 FORMAT = "baytree model"
@@ -37,6 +38,7 @@ def document_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> d
             "name": fitted.outcome.name,
             "state": {name: encode(value) for name, value in state.items()},
         },
+        "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
         "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
         "grown": "tree" if isinstance(fitted, FittedTree) else "space",
         "arrays": {name: encode(array) for name, array in grown.arrays().items()},
@@ -77,6 +79,8 @@ def _read(document: dict[str, Any], known: Mapping[str, Iterable[str]]) -> tuple
     state = {name: decode(value) for name, value in document["outcome"]["state"].items()}
     outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)
     check_outcome(outcome, classes)
+    fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
+    check_fitted_on(fitted_on, schema)
     arrays = {name: decode(value) for name, value in document["arrays"].items()}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
@@ -85,12 +89,12 @@ def _read(document: dict[str, Any], known: Mapping[str, Iterable[str]]) -> tuple
     if document["grown"] == "tree":
         tree = Tree(**arrays)
         check_tree(tree, schema, outcome, classes)
-        return estimator, parameters, FittedTree(tree, outcome, schema, classes)
+        return estimator, parameters, FittedTree(tree, outcome, schema, classes, fitted_on)
     space = Space(**arrays, n_features=schema.n_features)
     check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
-    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic)
+    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, fitted_on)
 
 
 def _encode_schema(schema: Schema) -> dict[str, Any]:

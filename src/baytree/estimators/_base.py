@@ -255,7 +255,10 @@ class Estimator(BaseEstimator, ABC):
         return self.fitted_.feature_importances
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
+        """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.
+
+        It is JSON or, where the model is large, a zip archive of JSON and arrays. The same model gives the same bytes.
+        """
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)

@@ -7,4 +7,6 @@ from ._rules import Rule as Rule
 from ._rules import Rules as Rules
 from ._rules import to_rules as to_rules
 from ._sklearn import to_sklearn as to_sklearn
+from ._sql import to_ibis as to_ibis
+from ._sql import to_sql as to_sql
 from ._text import to_text as to_text

@@ -161,7 +161,7 @@ def test_what_sql_cannot_hold_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match=r"SQL cannot hold the class 18446744073709551615"):
         to_sql(BayesianTreeClassifier().fit(frame[["c"]].replace({"x\0": "x", "y\0": "y"}), labels))
     space = TreeSpaceClassifier(max_nodes=20).fit(np.random.default_rng(0).random((60, 2)), [0, 1] * 30)
-    with pytest.raises(ValueError, match="SQL cannot hold the interval of an average"):
+    with pytest.raises(ValueError, match="interval of an average over trees is not in their leaves"):
         to_sql(space, interval=0.9)
     long = np.array(["x" * 70, "y"])[[0, 1] * 20]
     with pytest.raises(ValueError, match="too long for the database"):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_real, shown
+from .._validation import shown
 from ..estimators import Model, fitted_of
-from ..fitted import Fitted, FittedTree, class_outcome, distribution_of
+from ..fitted import Fitted, FittedTree
 from ..tree import LEAF, Space, Tree
-from ._members import members_of
+from ._members import interval_ends, members_of, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
@@ -127,41 +127,24 @@ class _Query:
 
     def of_tree(self, fitted: FittedTree) -> str:
         """The leaf of each row, and what is in it."""
-        tree = fitted.tree
-        made = [(name, tree.value[:, 0, c]) for c, name in enumerate(self._names(tree))]
-        ends = [] if self.interval is None else self._ends(fitted, self.interval)
-        outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made]
+        tree, ends = fitted.tree, interval_ends(fitted, self.interval)
+        made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
+        outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
         if fitted.classes is not None:
             labels = [label_literal(label, self.dialect) for label in fitted.classes]
             best = np.argmax(tree.posterior, axis=1)
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
-        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in ends]
-        self._check_names(["leaf", *(name for name, _ in made), "prediction", *(name for name, _ in ends)])
+        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in ends.items()]
+        self._check_names(["leaf", *made, "prediction", *ends])
         inner = [*self._kept_from("t"), f"{self._leaf(tree)} AS leaf"]
         outer = [*self._kept_from("routed"), "leaf", *outputs]
         return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
 
-    def _ends(self, fitted: FittedTree, level: float) -> list[tuple[str, FloatArray]]:
-        """The ends of the interval in every node."""
-        level = check_real("interval", level, low=0, high=1)
-        quantiles = np.array([(1 - level) / 2, (1 + level) / 2])
-        posterior = fitted.tree.posterior
-        if fitted.classes is None:
-            if not fitted.has_distribution():
-                raise ValueError(f"The outcome {fitted.outcome.name!r} has no distribution: leave interval out.")
-            frozen = distribution_of(fitted.outcome, "outcome")(posterior)
-            return [("low", frozen.ppf(quantiles[0])), ("high", frozen.ppf(quantiles[1]))]
-        ends = class_outcome(fitted.outcome).quantiles(posterior, quantiles)
-        names = enumerate(fitted.class_names)
-        return [(f"{side}_{name}", ends[:, c, i]) for c, name in names for i, side in enumerate(("low", "high"))]
-
     def of_members(self) -> str:
         """The average over trees, or over a tree space."""
-        if self.interval is not None:
-            raise ValueError("SQL cannot hold the interval of an average over trees: leave interval out.")
-        members = members_of(self.fitted)
-        names = self._names(members[0].grown)
+        interval_ends(self.fitted, self.interval)  # of an average there are none
+        members, names = members_of(self.fitted), value_names(self.fitted)
         self._check_names([*names, "prediction"])
         if isinstance(members[0].grown, Space):
             layers, values = self._layers(members[0].grown)
@@ -172,13 +155,6 @@ class _Query:
         steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
         outputs = [*self._kept_from("t"), *self._from_averages(names)]
         return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last(layers)} AS t"
-
-    def _names(self, grown: Tree | Space) -> list[str]:
-        """Of what is predicted: class probabilities, or the mean; an outcome of the user's own may have several."""
-        n_values = grown.value.shape[2]
-        return [f"probability_{name}" for name in self.fitted.class_names] or (
-            ["mean"] if n_values == 1 else [f"mean_{i}" for i in range(n_values)]
-        )
 
     def _last(self, layers: list[str]) -> str:
         return f"step{len(layers) - 1}" if layers else self.table

@@ -4,6 +4,7 @@ from ._c import to_c as to_c
 from ._dict import from_dict as from_dict
 from ._dict import to_dict as to_dict
 from ._frame import to_frame as to_frame
+from ._onnx import to_onnx as to_onnx
 from ._python import to_python as to_python
 from ._rules import Rule as Rule
 from ._rules import Rules as Rules

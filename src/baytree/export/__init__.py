@@ -9,6 +9,9 @@ from ._python import to_python as to_python
 from ._rules import Rule as Rule
 from ._rules import Rules as Rules
 from ._rules import to_rules as to_rules
+from ._shap import ShapValues as ShapValues
+from ._shap import shap_values as shap_values
+from ._shap import to_shap as to_shap
 from ._sklearn import to_sklearn as to_sklearn
 from ._sql import to_ibis as to_ibis
 from ._sql import to_sql as to_sql

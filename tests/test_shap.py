@@ -106,6 +106,14 @@ def test_paths_that_would_take_too_long_are_refused(monkeypatch):
         shap_values(TreeSpaceClassifier(max_nodes=50).fit(X, y), X)
 
 
+def test_infinite_means_are_refused():
+    X = np.arange(40.0)[:, None]
+    model = BayesianTreeRegressor(outcome="exponential", prior=[0.1, 1.0]).fit(X, X[:, 0] + 1, event=np.arange(40) < 1)
+    assert np.isinf(model.predict(X)).any()
+    with pytest.raises(ValueError, match="infinite mean"):
+        shap_values(model, X)
+
+
 # shap's own.
 
 
@@ -140,7 +148,7 @@ def test_shap_gives_our_values(tree_explainer):
         theirs = explainer.shap_values(table[:40], check_additivity=False)
         assert_allclose(np.reshape(theirs, ours.values.shape), ours.values, atol=1e-10 * np.abs(ours.values).max())
         assert_allclose(np.reshape(explainer.expected_value, -1), np.reshape(ours.base, -1), rtol=1e-10)
-        # Their interventional values are not in double precision (brute force agrees with ours); what they start from is.
+        # Their interventional values are not in double precision (brute force agrees with ours), but their start is.
         explainer = tree_explainer(to_shap(model), data=table[:30])
         ours = shap_values(model, table[:40], table[:30])
         assert_allclose(np.reshape(explainer.expected_value, -1), np.reshape(ours.base, -1), rtol=1e-10)

@@ -69,6 +69,8 @@ def paths_of(fitted: Fitted) -> list[Path]:
                     f"The tree space has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of modal_tree_, or "
                     "explore less (max_nodes)."
                 )
+    if not all(np.isfinite(path.value).all() for path in result):
+        raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
     return result
 
 

@@ -120,11 +120,12 @@ def _values(random, kind, n):
 
 def _model(random, outcome, *, space):
     options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
+    prune = bool(random.random() < 0.3)
     if outcome in ("two classes", "classes"):
         options["prior"] = float(random.choice([0.05, 0.5]))
-        return TreeSpaceClassifier(max_nodes=15, **options) if space else BayesianTreeClassifier(**options)
+        return TreeSpaceClassifier(max_nodes=15, **options) if space else BayesianTreeClassifier(prune=prune, **options)
     options["outcome"] = outcome
-    return TreeSpaceRegressor(max_nodes=15, **options) if space else BayesianTreeRegressor(**options)
+    return TreeSpaceRegressor(max_nodes=15, **options) if space else BayesianTreeRegressor(prune=prune, **options)
 
 
 def _target(random, outcome, signal):

@@ -55,10 +55,11 @@ def test_an_archive_holds_the_same_document(archive):
     loaded = load(archive)
     with zipfile.ZipFile(archive) as members:
         held = json.loads(members.read("model.json"))
-        assert set(members.namelist()) == {"model.json", *held["arrays"]}
+        names = {f"{folder}/{name}" for folder in ("arrays", "unpruned") for name in held[folder] or ()}
+        assert set(members.namelist()) == {"model.json", *names}
     plain = to_dict(loaded)
     for own in (held, plain):
-        del own["arrays"], own["sha256"]
+        del own["arrays"], own["unpruned"], own["sha256"]
     assert held == plain
 
 
@@ -67,6 +68,11 @@ def rewritten(path, **changes):
     with zipfile.ZipFile(path) as members:
         content = {name: members.read(name) for name in members.namelist()} | changes
     return _files._archive({name: own for name, own in content.items() if own is not None})
+
+
+def member(path, name):
+    with zipfile.ZipFile(path) as members:
+        return members.read(name)
 
 
 def compressed(path, method):
@@ -84,9 +90,9 @@ def test_an_archive_that_is_none_of_ours_is_refused(archive):
     damaged = {
         "no document": rewritten(archive, **{"model.json": None}),
         "no JSON": rewritten(archive, **{"model.json": b"{"}),
-        "an array less": rewritten(archive, threshold=None),
-        "a longer array": rewritten(archive, threshold=b"\0" * 8000),
-        "another array": rewritten(archive, depth=bytes(len(zipfile.ZipFile(archive).read("depth")))),
+        "an array less": rewritten(archive, **{"arrays/threshold": None}),
+        "a longer array": rewritten(archive, **{"arrays/threshold": b"\0" * 8000}),
+        "another array": rewritten(archive, **{"arrays/depth": bytes(len(member(archive, "arrays/depth")))}),
         "compressed": compressed(archive, zipfile.ZIP_DEFLATED),
         "packed": compressed(archive, zipfile.ZIP_LZMA),
         "only a mark": b"PK",
@@ -118,6 +124,20 @@ def test_text_that_would_fill_the_memory_is_refused():
         from_dict(signed(changed))
     with pytest.raises(ValueError, match="different lengths"):
         to_dict(BayesianTreeClassifier().fit(X, Y).set_params(prior=np.array(wide["values"])))
+
+
+def test_a_tree_that_is_no_pruning_of_what_was_grown_is_refused():
+    model = BayesianTreeClassifier(prior=0.1).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    grown = BayesianTreeClassifier(prior=0.1, prune=False).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    assert model.get_n_leaves() < grown.get_n_leaves()
+    assert from_dict(to_dict(model)).fitted_.grown.n_leaves == grown.get_n_leaves()
+    swapped = to_dict(model)
+    swapped["arrays"], swapped["unpruned"] = swapped["unpruned"], swapped["arrays"]
+    other = to_dict(model)
+    other["unpruned"]["threshold"]["values"][0] += 1
+    for changed in (swapped, other):
+        with pytest.raises(ModelFileError, match="no pruning of the one that was grown"):
+            from_dict(signed(changed))
 
 
 # Formats.

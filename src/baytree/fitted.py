@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,21 @@ class FittedTree:
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None = None  # None: numbers are predicted
+    unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
     fitted_on: FittedOn | None = None  # None: it was not fitted here
+
+    @property
+    def grown(self) -> Tree:
+        """The tree as it was grown, before it was pruned."""
+        return self.tree if self.unpruned is None else self.unpruned
+
+    def in_grown(self, node: int) -> int:
+        """The same node in the tree as it was grown."""
+        found = 0
+        for above, below in pairwise(self.tree.path(node)):
+            sides = self.grown.children_left, self.grown.children_right
+            found = int(sides[0][found] if below == self.tree.children_left[above] else sides[1][found])
+        return found
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -113,6 +128,11 @@ class FittedTree:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Any:
         """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
+
+    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Any]:
+        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+        posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
+        return lambda outcome: outcome.distribution(posterior)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -208,7 +228,7 @@ class FittedSpace:
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
         tree = put_in_order(selection.to_tree(self.space), self.monotonic)
-        return FittedTree(tree, self.outcome, self.schema, self.classes, self.fitted_on)
+        return FittedTree(tree, self.outcome, self.schema, self.classes, fitted_on=self.fitted_on)
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees, best first, with the log of prior times likelihood of each."""
@@ -280,6 +300,11 @@ class FittedSpace:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
+
+    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Mixture]:
+        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+        weights, posterior = self.mixture(rows)
+        return lambda outcome: Mixture(weights, partial(_of_nodes, outcome.distribution, posterior))
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

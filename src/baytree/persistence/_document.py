@@ -16,7 +16,7 @@ from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
 from ..tree import Space, Tree
-from ._check import check_categories, check_fitted_on, check_outcome, check_space, check_tree
+from ._check import check_categories, check_fitted_on, check_outcome, check_pruning, check_space, check_tree
 from ._error import ModelFileError
 from ._values import Decoder, encode, encode_beside
 
@@ -32,6 +32,7 @@ def document_of(
     The arrays of the tree or the space are part of the document, or put `beside` it as bytes.
     """
     grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
+    unpruned = fitted.unpruned if isinstance(fitted, FittedTree) else None
     state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -48,10 +49,8 @@ def document_of(
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
         "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
         "grown": "tree" if isinstance(fitted, FittedTree) else "space",
-        "arrays": {
-            name: encode(array) if beside is None else encode_beside(array, name, beside)
-            for name, array in grown.arrays().items()
-        },
+        "arrays": _encode_arrays(grown, "arrays", beside),
+        "unpruned": None if unpruned is None else _encode_arrays(unpruned, "unpruned", beside),
     }
     return document | {"sha256": _checksum(document)}
 
@@ -102,20 +101,36 @@ def _read(
     check_outcome(outcome, classes)
     fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
     check_fitted_on(fitted_on, schema)
-    arrays = decoder.decode_all(document["arrays"])
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise ValueError(f"{name} is not an array")
+    arrays, unpruned = _decode_arrays(document["arrays"], decoder), document["unpruned"]
     monotonic = decoder.decode(document["monotonic"])
     if document["grown"] == "tree":
         tree = Tree(**arrays)
         check_tree(tree, schema, outcome, classes)
-        return estimator, parameters, FittedTree(tree, outcome, schema, classes, fitted_on)
+        grown = None if unpruned is None else Tree(**_decode_arrays(unpruned, decoder))
+        if grown is not None:
+            check_tree(grown, schema, outcome, classes)
+            check_pruning(tree, grown)
+        return estimator, parameters, FittedTree(tree, outcome, schema, classes, grown, fitted_on)
     space = Space(**arrays, n_features=schema.n_features)
     check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
     return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, fitted_on)
+
+
+def _encode_arrays(grown: Tree | Space, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
+    return {
+        name: encode(array) if beside is None else encode_beside(array, f"{folder}/{name}", beside)
+        for name, array in grown.arrays().items()
+    }
+
+
+def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+    arrays = decoder.decode_all(document)
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{name} is not an array")
+    return arrays
 
 
 def _encode_schema(schema: Schema) -> dict[str, Any]:

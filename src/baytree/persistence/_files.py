@@ -63,7 +63,7 @@ def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path
 
     A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
     """
-    grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
+    grown = fitted.grown if isinstance(fitted, FittedTree) else fitted.space
     if sum(array.size for array in grown.arrays().values()) <= _MOST_VALUES_AS_TEXT:
         write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
         return

@@ -20,6 +20,7 @@ from ..tree import Tree
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._data import EncodedData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 
 
@@ -63,7 +64,9 @@ class SingleTree(Estimator):
 
             fitted.leaves(rows)  # refuses infinite values
             unpruned = None if fitted.unpruned is None else with_rows(fitted.unpruned)
-            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned)
+            more, before = fitted_on(rows, target), fitted.fitted_on
+            facts = more if before is None else before.and_then(more)
+            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned, fitted_on=facts)
         return self
 
     @property

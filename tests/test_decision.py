@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, explanations, load
-from baytree.export import from_dict, to_dict, to_text
+from baytree.export import from_dict, to_dict, to_python, to_sql, to_text
 from tests.documents import signed
 
 DATA = load_breast_cancer(as_frame=True)
@@ -146,3 +146,17 @@ def test_damaged_rules_are_refused():
     wrong = to_dict(numbers)
     with pytest.raises(ValueError, match="model is damaged"):
         from_dict(signed(wrong | {"decision": wrong["decision"] | {"threshold": 0.5}}))
+
+
+@pytest.mark.parametrize("decision", [0.2, {"malignant": {"benign": 9}}])
+def test_exports_carry_the_decision(decision):
+    model = BayesianTreeClassifier(decision=decision).fit(X, Y)
+    names = {}
+    exec(to_python(model), names)
+    rows = X[:80].to_dict("records")
+    assert [names["predict"](row)["prediction"] for row in rows] == model.predict(X[:80]).tolist()
+    for label in ("benign", "malignant"):
+        assert f"'{label}'" in to_sql(model, table="patients")
+    space = TreeSpaceClassifier(max_nodes=20, decision=decision).fit(X, Y)
+    with pytest.raises(ValueError, match="Exports of averages decide for the most probable class"):
+        to_sql(space, table="patients")

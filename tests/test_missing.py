@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
+from baytree.export import to_python
 from tests import strategies
 from tests.reference import both_ways, route
 
@@ -106,3 +107,13 @@ def test_the_way_of_a_row_is_that_of_the_majority():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="missing must be 'majority' or 'average'; got 'mean'"):
         BayesianTreeClassifier(missing="mean").fit(X, Y > 0)
+
+
+@pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
+def test_exports_send_what_was_not_seen_both_ways_too(kind):
+    model = kind(missing="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
+    names = {}
+    exec(to_python(model), names)
+    rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
+    said = [[names["predict"](row)[f"probability_{label}"] for label in (False, True)] for row in rows]
+    assert_allclose(said, model.predict_proba(CASES), rtol=1e-9)

@@ -22,6 +22,11 @@ class Decision:
     positive: int = 1
     costs: FloatArray | None = None  # [i, j]: cost of deciding for class j where class i is true
 
+    @property
+    def is_most_probable(self) -> bool:
+        """Whether the most probable class is decided for."""
+        return self.threshold is None and self.costs is None
+
     def codes(self, probabilities: FloatArray) -> IntArray:
         """The position of the class that is decided for, one for each row; ties go to the first class."""
         if self.costs is not None:

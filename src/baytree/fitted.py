@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,23 @@ class FittedTree:
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None = None  # None: numbers are predicted
+    unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
     fitted_on: FittedOn | None = None  # None: it was not fitted here
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen, MISSING has the ways
+
+    @property
+    def grown(self) -> Tree:
+        """The tree as it was grown, before it was pruned."""
+        return self.tree if self.unpruned is None else self.unpruned
+
+    def in_grown(self, node: int) -> int:
+        """The same node in the tree as it was grown."""
+        found = 0
+        for above, below in pairwise(self.tree.path(node)):
+            sides = self.grown.children_left, self.grown.children_right
+            found = int(sides[0][found] if below == self.tree.children_left[above] else sides[1][found])
+        return found
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -109,6 +124,11 @@ class FittedTree:
             return None
         space = as_space(self.tree)
         return FittedSpace(space, self.outcome, self.schema, self.classes, decision=self.decision, missing=self.missing)
+
+    @property
+    def routed(self) -> Fitted:
+        """The same predictions by splits alone: where what was not seen goes both ways, a space in which it does."""
+        return self if self._both_ways is None else self._both_ways.routed
 
     def leaf_weights(self, rows: Rows, n_threads: int = 1) -> Iterator[sparse.csr_matrix]:
         """How much each row belongs to each node, some rows at a time: to one leaf, or to several by `missing`."""
@@ -150,6 +170,11 @@ class FittedTree:
         if self._both_ways is not None:
             return self._both_ways.distribution(rows, kind, n_threads)
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
+
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
+        posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
+        return lambda outcome: outcome.cdf(posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -251,7 +276,8 @@ class FittedSpace:
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
         tree = put_in_order(selection.to_tree(self.space), self.monotonic)
-        return FittedTree(tree, self.outcome, self.schema, self.classes, self.fitted_on, self.decision, self.missing)
+        result = FittedTree(tree, self.outcome, self.schema, self.classes, fitted_on=self.fitted_on)
+        return replace(result, decision=self.decision, missing=self.missing)
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees, best first, with the log of prior times likelihood of each."""
@@ -289,6 +315,11 @@ class FittedSpace:
         """How probably each row ends in each node, some rows at a time."""
         self.schema.refuse_infinity(rows)
         return self._routed.leaf_weights(rows, n_threads)
+
+    @property
+    def routed(self) -> Fitted:
+        """The same predictions by splits alone: both ways of what was not seen are splits of the space."""
+        return replace(self, space=self._routed, missing="majority")
 
     @cached_property
     def _routed(self) -> Space:
@@ -328,6 +359,18 @@ class FittedSpace:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
+
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
+        weights, posterior = self.mixture(rows)
+        parts = weights.tocoo()
+        posterior, at = posterior[parts.col], y[parts.row]
+
+        def cdf(outcome: RealOutcome) -> FloatArray:
+            values = parts.data * outcome.cdf(posterior, at)
+            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+        return cdf
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

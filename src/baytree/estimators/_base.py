@@ -29,9 +29,10 @@ from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
-from ._data import TrainingData
+from ._data import EncodedData, TrainingData
 from ._fitted_on import fitted_on
 from ._targets import TargetReader
+from ._trials import settle_outcome
 
 _MOST_THREADS = 4096
 
@@ -67,8 +68,8 @@ class Estimator(BaseEstimator, ABC):
         """Check the parameters that not all estimators have; return those that concern growth."""
 
     @abstractmethod
-    def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> Fitted:
-        """Grow what the estimator consists of."""
+    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> Fitted:
+        """Grow what the estimator consists of, with the spread that cross-validation asks for or without."""
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's box, and below it the tree; scikit-learn asks for it where its `display` is a diagram."""
@@ -126,9 +127,10 @@ class Estimator(BaseEstimator, ABC):
         with unchanged_on_error(self):
             data = self._read_training_data(X, y, sample_weight, reader, extras)
             growth = self._growth(data.schema, reader, data.classes)
-            fitted = self._grow(data, growth, reader)
+            encoded = data.encoded(growth)
+            outcome = settle_outcome(reader.family_of(data.classes), self.prior, encoded, growth)
             self.fitted_ = replace(
-                fitted,
+                self._grow(encoded, outcome, growth, calibrated=reader.calibrates()),
                 fitted_on=fitted_on(data.rows, data.target),
                 decision=reader.read_decision(data.classes),
                 missing=read_missing(self.missing),
@@ -310,7 +312,10 @@ class Estimator(BaseEstimator, ABC):
         return explain(self.fitted_, rows, allowed, self._n_threads())
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
+        """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.
+
+        It is JSON or, where the model is large, a zip archive of JSON and arrays. The same model gives the same bytes.
+        """
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)

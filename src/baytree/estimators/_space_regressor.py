@@ -22,7 +22,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, missing, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, missing, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
@@ -31,7 +31,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     ----------
     fitted_, space_, schema_, categories_, trees_, weights_, tree_shares_, modal_tree_
         As in `TreeSpaceClassifier`.
-    prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
+    prior_, spread_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
         See their own descriptions.
     feature_importances_, stability_
         See their own descriptions.
@@ -43,7 +43,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = TreeSpaceRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([190.7]), array([[ 77., 304.]]))
+    (array([211.]), array([[ 93., 321.]]))
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         n_trees: int = 10,
         random_state: Any = None,
         verbose: bool = False,
+        calibrate: bool = True,
         missing: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
@@ -86,6 +87,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.n_trees = n_trees
         self.random_state = random_state
         self.verbose = verbose
+        self.calibrate = calibrate
         self.missing = missing
         self.n_jobs = n_jobs
 
@@ -105,7 +107,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
     def _target_reader(self) -> NumberReader:
-        return NumberReader(self.outcome)
+        return NumberReader(self.outcome, self.calibrate)
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})

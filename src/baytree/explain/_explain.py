@@ -16,7 +16,7 @@ from ..tree import Hyperplane, Split, Threshold
 from ._boxes import Box, boxes_of
 from ._conditions import demand_text
 from ._counterfactual import Allowed, Counterfactuals
-from ._explanation import Explanation, Step
+from ._explanation import Explanation, PrunedSplit, Step
 
 
 def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) -> list[Explanation]:
@@ -105,12 +105,20 @@ def _leaf_part(fitted: FittedTree, box: Box, summary: Summary, decision: str) ->
         "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
         "family": fitted.outcome.family,
         "posterior": dict(zip(fitted.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "pruned": _pruned(fitted, leaf),
         "conditions": {
             schema.name(feature): demand_text(demand, schema.columns[feature])
             for feature, demand in box.demands.items()
         },
         "unused": tuple(schema.name(i) for i in range(schema.n_features) if i not in used),
     }
+
+
+def _pruned(fitted: FittedTree, leaf: int) -> PrunedSplit | None:
+    grown, node = fitted.grown, fitted.in_grown(leaf)
+    if grown.is_leaf[node]:
+        return None
+    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.tree.log_odds_split[leaf]))
 
 
 def _step(fitted: FittedTree, split: Split, node: int, child: int, row: FloatArray) -> Step:

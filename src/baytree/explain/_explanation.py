@@ -63,6 +63,17 @@ class Step:
 
 
 @dataclass(frozen=True)
+class PrunedSplit:
+    """A split that was grown and is not in the tree: what it led to was less probable than a leaf."""
+
+    feature: str
+    log_odds: float  # of the best tree below, against the leaf
+
+    def __str__(self) -> str:
+        return f"a further split on {self.feature} was {odds_text(-self.log_odds)} against"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The path of one row, what its leaf knows, and what would have changed the decision.
 
@@ -81,6 +92,7 @@ class Explanation:
     unused: tuple[str, ...]  # features that the path does not use
     conditions: dict[str, str]  # of each feature that is split along more than once: all that it meets, as one
     changes: tuple[Counterfactual, ...]  # that lead to another decision, the most usual first
+    pruned: PrunedSplit | None = None  # what was grown below the leaf
     note: str = ""  # what a reader must know first
 
     @property
@@ -93,6 +105,7 @@ class Explanation:
         lines += [f"{'because' if i == 0 else '    and'} {reason}" for i, reason in enumerate(self.reasons())]
         lines.append(f"{self._leaf()}:")
         lines += [f"    {line}" for line in self._estimates()]
+        lines += [] if self.pruned is None else [f"    {self.pruned}"]
         lines += self._changes()
         if self.unused:
             lines.append(f"not used: {self._not_used()}")
@@ -146,6 +159,7 @@ class Explanation:
             f"{escaped(self._leaf())}",
         ]
         lines += [f"<br>{escaped(line)}" for line in self._estimates()]
+        lines += [] if self.pruned is None else [f"<br>{faint(self.pruned)}"]
         lines += [f"<br>{escaped(change)}" for change in self._changes()]
         if self.unused:
             lines.append(f"<br>{faint('not used: ' + self._not_used())}")

@@ -76,7 +76,7 @@ def check_outcome(outcome: Outcome, classes: Any) -> None:
         value = getattr(outcome, field.name)
         if field.name != "prior" and not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
-        if field.name in ("scale", "size") and value <= 0:
+        if field.name in ("scale", "size", "spread") and value <= 0:
             raise ValueError(f"the {field.name} of the outcome is not positive")
     if not isinstance(outcome.prior, np.ndarray) or outcome.prior.ndim != 1:
         raise ValueError("the prior of the outcome is not a vector")
@@ -122,6 +122,19 @@ def check_tree(tree: Tree, schema: Schema, outcome: Outcome, classes: AnyArray |
     if not np.all((posterior >= 0) & (posterior <= 1)) or not np.allclose(posterior.sum(axis=1), 1):
         raise ValueError("the shares of the features do not sum to one")
     _check_splits(tree, schema)
+
+
+def check_pruning(tree: Tree, unpruned: Tree) -> None:
+    """Refuse a tree that is not the top of the one it was pruned from."""
+    place = [0] * tree.node_count
+    for node in tree.internal_nodes.tolist():  # parents come before their children
+        for children in ("children_left", "children_right"):
+            below = int(getattr(unpruned, children)[place[node]])
+            if below == LEAF:
+                raise ValueError("the tree is no pruning of the one that was grown")
+            place[int(getattr(tree, children)[node])] = below
+    if any(tree.split(node) != unpruned.split(place[node]) for node in tree.internal_nodes.tolist()):
+        raise ValueError("the tree is no pruning of the one that was grown")
 
 
 def check_space(space: Space, schema: Schema, outcome: Outcome, classes: AnyArray | None) -> None:

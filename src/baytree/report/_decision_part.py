@@ -30,8 +30,8 @@ def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Threshold
     own = percent_text(float(thresholds.at[thresholds.own]))
     slider = element(
         "div",
-        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from a probability of '
-        f'<output id="threshold-text" for="threshold">{own}</output> on</label>'
+        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
+        f'<output id="threshold-text" for="threshold">{own}</output></label>'
         f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" value="{thresholds.own}">'
         f'<button type="button" id="threshold-own">Back to the model\'s {own}</button>',
         class_="slider screen",

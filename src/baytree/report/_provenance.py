@@ -94,8 +94,8 @@ def provenance_part(
     """Where the model comes from."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    grown, known = fitted.modal.tree, fitted.fitted_on
-    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else grown.log_evidence()
+    grown, known, unpruned = fitted.modal.tree, fitted.fitted_on, fitted.modal.unpruned
+    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else fitted.modal.grown.log_evidence()
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),
@@ -109,6 +109,7 @@ def provenance_part(
         ("prior", listed(prior, 12)),
         ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
         ("decides for", fitted.decision.text(fitted.class_names)) if fitted.classes is not None else None,
+        ("pruned", f"from {count_text(unpruned.n_leaves, 'leaf', 'leaves')}") if unpruned is not None else None,
         ("log posterior of the tree", estimate_text(grown.log_posterior())),
         ("log evidence", estimate_text(float(evidence))),
         ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),

@@ -165,7 +165,8 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
     if isinstance(fitted, FittedTree):
-        points.append("The tree was grown step by step; another tree may be more probable as a whole.")
+        pruned = "" if fitted.unpruned is None else ", then reduced to its most probable pruning"
+        points.append(f"The tree was grown step by step{pruned}; another tree may be more probable as a whole.")
     items = "".join(element("li", escape(point)) for point in points)
     return section("limits", "Known limits", element("ul", items))
 

@@ -73,7 +73,7 @@ function edgeTo(node, narrow) {
   text.append(make("title", {}, `${nodes[parentOf[node]].feature} ${conditionOf(node)}`));
   return [make("path", { class: on, d: `M${x1} ${y1} H${bend} V${y2} H${x2}` }), text];
 }
-const signs = (text) => text.replace("<= ", "≤ ");
+const signs = (text) => text.replaceAll("<= ", "≤ ");
 function says(node) {  // what a node tells first, and what more
   if (!model.classes) {
     const [, mean, low, high] = nodes[node].estimates[0];
@@ -175,9 +175,9 @@ function estimatesOf(node, most = 6) {
 }
 function describe(node) {
   const own = nodes[node], parts = [], leaf = isLeaf(node), rule = ruleTo(node);
-  parts.push(make("p", {}, make("strong", {}, leaf ? `Leaf ${node}: ${decisionText(decisionOf(node))}` : `Split ${node}: ${own.question}?`),
+  parts.push(make("p", {}, make("strong", {}, leaf ? `Leaf ${node}: ${decisionText(decisionOf(node))}` : signs(`Split ${node}: ${own.question}?`)),
     ` ${countText(own.n, "training row")}.`));
-  if (rule.length) parts.push(make("p", { id: "rule" }, `If ${rule.join(" and ")}.`));
+  if (rule.length) parts.push(make("p", { id: "rule" }, signs(`If ${rule.join(" and ")}.`)));
   parts.push(make("p", {}, `${estimatesOf(node).join("; ")}.`));
   if (two && threshold !== null) parts.push(make("p", {}, `How sure the decision for ${model.classes[decisionOf(node)]} is: ${percentText(Math.min(certaintyOf(node), 0.99999))}.`));
   if (!leaf) {

@@ -58,6 +58,7 @@ def test_everything_says_the_same_decision(decision, tmp_path):
     said = model.predict(X)
     assert [explanation.decision for explanation in model.explain(X[:60])] == said[:60].tolist()
     for explanation in model.explain(X[:60]):
+        assert (decision is None) == (explanation.note == "")
         for change in explanation.changes:
             assert change.decision != explanation.decision
     for label in np.unique(said):
@@ -70,6 +71,10 @@ def test_everything_says_the_same_decision(decision, tmp_path):
 
 
 def test_rules_are_told_in_words():
+    careful = BayesianTreeClassifier(decision=0.3).fit(X, Y)
+    said = "(decided: malignant from a probability of 30 % on, otherwise benign)"
+    assert str(careful.explain(X[:1])[0]).splitlines()[1] == said
+
     def text(decision):
         return BayesianTreeClassifier(decision=decision).fit(X, Y).fitted_.decision.text(("benign", "malignant"))
 

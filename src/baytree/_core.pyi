@@ -14,17 +14,25 @@ class Columns:
     @property
     def n_columns(self) -> int: ...
     def codes(self, column: int) -> object:
-        """The rank of each row's value among the distinct values of a column."""
+        """
+        The rank of each row's value among the distinct values of a column, or its bin.
+        """
+
+    def bins(self, column: int) -> tuple:
+        """
+        The lowest and the highest value of each quantile bin; empty where there are none.
+        """
 
 def encode(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_bins: int,
+    max_bins: int,
     keep_values: bool,
     n_threads: int,
 ) -> Columns:
     """
-    Encode a float64 matrix without infinite values; NaN is a missing value.
+    Encode a float64 matrix without infinite values; NaN is a missing value. max_bins is 0 where every value has a code.
 
     The columns keep a view of the matrix: it must not change as long as they are in use.
     """
@@ -36,6 +44,7 @@ def encode_sparse(
     start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_bins: int,
+    max_bins: int,
     keep_values: bool,
     n_threads: int,
 ) -> Columns:

@@ -33,6 +33,7 @@ from ._data import TrainingData
 from ._targets import TargetReader
 
 _MOST_THREADS = 4096
+_MOST_BINS = 65535
 
 
 class Estimator(BaseEstimator, ABC):
@@ -54,6 +55,7 @@ class Estimator(BaseEstimator, ABC):
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
+    max_bins: Any
     n_jobs: Any
 
     @abstractmethod
@@ -195,6 +197,7 @@ class Estimator(BaseEstimator, ABC):
                 "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
             oblique=read_partitions(self.partitions),
+            max_bins=read_max_bins(self.max_bins, self.partitions),
             n_threads=self._n_threads(),
             engine=self._engine,
             **self._check_own_parameters(),
@@ -264,6 +267,18 @@ def read_partitions(partitions: Any) -> bool:
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
         raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
     return partitions == "oblique"
+
+
+def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
+    """Read the `max_bins` parameter: None, or the most bins of a column."""
+    if max_bins is None:
+        return None
+    number = check_integer("max_bins", max_bins, low=2)
+    if number > _MOST_BINS:
+        raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
+    if partitions == "oblique":
+        raise ValueError("Hyperplanes need every value: leave out max_bins, or make partitions 'axis'.")
+    return number
 
 
 def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:

@@ -57,6 +57,9 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         Most leaves; splits are kept best first, by gain in log posterior. None: no limit.
     class_weight
         Weights of the classes by label, ``"balanced"`` for the inverse of their frequency, or None.
+    max_bins
+        None: every value is told apart. A number: columns of more distinct values are divided into so many quantile
+        bins, which is faster and takes less memory; missing values and categories stay what they are.
     n_jobs
         Threads: None for one, -1 for all cores. The tree does not depend on it.
 
@@ -101,6 +104,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         class_weight: Any = None,
+        max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -116,6 +120,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.class_weight = class_weight
+        self.max_bins = max_bins
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -40,6 +40,7 @@ _SHARED = (
     "max_depth",
     "min_samples_leaf",
     "min_weight_fraction_leaf",
+    "max_bins",
     "n_jobs",
 )
 

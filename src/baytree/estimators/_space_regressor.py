@@ -22,7 +22,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_bins, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
@@ -66,6 +66,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         n_trees: int = 10,
         random_state: Any = None,
         verbose: bool = False,
+        max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
@@ -85,6 +86,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.n_trees = n_trees
         self.random_state = random_state
         self.verbose = verbose
+        self.max_bins = max_bins
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:

@@ -86,8 +86,8 @@ class Outcome(ABC):
         """Priors in the units of the target, from those of `to_core`."""
         return prior
 
-    def log_likelihood_from_core(self, log_likelihood: FloatArray, weight: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Log likelihoods in the units of the target, from those of `to_core`."""
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Log likelihoods of sets of rows in the units of the target, from those of `to_core`."""
         return log_likelihood
 
     def weights(self, statistics: FloatArray) -> FloatArray:

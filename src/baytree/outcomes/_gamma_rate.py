@@ -76,6 +76,10 @@ class GammaRateOutcome(RealOutcome):
         events, exposure, log_factor = self.events_and_exposure(target)
         return np.stack([np.ones(len(events)), events, exposure, log_factor], axis=-1)
 
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The core leaves out the factor that no partition changes."""
+        return log_likelihood + statistics[:, 3]
+
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Add events to the shape, exposure to the rate."""
         return prior + statistics[..., 1:3]

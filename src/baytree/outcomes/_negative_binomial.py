@@ -109,6 +109,10 @@ class NegativeBinomialOutcome(RealOutcome):
         """One, count, size and log factor."""
         return np.stack([np.ones(len(target.y)), *self._rows(target)], axis=-1)
 
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The core leaves out the factor that no partition changes."""
+        return log_likelihood + statistics[:, 3]
+
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Add sizes to a, counts to b."""
         return prior + statistics[..., 2:0:-1]

@@ -107,9 +107,9 @@ class NormalOutcome(RealOutcome):
         mu, kappa, alpha, beta = np.moveaxis(prior, -1, 0)
         return np.stack([mu * self.scale + self.shift, kappa, alpha, beta * self.scale**2], axis=-1)
 
-    def log_likelihood_from_core(self, log_likelihood: FloatArray, weight: FloatArray) -> FloatArray:
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
         """A density changes with the unit: once for every row."""
-        return log_likelihood - weight * np.log(self.scale)
+        return log_likelihood - statistics[:, 0] * np.log(self.scale)
 
     def statistics(self, target: Target) -> FloatArray:
         """One, standard y and its square."""

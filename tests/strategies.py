@@ -89,6 +89,7 @@ def parameters(draw, n_features, n_classes):
         "min_samples_leaf": draw(st.sampled_from([1, 1, 2, 3])),
         "min_weight_fraction_leaf": draw(st.sampled_from([0.0, 0.0, 0.2])),
         "max_leaf_nodes": draw(st.sampled_from([None, None, 1, 2, 3])),
+        "prune": draw(st.booleans()),
     }
 
 

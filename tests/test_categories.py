@@ -183,6 +183,7 @@ def test_deeper_trees_of_raw_columns_equal_the_oracle(n_classes, seed, location)
         "prior": 0.3,
         "categorical_features": [0, 2],
         "partition_prior": PartitionPrior(location=location),
+        "prune": False,
     }
     model = BayesianTreeClassifier(**parameters).fit(X, y)
     assert model.get_depth() >= 1

@@ -24,9 +24,9 @@ def test_deeper_constrained_trees_equal_the_oracle(directions, seed):
     X = np.column_stack([random.normal(size=n), random.integers(0, 6, n), random.normal(size=n)])
     y = X[:, 0] + np.sin(3 * X[:, 0]) + X[:, 1] % 2 - X[:, 2] + np.sin(3 * X[:, 2]) + 0.1 * random.normal(size=n)
     X[random.random(X.shape) < 0.1] = np.nan
-    parameters = {"categorical_features": [1], "monotonic_cst": directions}
+    parameters = {"categorical_features": [1], "monotonic_cst": directions, "prune": False}
     model = BayesianTreeRegressor(**parameters).fit(X, y)
-    free = BayesianTreeRegressor(categorical_features=[1]).fit(X, y)
+    free = BayesianTreeRegressor(categorical_features=[1], prune=False).fit(X, y)
     assert model.get_n_leaves() > 2
     assert not np.array_equal(model.tree_.feature, free.tree_.feature)
     assert_same_tree(model, X, outcomes.Normal(y.tolist(), [1.0] * n), model.prior_, parameters, tolerance=1e-7)
@@ -106,9 +106,10 @@ def test_your_own_outcome_keeps_constraints_too():
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 2))
     y = random.poisson(np.exp(np.sin(3 * X[:, 0])))
-    own = BayesianTreeRegressor(outcome=Counts(), prior=[2.0, 1.0], monotonic_cst=[1, 0]).fit(X, y)
-    built_in = BayesianTreeRegressor(outcome="poisson", prior=[2.0, 1.0], monotonic_cst=[1, 0]).fit(X, y)
-    free = BayesianTreeRegressor(outcome="poisson", prior=[2.0, 1.0]).fit(X, y)
+    shared = {"prior": [2.0, 1.0], "prune": False}
+    own = BayesianTreeRegressor(outcome=Counts(), monotonic_cst=[1, 0], **shared).fit(X, y)
+    built_in = BayesianTreeRegressor(outcome="poisson", monotonic_cst=[1, 0], **shared).fit(X, y)
+    free = BayesianTreeRegressor(outcome="poisson", **shared).fit(X, y)
     assert own.get_n_leaves() > 1
     assert_array_equal(own.tree_.threshold, built_in.tree_.threshold)
     assert not np.array_equal(own.tree_.threshold, free.tree_.threshold)

@@ -57,7 +57,7 @@ def test_deeper_trees_equal_the_oracle(n_classes, seed, smoothing):
     X, y = deep_problem(seed, 120, n_classes)
     parameters = {"prior": 0.3, "smoothing": smoothing}
     model = BayesianTreeClassifier(**parameters).fit(X, y)
-    assert model.get_depth() >= 3
+    assert model.grown_tree_.max_depth >= 3
     assert_same_classes(model, X, y, None, parameters)
 
 
@@ -80,7 +80,7 @@ def test_large_nodes_with_several_bins_equal_the_oracle(n_classes, real_weights,
     parameters = {"prior": 0.3}
     with engine(subtree_rows=10, n_bins=n_bins):
         model = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
-    assert model.get_depth() >= 3
+    assert model.grown_tree_.max_depth >= 3
     assert_same_classes(model, X, y, weight, parameters)
 
 
@@ -125,7 +125,7 @@ def test_the_partition_space_of_real_outcomes_is_the_oracles(problem):
         return
     parameters = {key: parameters[key] for key in ("prior", "partition_prior", "feature_prior", "min_samples_leaf")}
     space = partition_space(X, y, outcome=name, sample_weight=weight, **parameters)
-    prior = BayesianTreeRegressor(outcome=name, prior=parameters["prior"]).fit(X, y, sample_weight=weight).prior_
+    prior = BayesianTreeRegressor(outcome=name, **parameters).fit(X, y, sample_weight=weight).prior_
     settings = oracle_settings(prior, parameters)
     expected = oracle.Problem(X.tolist(), outcome, settings).partition_space(list(range(len(y))), 0, settings.prior)
     assert_allclose(space["log_likelihood"], [p.log_likelihood for p in expected], rtol=1e-7, atol=1e-7)

@@ -249,7 +249,7 @@ DEEP = {
 def test_every_check_holds_in_deeper_trees(parameters, weighted, holds):
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
-    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(), "max_leaf_nodes": None}
+    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(), "max_leaf_nodes": None, "prune": False}
     problem = X, y, weight, defaults | parameters
     tree = grow(problem)
     assert tree.max_depth >= 3

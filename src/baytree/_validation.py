@@ -53,6 +53,13 @@ def check_integer(name: str, value: Any, *, low: int) -> int:
     return min(int(value), _BEYOND_ALL)
 
 
+def check_truth(name: str, value: Any) -> bool:
+    """Read a parameter that is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {shown(value)}.")
+    return bool(value)
+
+
 def check_optional_integer(name: str, value: Any, *, low: int) -> int | None:
     """Return None or a whole number of at least `low`."""
     return None if value is None else check_integer(name, value, low=low)

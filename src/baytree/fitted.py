@@ -46,6 +46,12 @@ class FittedTree:
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None = None  # None: numbers are predicted
+    unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
+
+    @property
+    def grown(self) -> Tree:
+        """The tree as it was grown, before it was pruned."""
+        return self.tree if self.unpruned is None else self.unpruned
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -92,6 +98,11 @@ class FittedTree:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Any:
         """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
+
+    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Any]:
+        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+        posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
+        return lambda outcome: outcome.distribution(posterior)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -258,6 +269,11 @@ class FittedSpace:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
+
+    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Mixture]:
+        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+        weights, posterior = self.mixture(rows)
+        return lambda outcome: Mixture(weights, partial(_of_nodes, outcome.distribution, posterior))
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

@@ -1,4 +1,4 @@
-"""The greedy-modal tree, written down as docs/model.md states it.
+"""The greedy-modal tree and its most probable pruning, written down as docs/model.md states it.
 
 Plain Python: no NumPy, no tables, no incremental sums, every set of rows is looked at afresh. What is particular to
 an outcome is in outcomes.py.
@@ -35,6 +35,7 @@ class Settings:
     categorical: set[int] = field(default_factory=set)
     monotonic: list[int] | None = None
     lookahead: int = 0
+    prune: bool = True
     oblique: float = 0.0  # share of the split for hyperplanes
 
 
@@ -81,6 +82,7 @@ class Node:
     values: list[float]  # of the best tree that starts with each, within the levels looked at
     mode: Partition
     children: list[Node] = field(default_factory=list)
+    odds_of_pruned: float | None = None  # of the best tree below, which was pruned, against the leaf
 
     @property
     def leaf_score(self) -> float:
@@ -331,7 +333,20 @@ def depth_first(node: Node) -> list[Node]:
 def grow(X, outcome, settings: Settings) -> Node:
     root = Problem(X, outcome, settings).grow()
     limit_leaves(root, settings.max_leaf_nodes)
+    if settings.prune:
+        prune(root)
     return root
+
+
+def prune(node: Node) -> float:
+    """Make every node a leaf that is more probable as one than with the best pruning below it; return its score."""
+    if not node.children:
+        return node.leaf_score
+    score = node.mode.log_prior + sum(prune(child) for child in node.children)
+    if score > node.leaf_score + TOLERANCE * (1 + abs(node.leaf_score)):
+        return score
+    node.children, node.odds_of_pruned = [], score - node.leaf_score
+    return node.leaf_score
 
 
 def log_sum_exp(values):
@@ -362,4 +377,6 @@ def feature_posterior(node: Node, n_features: int) -> list[float]:
 
 
 def log_odds_split(node: Node) -> float:
+    if node.odds_of_pruned is not None:
+        return node.odds_of_pruned
     return max(node.values[1:]) - node.leaf_score if node.values[1:] else -math.inf

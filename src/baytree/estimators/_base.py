@@ -29,8 +29,9 @@ from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
-from ._data import TrainingData
+from ._data import EncodedData, TrainingData
 from ._targets import TargetReader
+from ._trials import settle_outcome
 
 _MOST_THREADS = 4096
 _MOST_BINS = 65535
@@ -67,8 +68,8 @@ class Estimator(BaseEstimator, ABC):
         """Check the parameters that not all estimators have; return those that concern growth."""
 
     @abstractmethod
-    def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> Fitted:
-        """Grow what the estimator consists of."""
+    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> Fitted:
+        """Grow what the estimator consists of, with the spread that cross-validation asks for or without."""
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's box, and below it the tree; scikit-learn asks for it where its `display` is a diagram."""
@@ -125,7 +126,10 @@ class Estimator(BaseEstimator, ABC):
         """The one fit of all estimators."""
         with unchanged_on_error(self):
             data = self._read_training_data(X, y, sample_weight, reader, extras)
-            self.fitted_ = self._grow(data, self._growth(data.schema, reader, data.classes), reader)
+            growth = self._growth(data.schema, reader, data.classes)
+            encoded = data.encoded(growth)
+            outcome = settle_outcome(reader.family_of(data.classes), self.prior, encoded, growth)
+            self.fitted_ = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
         return self
 
     def _read_training_data(

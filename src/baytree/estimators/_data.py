@@ -24,6 +24,18 @@ class TrainingData:
         """Some of the rows."""
         return replace(self, rows=Rows(self.rows.matrix[chosen]), target=self.target.take(chosen))
 
-    def encoded(self, growth: Growth) -> _core.Columns:
-        """The columns as the compiled core reads them."""
-        return encode_rows(self.rows, self.schema.is_nominal, growth)
+    def encoded(self, growth: Growth) -> EncodedData:
+        """The same with its columns as the compiled core reads them."""
+        columns = encode_rows(self.rows, self.schema.is_nominal, growth)
+        return EncodedData(self.rows, self.schema, self.target, self.classes, columns)
+
+
+@dataclass(frozen=True)
+class EncodedData(TrainingData):
+    """Rows with their targets, ready to grow trees on."""
+
+    columns: _core.Columns
+
+    def take(self, chosen: AnyArray) -> TrainingData:
+        """Some of the rows, to be encoded anew."""
+        return TrainingData(self.rows, self.schema, self.target, self.classes).take(chosen)

@@ -15,6 +15,7 @@ from ..tree import SplitKind
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
 from ._regressor import BayesianTreeRegressor
+from ._trials import settle_outcome
 
 _FEW_VALUES = 20  # whole numbers with so many values are taken for classes
 
@@ -107,8 +108,9 @@ def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any) -> AnyArr
     reader = model._target_reader()
     data = model._read_training_data(X, y, sample_weight, reader, {})
     growth = model._growth(data.schema, reader, data.classes)
-    outcome = next(iter(reader.candidates(data.target, model.prior, data.classes)))
-    found = list_partitions(data.encoded(growth), data.target, outcome, growth)
+    encoded = data.encoded(growth)
+    outcome = settle_outcome(reader.family_of(data.classes), model.prior, encoded, growth)
+    found = list_partitions(encoded.columns, data.target, outcome, growth)
     log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
     log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
     log_joint = log_likelihood + log_prior

@@ -93,6 +93,12 @@ class NumberPredictions(Estimator):
         tags.regressor_tags.poor_score = positive
         return tags
 
+    @property
+    def spread_(self) -> float:
+        """How many times as wide predictive distributions are as the leaves alone say; 1 where not calibrated."""
+        check_is_fitted(self)
+        return float(getattr(self.fitted_.outcome, "spread", 1.0))
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the expected outcome of each row (counts: per unit of exposure).
 

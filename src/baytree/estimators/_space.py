@@ -20,14 +20,15 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, Explanation, alternatives_of
 from ..fitted import FittedSpace, FittedTree
-from ..growth import Growth, explore_space, in_any_order
+from ..growth import Growth, explore_space
+from ..outcomes import Outcome
 from ..tree import Space
 from ._base import Estimator
-from ._choose import choose_outcome
-from ._data import TrainingData
-from ._targets import TargetReader
+from ._calibrate import calibrate
+from ._data import EncodedData, TrainingData
 from ._tree import SingleTree
 
+_TRIAL_SHARE = 0.2  # of the budget, for a space that is only to be tested
 _SPACES = ("all", "roots", "prunings")
 # Parameters that the trees of a space have too.
 _SHARED = (
@@ -60,6 +61,10 @@ class Progress:
         sys.stderr.flush()
 
 
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=5)  # where the user called fit
+
+
 class ManyTrees(Estimator):
     """Many trees at once, each with its posterior probability; subclasses say what they predict."""
 
@@ -81,7 +86,7 @@ class ManyTrees(Estimator):
 
     def _check_own_parameters(self) -> dict[str, Any]:
         self._budget()  # a wrong parameter is told before anything is done
-        return {}
+        return {"many_trees": True}
 
     def _budget(self) -> _core.Budget:
         if not isinstance(self.space, str) or self.space not in _SPACES:
@@ -94,21 +99,33 @@ class ManyTrees(Estimator):
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
         return _core.Budget(max_nodes, limit, self.space == "roots", Progress() if self.verbose else None)
 
-    def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> FittedSpace:
-        """Explore the space; where the prior is to be chosen, the evidence of the greedy tree's prunings does."""
-        columns = data.encoded(growth)
-        next(iter(reader.candidates(data.target, self.prior, data.classes)))  # errors tell the row
-        candidates = list(reader.candidates(in_any_order(data.target), self.prior, data.classes))
-        outcome = choose_outcome(candidates, data, columns, growth)
-        space, interrupted = explore_space(columns, data.target, outcome, growth, self._budget())
+    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedSpace:
+        """Explore the space; an interruption ends it early."""
+
+        def explore(part: EncodedData, budget: _core.Budget) -> tuple[FittedSpace, bool]:
+            space, interrupted = explore_space(part.columns, part.target, outcome, growth, budget)
+            return FittedSpace(space, outcome, data.schema, data.classes, growth.monotonic), interrupted
+
+        def explore_less(part: TrainingData) -> FittedSpace:
+            """A smaller space, so that those of all folds together cost about as much as that of all rows."""
+            budget = _core.Budget(math.ceil(_TRIAL_SHARE * fitted.space.node_count), None, self.space == "roots", None)
+            trial, was_interrupted = explore(part.encoded(growth), budget)
+            if was_interrupted:
+                raise KeyboardInterrupt
+            return trial
+
+        fitted, interrupted = explore(data, self._budget())
+        n_nodes = fitted.space.node_count
         if self.verbose:
-            sys.stderr.write(f"\r{space.node_count:,} nodes in all, log evidence {space.log_evidence[0]:.2f}\n")
+            sys.stderr.write(f"\r{n_nodes:,} nodes in all, log evidence {fitted.space.log_evidence[0]:.2f}\n")
         if interrupted:
-            warnings.warn(
-                f"The search was interrupted: the model holds the {space.node_count} nodes that were explored.",
-                stacklevel=4,
-            )
-        return FittedSpace(space, outcome, data.schema, data.classes, growth.monotonic)
+            _warn(f"The search was interrupted: the model holds the {n_nodes} nodes that were explored.")
+            return fitted
+        try:
+            return calibrate(fitted, data, explore_less) if calibrated else fitted
+        except KeyboardInterrupt:
+            _warn("The calibration was interrupted: intervals are as wide as the leaves alone say (spread_ is 1).")
+            return fitted
 
     @property
     def space_(self) -> Space:

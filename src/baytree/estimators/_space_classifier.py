@@ -13,8 +13,6 @@ from ._predictions import ClassPredictions
 from ._space import ManyTrees
 from ._targets import ClassReader
 
-_PSEUDO_OBSERVATIONS = 2.0  # of the prior where none is given
-
 
 class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     """All trees that the data support, each with its posterior probability, and their exact average.
@@ -26,8 +24,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     Parameters
     ----------
     prior
-        As in `BayesianTreeClassifier`, but None is for two pseudo-observations in all: an average needs no caution in
-        its leaves (docs/tree_space.md). ``"evidence"`` chooses by the prunings of the greedy tree.
+        As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeClassifier`.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, max_bins, n_jobs
@@ -139,7 +136,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         return self._fit(X, y, sample_weight, self._target_reader())
 
     def _target_reader(self) -> ClassReader:
-        return ClassReader(self.class_weight, _PSEUDO_OBSERVATIONS)
+        return ClassReader(self.class_weight)
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         return BayesianTreeClassifier.from_fitted(fitted, parameters | {"class_weight": self.class_weight})

@@ -22,7 +22,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_bins, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_bins, calibrate, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
@@ -31,7 +31,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     ----------
     fitted_, space_, schema_, categories_, trees_, weights_, tree_shares_, modal_tree_
         As in `TreeSpaceClassifier`.
-    prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
+    prior_, spread_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
         See their own descriptions.
     feature_importances_, stability_
         See their own descriptions.
@@ -67,6 +67,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         random_state: Any = None,
         verbose: bool = False,
         max_bins: int | None = None,
+        calibrate: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
@@ -87,6 +88,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.random_state = random_state
         self.verbose = verbose
         self.max_bins = max_bins
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
@@ -105,7 +107,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
     def _target_reader(self) -> NumberReader:
-        return NumberReader(self.outcome)
+        return NumberReader(self.outcome, self.calibrate)
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, shown
+from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, shown
 from ..fitted import Fitted
 from ..outcomes import (
     EXTRAS,
@@ -17,7 +16,6 @@ from ..outcomes import (
     CategoricalOutcome,
     ClassOptions,
     Family,
-    Outcome,
     Target,
     read_outcome,
 )
@@ -49,8 +47,11 @@ class TargetReader(Protocol):
     def check_order(self, classes: AnyArray | None) -> None:
         """Refuse targets whose predictions cannot rise or fall."""
 
-    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
-        """The outcome with its prior, or those among which the evidence is to choose."""
+    def family_of(self, classes: AnyArray | None) -> Family:
+        """The outcome that the target has, but for its prior."""
+
+    def calibrates(self) -> bool:
+        """Whether the spread of predictions is to be measured."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class ClassReader:
     """Class labels, with weights by class."""
 
     class_weight: Any = None
-    pseudo_observations: float = ClassOptions.pseudo_observations  # of the prior where none is given
     classes: AnyArray | None = None  # all there are, where y may lack some
 
     def check_y(self, y: Any) -> AnyArray:
@@ -107,10 +107,13 @@ class ClassReader:
         if classes is not None and len(classes) > 2:
             raise ValueError(f"monotonic_cst needs two classes, y has {len(classes)}: which should rise?")
 
-    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:
+    def family_of(self, classes: AnyArray | None) -> Family:
         """Of so many classes."""
-        n_classes = 0 if classes is None else len(classes)
-        return CategoricalOutcome.candidates(target, prior, ClassOptions(n_classes, self.pseudo_observations, classes))
+        return Family(CategoricalOutcome, ClassOptions(0 if classes is None else len(classes), classes))
+
+    def calibrates(self) -> bool:
+        """Probabilities have no spread."""
+        return False
 
     @staticmethod
     def _weighted(target: Target, by_class: FloatArray) -> Target:
@@ -143,6 +146,7 @@ class NumberReader:
     """Numbers: real values, counts, durations, or what an outcome of the user's own takes."""
 
     outcome: Any
+    calibrate: Any = False
 
     @property
     def family(self) -> Family:
@@ -179,9 +183,13 @@ class NumberReader:
     def check_order(self, classes: AnyArray | None) -> None:
         """Every mean can rise or fall."""
 
-    def candidates(self, target: Target, prior: Any, classes: AnyArray | None) -> Iterator[Outcome]:  # noqa: ARG002
-        """Of the family."""
-        return self.family.candidates(target, prior)
+    def family_of(self, classes: AnyArray | None) -> Family:  # noqa: ARG002
+        """That of the `outcome` parameter."""
+        return self.family
+
+    def calibrates(self) -> bool:
+        """As the user said."""
+        return check_truth("calibrate", self.calibrate)
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:

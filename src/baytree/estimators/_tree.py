@@ -10,15 +10,16 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
-from .._validation import check_integer, check_optional_integer, unchanged_on_error
+from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..explain import Explanation, explain_rows
 from ..fitted import FittedTree
-from ..growth import Growth, grow_tree, in_any_order, put_in_order, read_monotonic, update_tree
+from ..growth import Growth, grow_tree, put_in_order, read_monotonic, update_tree
+from ..outcomes import Outcome
 from ..table import Rows
 from ..tree import Tree
 from ._base import Estimator
-from ._choose import choose_outcome
-from ._data import TrainingData
+from ._calibrate import calibrate
+from ._data import EncodedData
 from ._targets import TargetReader
 
 
@@ -26,24 +27,25 @@ class SingleTree(Estimator):
     """One tree; subclasses say what its leaves predict."""
 
     fitted_: FittedTree
+    prune: Any
     lookahead: Any
     max_leaf_nodes: Any
 
     def _check_own_parameters(self) -> dict[str, Any]:
+        check_truth("prune", self.prune)
         return {
             "lookahead": check_integer("lookahead", self.lookahead, low=0),
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
 
-    def _grow(self, data: TrainingData, growth: Growth, reader: TargetReader) -> FittedTree:
-        """Grow the tree; the columns are encoded once, also where the evidence chooses among several priors."""
-        columns = data.encoded(growth)
-        candidates = list(reader.candidates(data.target, self.prior, data.classes))
-        if growth.in_any_order:
-            candidates = list(reader.candidates(in_any_order(data.target), self.prior, data.classes))
-        outcome = choose_outcome(candidates, data, columns, growth)
-        tree = put_in_order(grow_tree(columns, data.target, outcome, growth), growth.monotonic)
-        return FittedTree(tree, outcome, data.schema, data.classes)
+    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedTree:
+        def grow(part: EncodedData) -> FittedTree:
+            grown = put_in_order(grow_tree(part.columns, part.target, outcome, growth), growth.monotonic)
+            tree = grown.most_probable_pruning() if self.prune else grown
+            return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
+
+        fitted = grow(data)
+        return calibrate(fitted, data, lambda part: grow(part.encoded(growth))) if calibrated else fitted
 
     def _add(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """Add rows to the posteriors."""
@@ -53,9 +55,15 @@ class SingleTree(Estimator):
             target = self._check_target(rows, y, sample_weight, reader, extras)
             target, counts = reader.read_more(target, fitted)
             rows = rows if counts is None else Rows(rows.matrix[counts])
-            tree = update_tree(fitted.tree, fitted.leaves(rows, self._n_threads()), target, fitted.outcome)
-            tree = put_in_order(tree, read_monotonic(self.monotonic_cst, fitted.schema))
-            self.fitted_ = replace(fitted, tree=tree)
+            monotonic = read_monotonic(self.monotonic_cst, fitted.schema)
+
+            def with_rows(tree: Tree) -> Tree:
+                leaves = tree.route(rows, self._n_threads())[0]
+                return put_in_order(update_tree(tree, leaves, target, fitted.outcome), monotonic)
+
+            fitted.leaves(rows)  # refuses infinite values
+            unpruned = None if fitted.unpruned is None else with_rows(fitted.unpruned)
+            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned)
         return self
 
     @property
@@ -63,6 +71,12 @@ class SingleTree(Estimator):
         """The tree: parallel arrays named as in scikit-learn, with posteriors."""
         check_is_fitted(self)
         return self.fitted_.tree
+
+    @property
+    def grown_tree_(self) -> Tree:
+        """The greedy-modal tree before it was reduced to its most probable pruning, which is `tree_`."""
+        check_is_fitted(self)
+        return self.fitted_.grown
 
     def apply(self, X: Any) -> IntArray:
         """Return the number of the leaf that each row falls into."""
@@ -106,8 +120,8 @@ class SingleTree(Estimator):
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes over the tree and all of its prunings."""
-        return self.tree_.log_evidence()
+        """Log probability of the outcomes over the tree as it was grown and all of its prunings."""
+        return self.grown_tree_.log_evidence()
 
     def explain(self, X: Any) -> list[Explanation]:
         """Explain each row: the path in words, how sure each step is, the posterior, what would change the decision.

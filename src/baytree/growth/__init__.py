@@ -2,6 +2,7 @@
 
 from ._encode import encode_rows as encode_rows
 from ._folds import folds_of as folds_of
+from ._folds import some_folds_of as some_folds_of
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree
 from ._grow import list_partitions as list_partitions

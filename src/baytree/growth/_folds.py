@@ -14,12 +14,28 @@ from ..table import Rows
 
 def folds_of(rows: Rows, target: Target, n_folds: int) -> IntArray:
     """The fold of each row; equal rows are in one fold, as a row of weight 2 is."""
+    return _fold(_marks_of(rows, target), n_folds)
+
+
+def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int) -> IntArray:
+    """Folds of about so many different rows at most; other rows have a higher number than the last fold."""
+    marks = _marks_of(rows, target)
+    parts = -(-len(np.unique(marks)) // most_rows)
+    return _fold(marks, n_folds * parts)
+
+
+def _fold(marks: AnyArray, n_folds: int) -> IntArray:
+    return (marks >> np.uint64(33)).astype(np.int64) % n_folds
+
+
+def _marks_of(rows: Rows, target: Target) -> AnyArray:
+    """A number of each row, the same for equal rows, in [0, 2^64)."""
     marks = _sum_of_marks(rows.matrix) + _marks(np.asarray(target.y, dtype=np.float64).reshape(len(rows), -1)).sum(
         axis=1
     )
     for values in target.extras.values():
         marks = marks + _marks(values)
-    return (_scrambled(marks) >> np.uint64(33)).astype(np.int64) % n_folds
+    return _scrambled(marks)
 
 
 def _sum_of_marks(matrix: Any) -> AnyArray:

@@ -39,12 +39,13 @@ class Growth:
     lookahead: int = 0
     oblique: bool = False
     max_bins: int | None = None  # quantile bins of a column of numbers; None: every value is told apart
+    many_trees: bool = False  # a tree space is explored
     engine: Engine = field(default_factory=Engine)
 
     @property
     def in_any_order(self) -> bool:
-        """Whether sums that depend on the order of the rows would decide: hyperplanes and look-ahead search by them."""
-        return self.oblique or self.lookahead > 0
+        """Whether sums that depend on the order of rows would decide: hyperplanes, look-ahead, tree spaces."""
+        return self.oblique or self.lookahead > 0 or self.many_trees
 
     def settings(self) -> _core.Settings:
         """The same in the compiled core's form."""

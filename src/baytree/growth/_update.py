@@ -16,11 +16,10 @@ def update_tree(tree: Tree, leaves: IntArray, target: Target, outcome: Outcome) 
     n_rows = np.bincount(leaves, minlength=tree.node_count)
     with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
         statistics = outcome.sum_statistics(target, leaves, tree.node_count)
-        for depth in range(tree.max_depth, 0, -1):
-            below = np.flatnonzero(tree.depth == depth)
-            above = tree.parents[below]
-            np.add.at(statistics, above, statistics[below])
-            np.add.at(n_rows, above, n_rows[below])
+        for at in reversed(tree.internal_by_depth):
+            left, right = tree.children_left[at], tree.children_right[at]
+            statistics[at] = statistics[left] + statistics[right]
+            n_rows[at] = n_rows[left] + n_rows[right]
         posterior = outcome.update(tree.posterior, statistics)
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")

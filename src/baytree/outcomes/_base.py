@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import shown
 from ._target import Extra, Target
+
+
+class Trials(Protocol):
+    """Trees that are grown to settle a prior."""
+
+    def log_evidence(self, outcome: Outcome) -> float:
+        """Log probability of the rows, over the tree that they grow and its prunings."""
+
+    def log_evidence_by_halves(self, outcome: Outcome) -> float:
+        """Log probability of each half of the rows given the tree of the other: noise cannot hide in it."""
+
+    def leaves(self, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
+        """Prior and posterior of the leaves of the tree that the rows grow."""
 
 
 class Outcome(ABC):
@@ -29,7 +41,6 @@ class Outcome(ABC):
     options: ClassVar[type | None] = None  # a class of parameters of its own, which `outcome=` may be one of
     positive_only: ClassVar[bool] = False  # y
     counts: ClassVar[bool] = False  # y is a count
-    chosen_by_halves: ClassVar[bool] = False  # candidates differ in the noise, which a tree hides in its own rows
     prior: FloatArray
 
     @property
@@ -43,16 +54,15 @@ class Outcome(ABC):
         """Check a target and the `prior` parameter, and set the prior from the target where it is None."""
 
     @abstractmethod
-    def strengths(self, target: Target) -> Iterator[Self]:
-        """The same outcome with priors of other strengths, for the evidence to choose from."""
+    def most_probable(self, target: Target, trials: Trials) -> Self:
+        """The same outcome with the prior of highest evidence."""
 
     @classmethod
-    def candidates(cls, target: Target, prior: Any, options: Any = None) -> Iterator[Self]:
-        """What the evidence is to choose from: one outcome, or several where the prior is to be chosen."""
-        if isinstance(prior, str) and prior == "evidence":
-            yield from cls.of(target, None, options).strengths(target)
-        else:
-            yield cls.of(target, prior, options)
+    def settle(cls, target: Target, prior: Any, options: Any, trials: Trials) -> Self:
+        """The outcome whose prior was given, was set from the target, or has the highest evidence."""
+        if asks_for_evidence(prior):
+            return cls.of(target, None, options).most_probable(target, trials)
+        return cls.of(target, prior, options)
 
     @abstractmethod
     def to_core(self, target: Target) -> Any:
@@ -111,6 +121,8 @@ class Outcome(ABC):
 class RealOutcome(Outcome):
     """An outcome that is a number, with a predictive distribution."""
 
+    has_spread: ClassVar[bool] = False  # the width of its predictive distribution is free
+
     @abstractmethod
     def distribution(self, posterior: FloatArray) -> Any:
         """Predictive distribution of the outcome: a frozen scipy.stats distribution."""
@@ -119,6 +131,10 @@ class RealOutcome(Outcome):
     def mean_distribution(self, posterior: FloatArray) -> Any:
         """Posterior distribution of the outcome's mean."""
 
+    def with_spread(self, spread: float) -> Self:  # noqa: ARG002
+        """The same outcome with a predictive distribution so many times as wide; itself where its width is not free."""
+        return self
+
     def has(self, distribution: str) -> bool:  # noqa: ARG002
         """Whether the outcome knows one of the two."""
         return True
@@ -126,6 +142,11 @@ class RealOutcome(Outcome):
     def std(self, posterior: FloatArray) -> FloatArray:
         """Standard deviation of the predictive distribution."""
         return np.asarray(self.distribution(posterior).std())
+
+
+def asks_for_evidence(prior: Any) -> bool:
+    """Whether the `prior` parameter leaves the choice to the evidence."""
+    return isinstance(prior, str) and prior == "evidence"
 
 
 def read_parameters(prior: Any, outcome: type[Outcome]) -> FloatArray:

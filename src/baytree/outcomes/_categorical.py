@@ -7,7 +7,6 @@ Beta(alpha_c + n_c, rest).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
@@ -18,22 +17,21 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray
 from .._validation import check_positive_array, check_real, shown
-from ._base import Outcome
+from ._base import Outcome, Trials
+from ._search import most_probable
 from ._target import Target
 
 PAPER_PSEUDO_OBSERVATIONS = 20.0
-DEFAULT_PSEUDO_OBSERVATIONS = 20.0
-_CANDIDATE_PSEUDO_OBSERVATIONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+DEFAULT_PSEUDO_OBSERVATIONS = 2.0
 _MOST_CLASSES = 2**16
 _STRONGEST = 1e9  # pseudo-observations; the log-gamma of more has no digits left for single rows
 
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """How many classes there are, and how many pseudo-observations the prior has where none is given."""
+    """How many classes there are, and what they are called."""
 
     n_classes: int
-    pseudo_observations: float = DEFAULT_PSEUDO_OBSERVATIONS
     classes: AnyArray | None = None  # their labels, for a prior that is given by label
 
 
@@ -58,7 +56,7 @@ class CategoricalOutcome(Outcome):
         if n > _MOST_CLASSES:
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
-            return cls(np.full(n, options.pseudo_observations / n))
+            return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
         if isinstance(prior, str) and prior == "paper":
             return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n))
         if isinstance(prior, str):
@@ -80,11 +78,12 @@ class CategoricalOutcome(Outcome):
             )
         return cls(alphas)
 
-    def strengths(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
-        """Evenly spread pseudo-observations, from half of one to a hundred in all."""
-        n = len(self.prior)
-        for total in _CANDIDATE_PSEUDO_OBSERVATIONS:
-            yield replace(self, prior=np.full(n, total / n))
+    def most_probable(self, target: Target, trials: Trials) -> Self:  # noqa: ARG002
+        """Evenly spread pseudo-observations, from a fifth of one to two hundred in all."""
+        return most_probable(0.2, 200.0, self._with_pseudo_observations, trials.log_evidence)
+
+    def _with_pseudo_observations(self, total: float) -> Self:
+        return replace(self, prior=np.full(len(self.prior), total / len(self.prior)))
 
     def to_core(self, target: Target) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes; whole weights stay whole numbers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome
+from ._base import RealOutcome, Trials
 from ._target import Target, read_numbers
 
 REQUIRED = ("prior", "statistics", "log_marginal", "update", "mean")
@@ -52,12 +51,14 @@ class CustomOutcome(RealOutcome):
         read_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
         return rows
 
-    def strengths(self, target: Target) -> Iterator[Self]:
-        """The object's own choice of priors."""
+    def most_probable(self, target: Target, trials: Trials) -> Self:
+        """The best of the object's own list of priors."""
         if not hasattr(self.definition, "candidates"):
             raise ValueError("prior='evidence' needs an outcome with a method candidates() that lists priors.")
-        for prior in self.definition.candidates():
-            yield type(self).of(target, prior, self.definition)
+        candidates = [type(self).of(target, prior, self.definition) for prior in self.definition.candidates()]
+        if not candidates:
+            raise ValueError("prior='evidence' has no prior to choose from: candidates() of the outcome is empty.")
+        return max(candidates, key=trials.log_evidence)
 
     def to_core(self, target: Target) -> _core.Custom:
         """The rows' statistics, with functions for the rest."""

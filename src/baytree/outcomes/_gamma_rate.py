@@ -6,7 +6,6 @@ After `events` events in an exposure of `exposure` the posterior is Gamma(shape 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -15,11 +14,11 @@ from scipy import special
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, read_parameters
+from ._base import RealOutcome, Trials, read_parameters
+from ._search import most_probable
 from ._target import Target
 
 DEFAULT_SHAPE = 2.0
-_CANDIDATE_SHAPES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,14 @@ class GammaRateOutcome(RealOutcome):
         overall = max(float(weight @ events), 0.5) / float(weight @ exposure)
         return np.array([shape, shape / overall])
 
-    def strengths(self, target: Target) -> Iterator[Self]:
-        """Priors with the overall rate as their mean, of several strengths."""
-        for shape in _CANDIDATE_SHAPES:
-            yield replace(self, prior=self._around_overall_rate(target, shape))
+    def most_probable(self, target: Target, trials: Trials) -> Self:
+        """The overall rate as its mean, and a shape between 0.2 and 200."""
+        return most_probable(
+            0.2,
+            200.0,
+            lambda shape: replace(self, prior=self._around_overall_rate(target, shape)),
+            trials.log_evidence,
+        )
 
     def to_core(self, target: Target) -> _core.GammaRate:
         """Events and exposure of each row."""

@@ -12,7 +12,6 @@ dispersion goes to zero everything becomes the Poisson outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -22,14 +21,14 @@ from scipy import special, stats
 from .. import _core
 from .._typing import FloatArray
 from .._validation import check_real
-from ._base import RealOutcome, read_parameters
+from ._base import RealOutcome, Trials, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
 from ._poisson import check_counts
+from ._search import most_probable
 from ._target import EXPOSURE, Target
 
 DEFAULT_STRENGTH = 2.0  # as the shape of the Poisson outcome's prior
-_STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-_DISPERSIONS = (0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 4.0)
+_DISPERSIONS = (0.005, 5.0)  # the least and the largest that is tried
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class NegativeBinomial:
     Parameters
     ----------
     dispersion
-        The variance of a count is its mean plus `dispersion` times the mean squared. None: of some from 0.01 to 4, the
-        one under which each half of the rows is most probable, given the other.
+        The variance of a count is its mean plus `dispersion` times the mean squared. None: of nine that are
+        tried between 0.005 and 5, the one under which each half of the rows is most probable, given the other.
     """
 
     dispersion: float | None = None
@@ -58,7 +57,6 @@ class NegativeBinomialOutcome(RealOutcome):
     extras = (EXPOSURE,)
     options = NegativeBinomial
     counts = True
-    chosen_by_halves = True
 
     @property
     def family(self) -> str:
@@ -75,17 +73,26 @@ class NegativeBinomialOutcome(RealOutcome):
             return cls(_around_overall_mean(target, size, DEFAULT_STRENGTH), size)
         return cls(read_parameters(prior, cls), size)
 
-    def strengths(self, target: Target) -> Iterator[Self]:
-        """Priors with the overall mean as their mean, of several strengths."""
-        for strength in _STRENGTHS:
-            yield replace(self, prior=_around_overall_mean(target, self.size, strength))
+    def most_probable(self, target: Target, trials: Trials) -> Self:
+        """The overall mean as its mean, and a strength between 0.2 and 200."""
+        return most_probable(
+            0.2,
+            200.0,
+            lambda strength: replace(self, prior=_around_overall_mean(target, self.size, strength)),
+            trials.log_evidence,
+        )
 
     @classmethod
-    def candidates(cls, target: Target, prior: Any, options: NegativeBinomial | None = None) -> Iterator[Self]:
-        """Of every dispersion where none is given."""
-        given = (options or NegativeBinomial()).dispersion
-        for dispersion in _DISPERSIONS if given is None else (given,):
-            yield from super().candidates(target, prior, NegativeBinomial(dispersion))
+    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, trials: Trials) -> Self:
+        """The dispersion first, where none is given, then the prior."""
+        if options is None or options.dispersion is None:
+            own_prior = None if asks_for_evidence(prior) else prior
+            options = most_probable(
+                *_DISPERSIONS,
+                NegativeBinomial,
+                lambda tried: trials.log_evidence_by_halves(cls.of(target, own_prior, tried)),
+            )
+        return super().settle(target, prior, options, trials)
 
     def _rows(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Counts, sizes and the log of the factor without p, for each row."""

@@ -17,7 +17,6 @@ in that form are equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -26,17 +25,14 @@ from scipy import special, stats
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, read_parameters
+from ._base import RealOutcome, Trials, read_parameters
+from ._search import most_probable
 from ._target import Target, read_numbers
 
-# Relative to the variance of y; docs/normal_prior.md shows how they were chosen.
-DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA = 0.02, 5.0, 1.0
-_CANDIDATES = [
-    (kappa, alpha, alpha * noise)
-    for kappa in (0.02, 0.1, 0.5)
-    for alpha in (1.0, 2.0, 5.0)
-    for noise in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-]
+# docs/normal_prior.md shows how they were chosen.
+DEFAULT_KAPPA, DEFAULT_ALPHA = 0.1, 2.0
+PASSES = 2  # fits that tell how large the noise is
+LEAST_NOISE = 1e-6  # of the variance of y; leaves may be pure
 
 
 @dataclass(frozen=True)
@@ -46,10 +42,12 @@ class NormalOutcome(RealOutcome):
     prior: FloatArray
     shift: float
     scale: float
+    spread: float = 1.0  # times which the predictive distribution is as wide as the leaves alone say
 
     name = "normal"
     parameter_names = ("mu", "kappa", "alpha", "beta")
     any_sign = ("mu",)
+    has_spread = True
 
     @property
     def family(self) -> str:
@@ -58,7 +56,7 @@ class NormalOutcome(RealOutcome):
 
     @classmethod
     def of(cls, target: Target, prior: Any, options: Any = None) -> Self:  # noqa: ARG003
-        """Set the prior from the mean and variance of y where it is None."""
+        """Set the prior from the mean and variance of y where it is None: all of the variance is noise."""
         y = read_numbers("y", target.y, len(target.y))
         # Differences to one of the values are exact where it matters: when y has a large offset.
         offset = float(y[0])
@@ -76,16 +74,38 @@ class NormalOutcome(RealOutcome):
             raise ValueError(f"y is too small to be squared (its spread is {scale:g}): give it in a smaller unit.")
         outcome = cls(np.empty(0), offset + mean, scale)
         if prior is None:
-            return outcome._with_relative(DEFAULT_KAPPA, DEFAULT_ALPHA, DEFAULT_BETA)
+            return outcome._with_noise(1.0)
         return replace(outcome, prior=read_parameters(prior, cls))
 
-    def _with_relative(self, kappa: float, alpha: float, beta: float) -> Self:
-        return replace(self, prior=np.array([self.shift, kappa, alpha, beta * self.scale**2]))
+    def _with_noise(self, noise: float) -> Self:
+        """The default prior with an expected noise of so many times the variance of y."""
+        beta = DEFAULT_ALPHA * max(noise, LEAST_NOISE) * self.scale**2
+        return replace(self, prior=np.array([self.shift, DEFAULT_KAPPA, DEFAULT_ALPHA, beta]))
 
-    def strengths(self, target: Target) -> Iterator[Self]:  # noqa: ARG002
-        """Priors around the mean of y with several strengths and levels of noise."""
-        for kappa, alpha, beta in _CANDIDATES:
-            yield self._with_relative(kappa, alpha, beta)
+    @classmethod
+    def settle(cls, target: Target, prior: Any, options: Any, trials: Trials) -> Self:
+        """Where no prior is given, the noise comes from the leaves of a first tree, then from those of a second."""
+        outcome = super().settle(target, prior, options, trials)
+        for _ in range(PASSES if prior is None else 0):
+            outcome = outcome._with_noise(outcome._noise_within(*trials.leaves(outcome)))
+        return outcome
+
+    def _noise_within(self, prior: FloatArray, posterior: FloatArray) -> float:
+        """The pooled variance of y within leaves, relative to that of all y."""
+        mu, kappa, alpha, beta = self._to_standard(prior).T
+        mu_n, kappa_n, alpha_n, beta_n = self._to_standard(posterior).T
+        n = 2 * (alpha_n - alpha)
+        squares = 2 * (beta_n - beta) - kappa * kappa_n * (mu_n - mu) ** 2 / n
+        noise = np.maximum(squares, 0.0).sum() / n.sum()
+        return float(f"{noise:.9g}")  # so that the order of sums, a shift or a scale of y changes nothing
+
+    def most_probable(self, target: Target, trials: Trials) -> Self:  # noqa: ARG002
+        """The default prior with the noise of highest evidence."""
+        return most_probable(1e-4, 1.0, self._with_noise, trials.log_evidence)
+
+    def with_spread(self, spread: float) -> Self:
+        """Wider or narrower around the same mean."""
+        return replace(self, spread=spread)
 
     def to_core(self, target: Target) -> _core.Normal:
         """Standard y."""
@@ -142,7 +162,7 @@ class NormalOutcome(RealOutcome):
     def distribution(self, posterior: FloatArray) -> Any:
         """Student's t."""
         mu, kappa, alpha, beta = posterior.T
-        return stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta * (kappa + 1) / (alpha * kappa)))
+        return stats.t(2 * alpha, loc=mu, scale=self.spread * np.sqrt(beta * (kappa + 1) / (alpha * kappa)))
 
     def mean_distribution(self, posterior: FloatArray) -> Any:
         """Student's t, narrower."""
@@ -150,5 +170,5 @@ class NormalOutcome(RealOutcome):
         return stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta / (alpha * kappa)))
 
     def state(self) -> dict[str, Any]:
-        """The prior, shift and scale."""
-        return {"prior": self.prior, "shift": self.shift, "scale": self.scale}
+        """The prior, shift, scale and spread."""
+        return {"prior": self.prior, "shift": self.shift, "scale": self.scale, "spread": self.spread}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .._validation import shown
-from ._base import Outcome
+from ._base import Outcome, Trials
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
@@ -39,9 +38,9 @@ class Family:
         """The outcome of a target, with its prior."""
         return self.outcome.of(target, prior, self.options)
 
-    def candidates(self, target: Target, prior: Any) -> Iterator[Outcome]:
-        """The outcomes among which the evidence chooses."""
-        return self.outcome.candidates(target, prior, self.options)
+    def settle(self, target: Target, prior: Any, trials: Trials) -> Outcome:
+        """The same, with a prior that trees may help to settle."""
+        return self.outcome.settle(target, prior, self.options, trials)
 
 
 def read_outcome(outcome: Any) -> Family:

@@ -39,7 +39,7 @@ def check_outcome(outcome: Outcome, classes: Any) -> None:
         value = getattr(outcome, field.name)
         if field.name != "prior" and not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
-        if field.name in ("scale", "size") and value <= 0:
+        if field.name in ("scale", "size", "spread") and value <= 0:
             raise ValueError(f"the {field.name} of the outcome is not positive")
     if not isinstance(outcome.prior, np.ndarray) or outcome.prior.ndim != 1:
         raise ValueError("the prior of the outcome is not a vector")

@@ -17,6 +17,7 @@ from ._heaps import pop_best
 from ._splits import SplitKind
 
 LEAF = -1
+TOLERANCE = 1e-9  # log posteriors that differ by less, relative to their size, are equal
 UNDEFINED = NO_SPLIT["feature"]  # feature and threshold of a leaf, as in scikit-learn
 
 
@@ -65,7 +66,7 @@ class Tree(NodeArrays, SplitArrays):
         Log prior of no split, and of the split that was taken (-inf in leaves).
     log_odds_split
         Log posterior odds of the node's best split against no split: positive in internal nodes. With look-ahead, of
-        the best tree below the node that was found against a leaf.
+        the best tree below the node that was found against a leaf; so too in nodes that pruning made leaves.
     feature_posterior
         Posterior probability of a split along each feature and, last, of no split; shape (n_nodes, n_features + 1).
     """
@@ -87,6 +88,13 @@ class Tree(NodeArrays, SplitArrays):
     def internal_nodes(self) -> IntArray:
         """The nodes that are split."""
         return np.flatnonzero(~self.is_leaf)
+
+    @cached_property
+    def internal_by_depth(self) -> list[IntArray]:
+        """The nodes that are split, the root first, then those of depth one, and so on."""
+        internal = self.internal_nodes
+        depth = self.depth[internal]
+        return np.split(internal[np.argsort(depth, kind="stable")], np.cumsum(np.bincount(depth))[:-1])
 
     @property
     def n_leaves(self) -> int:
@@ -155,11 +163,28 @@ class Tree(NodeArrays, SplitArrays):
         ``exp(log_posterior() - log_evidence())`` is the share of this tree among its prunings.
         """
         evidence = self.log_prior_leaf + self.log_likelihood
-        for depth in range(self.max_depth - 1, -1, -1):
-            at = np.flatnonzero((self.depth == depth) & ~self.is_leaf)
+        for at in reversed(self.internal_by_depth):
             grown = self.log_prior_split[at] + evidence[self.children_left[at]] + evidence[self.children_right[at]]
             evidence[at] = np.logaddexp(evidence[at], grown)
         return float(evidence[0])
+
+    def most_probable_pruning(self) -> Tree:
+        """Return this tree or the pruning of it with the highest log posterior; of equals the smallest.
+
+        The recursion of `log_evidence` with max in place of the sum, from the leaves up. Where a node becomes a leaf,
+        `log_odds_split` is that of the best tree below it against the leaf.
+        """
+        as_leaf = self.log_prior_leaf + self.log_likelihood
+        best, as_tree = as_leaf.copy(), np.full(self.node_count, -np.inf)
+        for at in reversed(self.internal_by_depth):
+            as_tree[at] = self.log_prior_split[at] + best[self.children_left[at]] + best[self.children_right[at]]
+            best[at] = np.maximum(best[at], as_tree[at])
+        kept = as_tree > as_leaf + TOLERANCE * (1 + np.abs(as_leaf))  # rounding does not decide
+        if np.array_equal(kept, ~self.is_leaf):
+            return self
+        pruned = ~kept & ~self.is_leaf
+        odds = np.where(pruned, as_tree - as_leaf, self.log_odds_split)
+        return replace(self, log_odds_split=odds)._pruned_to(kept)
 
     def limited_to(self, max_leaf_nodes: int) -> Tree:
         """Return the tree of at most that many leaves, split where the log posterior gains most, best first.
@@ -186,11 +211,10 @@ class Tree(NodeArrays, SplitArrays):
         return self._pruned_to(kept)
 
     def _pruned_to(self, internal: BoolArray) -> Tree:
-        """Keep only these internal nodes, which are connected to the root; other nodes become leaves or go."""
-        parents = self.parents
+        """Keep of these internal nodes those that are connected to the root; other nodes become leaves or go."""
         stays = np.ones(self.node_count, dtype=bool)
-        for node in range(1, self.node_count):  # parents come before their children
-            stays[node] = internal[parents[node]]
+        for at in self.internal_by_depth:
+            stays[self.children_left[at]] = stays[self.children_right[at]] = stays[at] & internal[at]
         place = np.cumsum(stays) - 1
         leaf = ~internal[stays]
         arrays = {name: array[stays] for name, array in self.arrays().items() if name not in RAGGED_NAMES}

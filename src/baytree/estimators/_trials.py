@@ -1,0 +1,64 @@
+"""The outcome of a fit: trees that are grown to settle its prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .._typing import FloatArray
+from ..growth import Growth, folds_of, grow_tree, in_any_order
+from ..outcomes import Family, Outcome, asks_for_evidence
+from ._data import EncodedData, TrainingData
+
+_FEWEST = 20.0  # rows of a half, by weight
+
+
+def settle_outcome(family: Family, prior: Any, data: EncodedData, growth: Growth) -> Outcome:
+    """The outcome with its prior: given, set from the target, or settled by trees."""
+    target = data.target
+    if growth.in_any_order:
+        family.of(target, None if asks_for_evidence(prior) else prior)  # errors tell the row
+        target = in_any_order(target)
+    return family.settle(target, prior, GrownTrials(data, growth))
+
+
+@dataclass(frozen=True)
+class GrownTrials:
+    """Trees of one table; its columns are encoded once for all of them."""
+
+    data: EncodedData
+    growth: Growth
+
+    def log_evidence(self, outcome: Outcome) -> float:
+        """Log probability of the rows, over the tree that they grow and its prunings."""
+        return grow_tree(self.data.columns, self.data.target, outcome, self.growth).log_evidence()
+
+    def leaves(self, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
+        """Prior and posterior of the leaves of the tree that the rows grow."""
+        tree = grow_tree(self.data.columns, self.data.target, outcome, self.growth)
+        return tree.prior[tree.is_leaf], tree.posterior[tree.is_leaf]
+
+    def log_evidence_by_halves(self, outcome: Outcome) -> float:
+        """Log probability of each half of the rows given the tree of the other; of all where the halves are too small.
+
+        A tree that was grown on the same rows explains them too well, and noise looks smaller than it is.
+        """
+        if min(half.target.total_weight() for half in self._halves) < _FEWEST:
+            return self.log_evidence(outcome)
+        total = 0.0
+        for here, there in self._pairs:
+            tree = grow_tree(here.columns, here.target, outcome, self.growth)
+            statistics = outcome.sum_statistics(there.target, tree.route(there.rows)[0], tree.node_count)
+            total += float(outcome.log_marginal(tree.posterior, statistics)[tree.is_leaf].sum())
+        return total
+
+    @cached_property
+    def _halves(self) -> tuple[TrainingData, TrainingData]:
+        in_first = folds_of(self.data.rows, self.data.target, 2) == 0
+        return self.data.take(in_first), self.data.take(~in_first)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[EncodedData, TrainingData]]:
+        one, other = self._halves
+        return [(one.encoded(self.growth), other), (other.encoded(self.growth), one)]

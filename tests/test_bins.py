@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core
+from baytree.outcomes import NegativeBinomial
 from tests import strategies
-from tests.comparison import assert_same_arrays, assert_same_classes, engine, raw_frame
+from tests.comparison import assert_same_arrays, assert_same_classes, assert_same_tree, engine, raw_frame
 from tests.reference.bins import bins, middles
 
 
@@ -78,6 +79,7 @@ def test_long_columns_of_every_shape(n, max_bins):
 @given(strategies.raw_problems(), st.integers(2, 5), st.sampled_from([1, 4096]))
 def test_the_tree_of_the_bins_equals_the_oracle(problem, max_bins, subtree_rows):
     X, y, weight, parameters = problem
+    weight = None if weight is None else np.rint(np.multiply(weight, 1024)) / 1024  # on their grid
     with engine(subtree_rows=subtree_rows):
         model = BayesianTreeClassifier(max_bins=max_bins, **parameters).fit(X, y, sample_weight=weight)
     middle = binned(X, max_bins, parameters.get("categorical_features") or ())
@@ -107,7 +109,7 @@ def test_thresholds_lie_between_neighbouring_values_of_the_node():
 @pytest.mark.parametrize("max_bins", [300, 65535])
 def test_enough_bins_are_the_exact_tree(max_bins):
     frame, y = raw_frame(300)
-    exact, model = BayesianTreeClassifier(prior=0.5), BayesianTreeClassifier(prior=0.5, max_bins=max_bins)
+    exact, model = (BayesianTreeClassifier(prior=0.5, prune=False, max_bins=bins) for bins in (None, max_bins))
     assert_same_arrays(exact.fit(frame, y), model.fit(frame, y))
     assert exact.get_n_leaves() > 3
 
@@ -130,8 +132,8 @@ def test_tree_spaces_and_look_ahead_grow_on_bins():
     space = TreeSpaceClassifier(max_bins=8, max_nodes=200).fit(X, y)
     exact = TreeSpaceClassifier(max_nodes=200).fit(middle, y)
     assert_array_equal(space.predict_proba(X), exact.predict_proba(middle))
-    model = BayesianTreeClassifier(max_bins=8, lookahead=1).fit(X, y)
-    same_but_thresholds(model, BayesianTreeClassifier(lookahead=1).fit(middle, y))
+    model = BayesianTreeClassifier(max_bins=8, lookahead=1, prune=False).fit(X, y)
+    same_but_thresholds(model, BayesianTreeClassifier(lookahead=1, prune=False).fit(middle, y))
     assert model.get_n_leaves() >= 4
 
 
@@ -147,3 +149,42 @@ def test_what_is_no_number_of_bins_is_refused(max_bins, error):
 def test_hyperplanes_need_every_value():
     with pytest.raises(ValueError, match="Hyperplanes need every value: leave out max_bins"):
         BayesianTreeClassifier(max_bins=8, partitions="oblique").fit([[0.0], [1.0]], [0, 1])
+
+
+@strategies.examples(5)
+@given(strategies.real_problems(raw=True), st.integers(2, 5), st.sampled_from([1, 4096]))
+def test_real_outcomes_on_bins_equal_the_oracle(problem, max_bins, subtree_rows):
+    X, name, y, weight, extras, outcome, parameters = problem
+    model = BayesianTreeRegressor(outcome=name, max_bins=max_bins, **parameters)
+    with engine(subtree_rows=subtree_rows):
+        model.fit(X, y, sample_weight=weight, **extras)
+    middle = binned(X, max_bins, parameters.get("categorical_features") or ())
+    exact = BayesianTreeRegressor(outcome=name, **parameters | {"prior": model.prior_}).fit(
+        middle, y, sample_weight=weight, **extras
+    )
+    assert_same_tree(exact, middle, outcome, model.prior_, parameters, tolerance=1e-7)
+    for array, of in model.tree_.arrays().items():
+        if array != "threshold":
+            assert_allclose(of, exact.tree_.arrays()[array], rtol=1e-5, atol=1e-5, err_msg=array)
+
+
+EXACT = {
+    # On grids, and their mean and spread are too, so that the sums of float64 are exact.
+    "normal": lambda random, n: random.permutation(np.repeat([-8.0, 0.0, 8.0], [n // 8, 6 * n // 8, n // 8])),
+    "poisson": lambda random, n: random.integers(0, 2, n).astype(float),
+    "exponential": lambda random, n: random.integers(1, 9, n) / 4,
+    "negative_binomial": lambda random, n: random.integers(0, 2, n).astype(float),
+}
+
+
+@pytest.mark.parametrize("outcome", sorted(EXACT))
+def test_enough_bins_are_the_exact_tree_of_every_outcome(outcome):
+    random = np.random.default_rng(5)
+    frame, signal = raw_frame(1600)
+    y = np.sort(EXACT[outcome](random, 1600))[np.argsort(np.argsort(signal + random.normal(scale=0.3, size=1600)))]
+    own = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
+    exact, model = (
+        BayesianTreeRegressor(outcome=own, max_bins=bins, calibrate=False, prune=False) for bins in (None, 1700)
+    )
+    assert_same_arrays(exact.fit(frame, y), model.fit(frame, y))
+    assert exact.get_n_leaves() > 2

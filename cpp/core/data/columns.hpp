@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "data/rank.hpp"
 #include "data/sort.hpp"
 #include "data/table.hpp"
 #include "types.hpp"
@@ -62,19 +62,15 @@ struct Column {
         },
         codes);
   }
-  // Gives the codes the values of quantile bins; they are ordered bits.
-  void set_bins(const std::vector<std::uint64_t>& low_bits, const std::vector<std::uint64_t>& high_bits,
-                bool keep_values) {
-    lows.assign(n_codes, std::numeric_limits<double>::quiet_NaN());
-    highs = lows;
-    for (std::size_t bin = 0; bin < low_bits.size(); ++bin) {
-      lows[bin] = value_of_bits(low_bits[bin]);
-      highs[bin] = value_of_bits(high_bits[bin]);
-    }
+  // Gives the codes the lowest and the highest value of their bins; where values are kept, that of a bin is its middle.
+  void set_bins(std::vector<double> low_values, std::vector<double> high_values, bool keep_values) {
+    lows = std::move(low_values), highs = std::move(high_values);
+    lows.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
+    highs.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
     if (!keep_values) return;
     values = lows;
-    for (std::size_t bin = 0; bin < low_bits.size(); ++bin)
-      if (lows[bin] < highs[bin]) values[bin] = lows[bin] / 2 + highs[bin] / 2;
+    for (std::size_t code = 0; code < n_codes; ++code)
+      if (lows[code] < highs[code]) values[code] = lows[code] / 2 + highs[code] / 2;
   }
   int code_bits() const { return std::bit_width(n_codes - 1); }
   // The code of missing values; no row has it where there are none.

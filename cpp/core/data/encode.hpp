@@ -72,7 +72,7 @@ struct EncodeScratch {
   BinScratch bin;
 };
 
-// A column of quantile bins. Where values are kept, that of a bin is in its middle.
+// A column of quantile bins.
 inline Column encode_bins(const std::vector<std::uint64_t>& bits, const Encoding& encoding, BinScratch& scratch) {
   const std::vector<std::uint64_t> ends = bin_ends(bits, encoding.max_bins, scratch);
   Column column;
@@ -81,7 +81,12 @@ inline Column encode_bins(const std::vector<std::uint64_t>& bits, const Encoding
   std::vector<std::uint64_t> lows;
   if (column.n_codes <= 1u << 8) column.codes = bin_codes<std::uint8_t>(bits, ends, lows, scratch);
   else column.codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
-  column.set_bins(lows, ends, encoding.keep_values);
+  auto values_of = [](const std::vector<std::uint64_t>& of) {
+    std::vector<double> values(of.size());
+    std::transform(of.begin(), of.end(), values.begin(), value_of_bits);
+    return values;
+  };
+  column.set_bins(values_of(lows), values_of(ends), encoding.keep_values);
   return column;
 }
 

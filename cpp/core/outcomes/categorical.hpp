@@ -45,6 +45,12 @@ struct Categorical {
   std::size_t width() const { return n_classes; }
   Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
 
+  double weight_in(const Count* statistics) const {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < n_classes; ++c) sum += static_cast<double>(statistics[c]);
+    return sum;
+  }
+
   template <class Tell>
   void each_number(std::size_t row, Tell&& tell) const {
     tell(static_cast<double>(y[row]));

@@ -59,6 +59,7 @@ struct Normal {
   std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return 3; }
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
   template <class Tell>

@@ -51,6 +51,7 @@ struct Rate {
   std::size_t n_rows() const { return events.size(); }
   std::size_t width() const { return 4; }  // weight, events, exposure, log factor
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return events[a] == events[b] && exposure[a] == exposure[b]; }
 
   template <class Tell>

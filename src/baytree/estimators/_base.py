@@ -127,8 +127,12 @@ class Estimator(BaseEstimator, ABC):
         with unchanged_on_error(self):
             data = self._read_training_data(X, y, sample_weight, reader, extras)
             growth = self._growth(data.schema, reader, data.classes)
+            family = reader.family_of(data.classes)
+            if growth.max_bins is not None:
+                family.of(data.target, None)  # errors tell the row
+                data = replace(data, target=family.on_grids(data.target))
             encoded = data.encoded(growth)
-            outcome = settle_outcome(reader.family_of(data.classes), self.prior, encoded, growth)
+            outcome = settle_outcome(family, self.prior, encoded, growth)
             self.fitted_ = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
         return self
 

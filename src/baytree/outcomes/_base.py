@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import shown
+from ._grids import Grids, sum_of_products, whole_weight
 from ._target import Extra, Target
 
 
@@ -41,6 +42,7 @@ class Outcome(ABC):
     options: ClassVar[type | None] = None  # a class of parameters of its own, which `outcome=` may be one of
     positive_only: ClassVar[bool] = False  # y
     counts: ClassVar[bool] = False  # y is a count
+    from_zero: ClassVar[bool] = True  # y has a natural zero
     prior: FloatArray
 
     @property
@@ -67,6 +69,38 @@ class Outcome(ABC):
     @abstractmethod
     def to_core(self, target: Target) -> Any:
         """The rows in the compiled core's form."""
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
+        raise NotImplementedError
+
+    def whole_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
+        """The log of the factor that no partition changes, in whole numbers; None: there is none."""
+        return None
+
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> Any:
+        """The compiled core's form of rows with these whole numbers, the factor behind the others."""
+        raise NotImplementedError
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """A few rows from which `of` sets the prior that all rows have, by `totals_of` them."""
+        raise NotImplementedError
+
+    @classmethod
+    def totals_of(cls, target: Target) -> list[int]:
+        """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
+        rows = cls.whole_rows(target)
+        weight = whole_weight(target)
+        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
+        return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
+
+    def _from_grids(self, target: Target, grids: Grids) -> Any:
+        """The compiled core's form of a target on grids."""
+        factor = self.whole_factor(target)
+        numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
+        return self.whole_core(numbers, None if target.weight is None else whole_weight(target), grids)
 
     @abstractmethod
     def statistics(self, target: Target) -> FloatArray:

@@ -15,9 +15,10 @@ import numpy as np
 from scipy import special
 
 from .. import _core
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
 from ._base import Outcome, Trials
+from ._grids import Grids
 from ._search import most_probable
 from ._target import Target
 
@@ -95,6 +96,23 @@ class CategoricalOutcome(Outcome):
         if weight.sum() <= max(2**20, 8 * len(weight)) and np.array_equal(weight, np.rint(weight)):
             return _core.CategoricalCounts(y, weight.astype(np.uint32), n_classes)
         return _core.CategoricalWeights(y, weight, n_classes)
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Classes."""
+        return [target.y.astype(np.int64)]
+
+    def whole_core(
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids
+    ) -> _core.CategoricalCounts | _core.CategoricalWeights:
+        """The rows' classes."""
+        own = None if weight is None or grids.weight is None else grids.weight.value(weight)
+        return self.to_core(Target(numbers[0], own, grids=grids))
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:  # noqa: ARG003
+        """The prior does not depend on the rows."""
+        return Target(np.zeros(1, dtype=np.int64), grids=grids)
 
     def statistics(self, target: Target) -> FloatArray:
         """One column a class."""

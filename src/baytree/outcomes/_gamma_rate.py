@@ -13,8 +13,9 @@ import numpy as np
 from scipy import special
 
 from .. import _core
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ._base import RealOutcome, Trials, read_parameters
+from ._grids import ONE, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target
 
@@ -70,9 +71,43 @@ class GammaRateOutcome(RealOutcome):
             trials.log_evidence,
         )
 
-    def to_core(self, target: Target) -> _core.GammaRate:
+    def to_core(self, target: Target) -> _core.GammaRate | _core.WholeGammaRate:
         """Events and exposure of each row."""
+        if target.grids is not None:
+            return self._from_grids(target, target.grids)
         return _core.GammaRate(*self.events_and_exposure(target), target.weight, self.predicts_duration)
+
+    @classmethod
+    def whole_units(cls, grids: Grids) -> tuple[float, float]:
+        """The units of events and exposure."""
+        return grid_of_y(grids).unit, grids.extras.get("exposure", ONE).unit
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Events and exposure."""
+        return counts_and_exposure(target)
+
+    def whole_factor(self, target: Target) -> IntArray:
+        """In units that no factor of these counts and exposures exceeds."""
+        return in_units(self.events_and_exposure(target)[2], grids_of(target).factor_unit())
+
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> _core.WholeGammaRate:
+        """Events and exposure of each row."""
+        one = grids.weight_unit
+        scales = [one, *(one * unit for unit in self.whole_units(grids)), one * grids.factor_unit()]
+        events, exposure, factor = numbers
+        return _core.WholeGammaRate(events, exposure, factor, weight, one, scales, self.predicts_duration)
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """Rows with the rate of all."""
+        events, exposure = sums_in_units(totals, cls.whole_units(grids), grids)
+        return cls.few_rows(events, exposure)
+
+    @classmethod
+    def few_rows(cls, events: float, exposure: float) -> Target:
+        """Rows with so many events in so much exposure."""
+        return count_rows(events, exposure)
 
     def statistics(self, target: Target) -> FloatArray:
         """One, events, exposure and log factor."""

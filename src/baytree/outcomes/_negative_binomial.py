@@ -19,10 +19,11 @@ import numpy as np
 from scipy import special, stats
 
 from .. import _core
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_real
 from ._base import RealOutcome, Trials, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
+from ._grids import ONE, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._poisson import check_counts
 from ._search import most_probable
 from ._target import EXPOSURE, Target
@@ -108,9 +109,33 @@ class NegativeBinomialOutcome(RealOutcome):
         """In the order of a and b."""
         return prior[..., ::-1]
 
-    def to_core(self, target: Target) -> _core.BetaRate:
+    def to_core(self, target: Target) -> _core.BetaRate | _core.WholeBetaRate:
         """Counts and sizes of each row."""
+        if target.grids is not None:
+            return self._from_grids(target, target.grids)
         return _core.BetaRate(*self._rows(target), target.weight)
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Counts and exposure."""
+        return counts_and_exposure(target)
+
+    def whole_factor(self, target: Target) -> IntArray:
+        """In units that no factor of these counts and sizes exceeds."""
+        return in_units(self._rows(target)[2], grids_of(target).factor_unit(self.size))
+
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> _core.WholeBetaRate:
+        """Counts and sizes of each row."""
+        one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
+        scales = [one, one * grid_of_y(grids).unit, one * self.size * unit, one * grids.factor_unit(self.size)]
+        events, exposure, factor = numbers
+        return _core.WholeBetaRate(events, exposure, factor, weight, one, scales)
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """Rows with the mean of all."""
+        units = grid_of_y(grids).unit, grids.extras.get("exposure", ONE).unit
+        return count_rows(*sums_in_units(totals, units, grids))
 
     def statistics(self, target: Target) -> FloatArray:
         """One, count, size and log factor."""

@@ -101,7 +101,7 @@ class Grids:
         size = max(sizes * exposure.highest, 1.0)
         logs = max(abs(math.log(exposure.unit)), abs(math.log(exposure.highest)), 1.0)
         bound = most * logs + 3 * float(special.gammaln(most + size + 2)) + abs(math.log(sizes * exposure.unit)) + 1
-        return math.ldexp(1.0, max(math.frexp(bound)[1] - _FACTOR_BITS, -30))
+        return math.ldexp(1.0, math.frexp(bound)[1] - _FACTOR_BITS)
 
 
 def ranges_of(target: Target, *, of_y: bool) -> Ranges:

@@ -188,9 +188,8 @@ def test_enough_bins_are_the_exact_tree_of_every_outcome(outcome):
         BayesianTreeRegressor(outcome=own, max_bins=bins, calibrate=False, prune=False) for bins in (None, 1700)
     )
     exact.fit(frame, y), model.fit(frame, y)
-    real = (
-        ("log_likelihood", "log_likelihood_split") if outcome == "negative_binomial" else ()
-    )  # its factor is no whole
+    # The factor of a negative binomial is no whole number.
+    real = ("log_likelihood", "log_likelihood_split") if outcome == "negative_binomial" else ()
     for name, array in exact.tree_.arrays().items():
         compare = partial(assert_allclose, rtol=1e-12) if name in real else assert_array_equal
         compare(array, model.tree_.arrays()[name], err_msg=name)

@@ -32,6 +32,7 @@ class Grid:
     base: int
     unit: float
     positive: bool = False
+    bits: int = BITS
 
     @classmethod
     def over(cls, low: float, high: float, *, bits: int = BITS, positive: bool = False) -> Grid:
@@ -41,7 +42,7 @@ class Grid:
             raise ValueError("y, weights or exposures are too large for float64: give them in larger units.")
         exponent = math.frexp(reach if reach > 0 else largest)[1] - bits
         unit = math.ldexp(1.0, max(exponent, math.frexp(largest)[1] - 53, -1000) if largest > 0 else 0)
-        return cls(math.floor(low / unit + 0.5), unit, positive)
+        return cls(math.floor(low / unit + 0.5), unit, positive, bits)
 
     def whole(self, values: AnyArray | float) -> IntArray:
         """The numbers of the grid's points nearest to some values."""
@@ -59,10 +60,10 @@ class Grid:
     @property
     def highest(self) -> float:
         """What no value exceeds."""
-        return (abs(self.base) + 2.0**BITS) * self.unit
+        return (abs(self.base) + 2.0**self.bits) * self.unit
 
 
-ONE = Grid(0, 1.0)  # of what is 1 or 0
+ONE = Grid(0, 1.0, bits=0)  # of what is 1 or 0
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ Whole128 wide_at(const std::int64_t* halves) {
 template <class T>
 typename T::Number number_of(Whole128 whole, double unit) {
   if constexpr (std::is_same_v<typename T::Number, Whole128>) return whole;
-  else if constexpr (std::integral<typename T::Number>) return static_cast<typename T::Number>(whole);
+  else if constexpr (std::integral<typename T::Number>)
+    return static_cast<typename T::Number>(static_cast<double>(whole) * unit);
   else return static_cast<double>(whole) * unit;
 }
 
@@ -143,6 +144,25 @@ nb::tuple tally_of(const Block<Int, 2>& codes, const Vector<std::int64_t>& first
 }
 
 template <class Int>
+void bind_open_nodes(nb::module_& module) {
+  module.def(
+      "open_nodes",
+      [](const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const Vector<std::int32_t>& feature,
+         const Vector<std::int32_t>& lower, const Vector<std::int32_t>& upper, const Vector<std::int64_t>& start,
+         const Vector<std::uint8_t>& goes_lower, const Vector<std::int32_t>& open, std::size_t n_threads) {
+        const CodeTable<Int> table{codes.data(), codes.shape(1), codes.shape(0), span_of(first)};
+        const RouteView routes{span_of(feature), span_of(lower),      span_of(upper),
+                               span_of(start),   span_of(goes_lower), span_of(open)};
+        return array_of(
+            without_gil([&](Interrupt& interrupt) { return open_nodes_of(table, routes, n_threads, interrupt); }));
+      },
+      nb::arg("codes").noconvert(), nb::arg("first").noconvert(), nb::arg("feature").noconvert(),
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("start").noconvert(),
+      nb::arg("goes_lower").noconvert(), nb::arg("open").noconvert(), nb::arg("n_threads"),
+      "The open node that each row is in, or -1.");
+}
+
+template <class Int>
 void bind_tally(nb::module_& module) {
   module.def(
       "tally",
@@ -179,6 +199,23 @@ Columns columns_without_rows(const std::vector<std::pair<Vector<double>, Vector<
                                                  is_categorical[f], keep_values));
   }
   return result;
+}
+
+// How many values lie in each interval that ends at one of some numbers, or behind the last, and the lowest of them
+// (NaN: there are none); missing values are left out.
+nb::tuple interval_counts(const Vector<double>& values, const Vector<double>& highs) {
+  std::vector<std::uint64_t> bits(values.shape(0)), ends(highs.shape(0)), lows;
+  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
+  std::transform(highs.data(), highs.data() + ends.size(), ends.begin(), ordered_bits);
+  ends.push_back(kMissingBits - 1);
+  BinScratch scratch;
+  const auto codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
+  std::vector<std::int64_t> counts(ends.size() + 1);
+  for (const std::uint16_t code : codes) ++counts[code];
+  counts.pop_back();
+  std::vector<double> lowest(lows.size());
+  std::transform(lows.begin(), lows.end(), lowest.begin(), value_of_bits);
+  return nb::make_tuple(array_of(std::move(counts)), array_of(std::move(lowest)));
 }
 
 // The code of each value of a column: the first bin whose highest value it does not exceed; NaN is behind the last.
@@ -219,6 +256,10 @@ void bind_levels(nb::module_& module) {
              nb::arg("is_categorical"), nb::arg("keep_values"), "Columns that are known by their bins alone.");
   module.def("codes_of", &codes_of, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
              "The bin of each value; NaN is behind the last.");
+  module.def("interval_counts", &interval_counts, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
+             "How many values lie in each interval up to one of some numbers, or behind the last, and the lowest.");
+  bind_open_nodes<std::uint8_t>(module);
+  bind_open_nodes<std::uint16_t>(module);
   bind_tally<std::uint8_t>(module);
   bind_tally<std::uint16_t>(module);
   module.def(

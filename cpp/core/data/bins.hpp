@@ -198,7 +198,8 @@ std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const std::vecto
   lows.assign(n_bins, kMissingBits);
   std::vector<Int> codes(bits.size(), static_cast<Int>(n_bins));
   if (n_bins == 0) return codes;
-  const Slices slices(*std::min_element(bits.begin(), bits.end()), ends.back(), ends);
+  const std::uint64_t lowest = bits.empty() ? ends.front() : *std::min_element(bits.begin(), bits.end());
+  const Slices slices(std::min(lowest, ends.front()), ends.back(), ends);
   scratch.first.assign(slices.size() + 1, static_cast<std::uint32_t>(n_bins - 1));
   for (std::size_t bin = n_bins; bin-- > 0;) scratch.first[slices.of(ends[bin])] = static_cast<std::uint32_t>(bin);
   for (std::size_t slice = slices.size(); slice-- > 0;)

@@ -41,6 +41,11 @@ def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: 
         growth.engine.subtree_rows,
         growth.n_threads,
     )
+    return read_tree(nodes, outcome, growth)
+
+
+def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> Tree:
+    """The tree that the compiled core grew, in the units of the target."""
     of_nodes = _read_nodes(nodes, outcome)
     _check_scores(of_nodes)
     tree = Tree(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import shown
-from ._grids import Grids, sum_of_products, whole_weight
+from ._grids import Extent, Grids, sum_of_products, whole_weight
 from ._target import Extra, Target
 
 
@@ -43,6 +43,7 @@ class Outcome(ABC):
     positive_only: ClassVar[bool] = False  # y
     counts: ClassVar[bool] = False  # y is a count
     from_zero: ClassVar[bool] = True  # y has a natural zero
+    has_factor: ClassVar[bool] = False  # the likelihood has a factor that no partition changes
     prior: FloatArray
 
     @property
@@ -79,8 +80,15 @@ class Outcome(ABC):
         """The log of the factor that no partition changes, in whole numbers; None: there is none."""
         return None
 
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> Any:
-        """The compiled core's form of rows with these whole numbers, the factor behind the others."""
+    def factor_unit(self, grids: Grids) -> float:
+        """The unit of `whole_factor`."""
+        return grids.factor_unit()
+
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+        """The compiled core's form of rows with these whole numbers, the factor behind the others.
+
+        Rows that live elsewhere are none here; the extent tells of all.
+        """
         raise NotImplementedError
 
     @classmethod
@@ -91,8 +99,11 @@ class Outcome(ABC):
     @classmethod
     def totals_of(cls, target: Target) -> list[int]:
         """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
-        rows = cls.whole_rows(target)
-        weight = whole_weight(target)
+        return cls.totals(cls.whole_rows(target), whole_weight(target))
+
+    @staticmethod
+    def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
+        """The same of whole numbers."""
         sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
         return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
 
@@ -100,7 +111,8 @@ class Outcome(ABC):
         """The compiled core's form of a target on grids."""
         factor = self.whole_factor(target)
         numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
-        return self.whole_core(numbers, None if target.weight is None else whole_weight(target), grids)
+        weight = None if target.weight is None else whole_weight(target)
+        return self.whole_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
 
     @abstractmethod
     def statistics(self, target: Target) -> FloatArray:

@@ -15,7 +15,7 @@ from scipy import special
 from .. import _core
 from .._typing import FloatArray, IntArray
 from ._base import RealOutcome, Trials, read_parameters
-from ._grids import ONE, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target
 
@@ -89,12 +89,18 @@ class GammaRateOutcome(RealOutcome):
 
     def whole_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and exposures exceeds."""
-        return in_units(self.events_and_exposure(target)[2], grids_of(target).factor_unit())
+        return in_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
 
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> _core.WholeGammaRate:
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeGammaRate:
         """Events and exposure of each row."""
         one = grids.weight_unit
-        scales = [one, *(one * unit for unit in self.whole_units(grids)), one * grids.factor_unit()]
+        scales = [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
         events, exposure, factor = numbers
         return _core.WholeGammaRate(events, exposure, factor, weight, one, scales, self.predicts_duration)
 

@@ -7,7 +7,6 @@ short binary fractions stay what they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,9 +19,44 @@ BITS = 30  # of a number on its grid
 _FACTOR_BITS = 60  # of the log of a factor
 _SUM_BITS = 52  # of sums that float64 holds exactly
 _DIGIT = 31
+_MOST_COUNTED = 2**27
 
-# Lowest and highest value of y, "weight" and extras, by name.
-Ranges = Mapping[str, tuple[float, float]]
+
+@dataclass(frozen=True)
+class Extent:
+    """How many rows there are, and their weight."""
+
+    n_rows: int
+    weight: float
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a table may have an entry for every whole weight up to that of all rows."""
+        return self.weight <= max(2**20, 8 * self.n_rows) and self.weight <= _MOST_COUNTED
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What must be known of all rows' targets before they can be whole numbers."""
+
+    n_rows: int
+    ranges: dict[str, tuple[float, float]]  # lowest and highest value of y, "weight" and extras, by name
+    whole_weights: bool = True  # all weights are whole numbers as they are
+
+    @classmethod
+    def of(cls, target: Target, *, of_y: bool) -> Reach:
+        """Of some rows, one at least; class labels have no range."""
+        found = {"y": np.asarray(target.y, dtype=np.float64)} if of_y else {}
+        if target.weight is not None:
+            found["weight"] = target.weight
+        ranges = {name: (float(own.min()), float(own.max())) for name, own in (found | target.extras).items()}
+        whole = target.weight is None or np.array_equal(target.weight, np.rint(target.weight))
+        return cls(len(target.y), ranges, bool(whole))
+
+    def __or__(self, other: Reach) -> Reach:
+        pairs = {name: (self.ranges[name], other.ranges[name]) for name in self.ranges}
+        ranges = {name: (min(a[0], b[0]), max(a[1], b[1])) for name, (a, b) in pairs.items()}
+        return Reach(self.n_rows + other.n_rows, ranges, self.whole_weights and other.whole_weights)
 
 
 @dataclass(frozen=True)
@@ -73,21 +107,22 @@ class Grids:
     y: Grid | None
     weight: Grid | None
     extras: dict[str, Grid] = field(default_factory=dict)
+    whole_weights: bool = True
 
     @classmethod
-    def over(cls, ranges: Ranges, n_rows: int, *, from_zero: bool, positive: bool) -> Grids:
-        """The grids of targets with these ranges; y is taken from zero, or from its lowest value."""
-        y = ranges.get("y")
-        weight = ranges.get("weight")
-        bits = min(BITS, _SUM_BITS - math.ceil(math.log2(max(n_rows, 2))))
+    def over(cls, reach: Reach, *, from_zero: bool, positive: bool) -> Grids:
+        """The grids of targets of some reach; y is taken from zero, or from its lowest value."""
+        y, weight = reach.ranges.get("y"), reach.ranges.get("weight")
+        bits = min(BITS, _SUM_BITS - math.ceil(math.log2(max(reach.n_rows, 2))))
         return cls(
             None if y is None else Grid.over(0.0 if from_zero else y[0], y[1], positive=positive),
             None if weight is None else Grid.over(0.0, weight[1], bits=bits, positive=True),
             {
                 name: ONE if name == "event" else Grid.over(0.0, high, positive=True)
-                for name, (_, high) in ranges.items()
+                for name, (_, high) in reach.ranges.items()
                 if name not in ("y", "weight")
             },
+            reach.whole_weights,
         )
 
     @property
@@ -103,14 +138,6 @@ class Grids:
         logs = max(abs(math.log(exposure.unit)), abs(math.log(exposure.highest)), 1.0)
         bound = most * logs + 3 * float(special.gammaln(most + size + 2)) + abs(math.log(sizes * exposure.unit)) + 1
         return math.ldexp(1.0, math.frexp(bound)[1] - _FACTOR_BITS)
-
-
-def ranges_of(target: Target, *, of_y: bool) -> Ranges:
-    """The ranges of a target; class labels have none."""
-    found = {"y": np.asarray(target.y, dtype=np.float64)} if of_y else {}
-    if target.weight is not None:
-        found["weight"] = target.weight
-    return {name: (float(own.min()), float(own.max())) for name, own in (found | target.extras).items()}
 
 
 def on_grids(target: Target, grids: Grids) -> Target:

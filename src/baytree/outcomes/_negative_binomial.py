@@ -23,7 +23,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_real
 from ._base import RealOutcome, Trials, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
-from ._grids import ONE, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._poisson import check_counts
 from ._search import most_probable
 from ._target import EXPOSURE, Target
@@ -58,6 +58,7 @@ class NegativeBinomialOutcome(RealOutcome):
     extras = (EXPOSURE,)
     options = NegativeBinomial
     counts = True
+    has_factor = True
 
     @property
     def family(self) -> str:
@@ -120,14 +121,24 @@ class NegativeBinomialOutcome(RealOutcome):
         """Counts and exposure."""
         return counts_and_exposure(target)
 
+    def factor_unit(self, grids: Grids) -> float:
+        """One that no factor of these sizes exceeds."""
+        return grids.factor_unit(self.size)
+
     def whole_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and sizes exceeds."""
-        return in_units(self._rows(target)[2], grids_of(target).factor_unit(self.size))
+        return in_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
 
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> _core.WholeBetaRate:
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeBetaRate:
         """Counts and sizes of each row."""
         one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
-        scales = [one, one * grid_of_y(grids).unit, one * self.size * unit, one * grids.factor_unit(self.size)]
+        scales = [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
         events, exposure, factor = numbers
         return _core.WholeBetaRate(events, exposure, factor, weight, one, scales)
 

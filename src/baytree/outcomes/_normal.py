@@ -28,7 +28,7 @@ from scipy import special, stats
 from .. import _core
 from .._typing import FloatArray, IntArray
 from ._base import RealOutcome, Trials, read_parameters
-from ._grids import Grids, grid_of_y
+from ._grids import Extent, Grids, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
@@ -125,7 +125,13 @@ class NormalOutcome(RealOutcome):
         """Y."""
         return [grid_of_y(target.grids).whole(target.y)]
 
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids) -> _core.WholeNormal:
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeNormal:
         """Standard y."""
         grid, one = grid_of_y(grids), grids.weight_unit
         relative = grid.unit / self.scale

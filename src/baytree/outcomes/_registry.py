@@ -10,7 +10,7 @@ from ._base import Outcome, Trials
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
-from ._grids import Grids, Ranges, grids_of, on_grids, ranges_of
+from ._grids import Grids, Reach, grids_of, on_grids
 from ._negative_binomial import NegativeBinomialOutcome
 from ._normal import NormalOutcome
 from ._poisson import PoissonOutcome
@@ -44,11 +44,11 @@ class Family:
         """The target in whole numbers; an outcome of the user's own has none."""
         if self.is_own:
             return target
-        return on_grids(target, self.grids(ranges_of(target, of_y=not self.has_classes), len(target.y)))
+        return on_grids(target, self.grids(Reach.of(target, of_y=not self.has_classes)))
 
-    def grids(self, ranges: Ranges, n_rows: int) -> Grids:
-        """The grids of targets with these ranges."""
-        return Grids.over(ranges, n_rows, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
+    def grids(self, reach: Reach) -> Grids:
+        """The grids of targets of some reach."""
+        return Grids.over(reach, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""

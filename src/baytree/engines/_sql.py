@@ -190,9 +190,13 @@ class SqlSource:
 
     def _node(self, routes: Routes) -> Any:
         """The number of the open node that a row is in, or -1."""
+        leads_on = routes.open >= 0  # to an open node
+        for node in reversed(range(len(leads_on))):  # children come behind their parents
+            if routes.feature[node] >= 0:
+                leads_on[node] = leads_on[routes.lower[node]] | leads_on[routes.upper[node]]
 
         def below(node: int) -> Any:
-            if routes.feature[node] < 0:
+            if routes.feature[node] < 0 or not leads_on[node]:
                 return ibis.literal(int(routes.open[node]), "int32")
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)

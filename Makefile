@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub figures bench fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub figures bench defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -41,6 +41,10 @@ figures: $(VENV)/installed-dev
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
+
+# Old and new defaults and the other models on every table of a folder.
+defaults: $(VENV)/installed
+	$(BIN)/python -m benchmarks.defaults $(BAYTREE_DATA)
 
 # Random tables, options and calls against the oracle, for so many minutes; a failure prints its seed.
 MINUTES ?= 1

@@ -27,7 +27,7 @@ def raw_table():
 
 
 RAW = raw_table()
-TREE = to_dict(BayesianTreeClassifier(prior=0.1, partitions="oblique").fit(RAW, Y))
+TREE = to_dict(BayesianTreeClassifier(prior=0.1, partitions="oblique", prune=False).fit(RAW, Y))
 SPACE = to_dict(TreeSpaceClassifier(max_nodes=60, partitions="oblique").fit(RAW, Y))
 
 

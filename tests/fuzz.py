@@ -36,6 +36,7 @@ from baytree.export import from_dict, to_dict, to_rules, to_text
 from baytree.outcomes import REGRESSION_OUTCOMES
 from baytree.persistence._document import _checksum
 from tests.comparison import assert_same_classes, assert_same_tree
+from tests.mutations import damage
 from tests.reference import outcomes as oracles
 
 ORACLES = {
@@ -255,49 +256,6 @@ def check_damaged_files(case: Case) -> str:
         assert time.monotonic() - start < 20
     warnings.simplefilter("error")
     return "damaged files"
-
-
-def damage(document, random) -> None:
-    """Change one thing somewhere inside."""
-    at = document
-    while True:
-        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
-        if not keys:
-            return
-        key = keys[random.integers(len(keys))]
-        if isinstance(at[key], (dict, list)) and at[key] and random.random() < 0.85:
-            at = at[key]
-            continue
-        break
-    value = at[key]
-    odd = [
-        None,
-        True,
-        -1,
-        0,
-        1,
-        2**40,
-        -(2**62),
-        0.5,
-        1e300,
-        -1e300,
-        "nan",
-        "inf",
-        "x" * 50,
-        [],
-        {},
-        [[1]],
-        "<08",
-        {"dict": 3},
-    ]
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    choice = random.integers(4)
-    if choice == 0 and number:
-        at[key] = value + [1, -1, 0.1, 1000][random.integers(4)]
-    elif choice == 1:
-        del at[key]
-    else:
-        at[key] = odd[random.integers(len(odd))]
 
 
 CHECKS = (

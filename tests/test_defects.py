@@ -33,7 +33,7 @@ def test_d1_the_default_prior_has_one_alpha_per_class():
     """The default could not be fitted, and its prior would have had one entry per feature."""
     X = np.arange(12.0).reshape(6, 2)
     tree = BayesianTreeClassifier().fit(X, [0, 1, 2, 3, 4, 4]).tree_
-    assert_allclose(tree.prior, np.full((tree.node_count, 5), 4.0))
+    assert_allclose(tree.prior, np.full((tree.node_count, 5), 0.4))
 
 
 def test_d2_rows_satisfy_every_split_on_their_decision_path():

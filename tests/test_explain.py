@@ -73,7 +73,7 @@ def cancer(**parameters):
 
 
 def test_an_explanation_of_breast_cancer():
-    model, X = cancer()
+    model, X = cancer(prior="paper", prune=False)
     row = X[model.apply(X) == 3][:1]
     assert str(model.explain(row)[0]) == GOLDEN
 
@@ -147,7 +147,7 @@ def test_one_leaf_uses_nothing():
     model = BayesianTreeClassifier().fit([[1.0, 2.0]] * 4, ["a", "b"] * 2)
     explanation = model.explain([[5.0, 6.0]])[0]
     assert explanation.unused == ("x0", "x1")
-    assert str(explanation).splitlines()[1] == "leaf 0, 4 training rows, Beta(12, 12):"
+    assert str(explanation).splitlines()[1] == "leaf 0, 4 training rows, Beta(3, 3):"
     assert str(explanation).splitlines()[-1] == "not used: x0, x1"
     assert "<details" not in tree_html(model.fitted_.modal)
 

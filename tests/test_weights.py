@@ -129,7 +129,7 @@ def test_class_weights_are_weights_of_the_rows(problem, by_class):
 def test_a_class_that_class_weight_leaves_out_has_weight_one():
     X, y = np.arange(12.0)[:, None], np.repeat(["a", "b", "c"], 4)
     model = BayesianTreeClassifier(class_weight={"b": 2.5}).fit(X, y)
-    assert_allclose(model.tree_.posterior[0], np.array([4, 10, 4]) + 20 / 3)
+    assert_allclose(model.tree_.posterior[0], np.array([4, 10, 4]) + 2 / 3)
 
 
 def test_partial_fit_applies_class_weights():

@@ -8,12 +8,14 @@ from .estimators import TreeSpaceClassifier as TreeSpaceClassifier
 from .estimators import TreeSpaceRegressor as TreeSpaceRegressor
 from .estimators import load as load
 from .estimators import partition_space as partition_space
+from .persistence import ModelFileError as ModelFileError
 from .priors import PartitionPrior as PartitionPrior
 
 __version__ = _version("baytree")
 __all__ = [
     "BayesianTreeClassifier",
     "BayesianTreeRegressor",
+    "ModelFileError",
     "PartitionPrior",
     "TreeSpaceClassifier",
     "TreeSpaceRegressor",

@@ -1,13 +1,15 @@
-"""Fitted results: a tree or a tree space with its outcome, its schema and its classes.
+"""Fitted results: a tree or a tree space with its outcome, its schema, its classes and what it was fitted on.
 
 Estimators hold one; explanations, exports, plots, pages and files read nothing else.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,25 @@ from .tree import Selection, Space, Tree, best_trees, draw_trees
 
 # What a node predicts: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """What a result was fitted on, and when."""
+
+    n_rows: int  # that count: those of weight zero do not
+    n_columns: int
+    weight: float  # of all rows
+    fingerprint: str  # of the table, 64 hexadecimal digits: equal tables have the same
+    date: str  # of the fit, UTC: "2026-07-31T12:00:00Z"
+    version: str  # of baytree
+
+    def and_then(self, more: FittedOn) -> FittedOn:
+        """The same after rows were added to the posteriors."""
+        both = hashlib.sha256((self.fingerprint + more.fingerprint).encode())
+        return replace(
+            more, n_rows=self.n_rows + more.n_rows, weight=self.weight + more.weight, fingerprint=both.hexdigest()
+        )
 
 
 @dataclass(frozen=True)
@@ -47,11 +68,20 @@ class FittedTree:
     schema: Schema
     classes: AnyArray | None = None  # None: numbers are predicted
     unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
+    fitted_on: FittedOn | None = None  # None: it was not fitted here
 
     @property
     def grown(self) -> Tree:
         """The tree as it was grown, before it was pruned."""
         return self.tree if self.unpruned is None else self.unpruned
+
+    def in_grown(self, node: int) -> int:
+        """The same node in the tree as it was grown."""
+        found = 0
+        for above, below in pairwise(self.tree.path(node)):
+            sides = self.grown.children_left, self.grown.children_right
+            found = int(sides[0][found] if below == self.tree.children_left[above] else sides[1][found])
+        return found
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -99,10 +129,10 @@ class FittedTree:
         """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Any]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
-        return lambda outcome: outcome.distribution(posterior)
+        return lambda outcome: outcome.cdf(posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -178,6 +208,7 @@ class FittedSpace:
     schema: Schema
     classes: AnyArray | None = None
     monotonic: IntArray | None = None  # what its trees are held to
+    fitted_on: FittedOn | None = None
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -197,7 +228,7 @@ class FittedSpace:
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
         tree = put_in_order(selection.to_tree(self.space), self.monotonic)
-        return FittedTree(tree, self.outcome, self.schema, self.classes)
+        return FittedTree(tree, self.outcome, self.schema, self.classes, fitted_on=self.fitted_on)
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees, best first, with the log of prior times likelihood of each."""
@@ -211,7 +242,7 @@ class FittedSpace:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in ("space", "outcome", "schema", "classes", "monotonic")}
+        return {field.name: vars(self)[field.name] for field in fields(self)}  # and nothing that was worked out
 
     def best_trees(self, n_trees: int) -> list[FittedTree]:
         """The most probable trees, best first."""
@@ -270,10 +301,17 @@ class FittedSpace:
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Mixture]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights, posterior = self.mixture(rows)
-        return lambda outcome: Mixture(weights, partial(_of_nodes, outcome.distribution, posterior))
+        parts = weights.tocoo()
+        posterior, at = posterior[parts.col], y[parts.row]
+
+        def cdf(outcome: RealOutcome) -> FloatArray:
+            values = parts.data * outcome.cdf(posterior, at)
+            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+        return cdf
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

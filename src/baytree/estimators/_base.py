@@ -30,6 +30,7 @@ from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._data import EncodedData, TrainingData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 from ._trials import settle_outcome
 
@@ -133,7 +134,8 @@ class Estimator(BaseEstimator, ABC):
                 data = replace(data, target=family.on_grids(data.target))
             encoded = data.encoded(growth)
             outcome = settle_outcome(family, self.prior, encoded, growth)
-            self.fitted_ = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
+            fitted = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
+            self.fitted_ = replace(fitted, fitted_on=fitted_on(data.rows, data.target))
         return self
 
     def _read_training_data(
@@ -264,7 +266,10 @@ class Estimator(BaseEstimator, ABC):
         return self.fitted_.feature_importances
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
+        """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.
+
+        It is JSON or, where the model is large, a zip archive of JSON and arrays. The same model gives the same bytes.
+        """
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)

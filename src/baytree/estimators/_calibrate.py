@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..fitted import FittedSpace, FittedTree, real_outcome
 from ..growth import some_folds_of
 from ..outcomes import RealOutcome
@@ -34,7 +34,7 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread or data.target.total_weight() < _FEWEST:
         return fitted
-    tests, weights = _cross_validated(data, refit)
+    tests, weights = _cross_validated(data, _folds(outcome, data), refit)
     if not tests:  # all rows are equal
         return fitted
     weight = np.concatenate(weights)
@@ -49,11 +49,16 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
     return replace(fitted, outcome=outcome.with_spread(_least(holds)))
 
 
+def _folds(outcome: RealOutcome, data: TrainingData) -> IntArray:
+    """Folds that depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
+    standard = np.abs(outcome.statistics(data.target)[:, 1])
+    return some_folds_of(data.rows, replace(data.target, y=standard.round(6)), _FOLDS, _MOST_ROWS)
+
+
 def _cross_validated(
-    data: TrainingData, refit: Callable[[TrainingData], AnyFitted]
+    data: TrainingData, fold: IntArray, refit: Callable[[TrainingData], AnyFitted]
 ) -> tuple[list[Coverage], list[FloatArray]]:
     """For each fold what tells which of its rows lie inside their interval, and their weights."""
-    fold = some_folds_of(data.rows, data.target, _FOLDS, _MOST_ROWS)
     tests, weights = [], []
     for k in range(_FOLDS):
         held_out = fold == k
@@ -66,13 +71,8 @@ def _cross_validated(
 
 
 def _coverage(fitted: FittedTree | FittedSpace, test: TrainingData) -> Coverage:
-    distribution = fitted.predictive(test.rows)
-    y = np.asarray(test.target.y, dtype=np.float64)
-
-    def inside(outcome: RealOutcome) -> BoolArray:
-        return np.abs(distribution(outcome).cdf(y) - 0.5) <= _LEVEL / 2
-
-    return inside
+    cdf = fitted.cdf_at(test.rows, np.asarray(test.target.y, dtype=np.float64))
+    return lambda outcome: np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2
 
 
 def _least(holds: Callable[[float], bool]) -> float:

@@ -87,7 +87,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianTreeClassifier(prior=1.0).fit(X, y)
     >>> model.get_n_leaves()
-    7
+    5
     >>> model.posterior(X[:1])
     array([[51.,  1.,  1.]])
     """

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .. import _core
 from .._typing import AnyArray
-from ..growth import Growth, encode_rows
-from ..outcomes import Target
+from ..growth import Growth, encode_rows, grow_tree
+from ..outcomes import Outcome, Target
 from ..table import Rows, Schema
+from ..tree import Tree
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,14 @@ class EncodedData(TrainingData):
     """Rows with their targets, ready to grow trees on."""
 
     columns: _core.Columns
+    _last: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def grow(self, outcome: Outcome, growth: Growth) -> Tree:
+        """The tree of an outcome; the last one is kept, since a prior is tried before it is taken."""
+        if self._last.get("outcome") is not outcome:
+            self._last.update(outcome=outcome, tree=grow_tree(self.columns, self.target, outcome, growth))
+        tree: Tree = self._last["tree"]
+        return tree
 
     def take(self, chosen: AnyArray) -> TrainingData:
         """Some of the rows, to be encoded anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from ..fitted import FittedTree
 from ..growth import ColumnBins, Elsewhere, Growth, SumSource, Tell, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
 from ..table import PartSchema
+from ._fitted_on import facts
 from ._targets import ClassReader, TargetReader, class_codes, without_weight_zero
 from ._tree import SingleTree
 
@@ -147,7 +149,16 @@ def _grow(
     outcome = family.settle(family.outcome.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
     grown = put_in_order(rows.grow(outcome, growth, tell), growth.monotonic)
     tree = grown.most_probable_pruning() if model.prune else grown
-    return FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown)
+    about = facts((extent.n_rows, len(bins)), extent.weight, _fingerprint(bins, totals))
+    return FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown, about)
+
+
+def _fingerprint(bins: tuple[ColumnBins, ...], totals: list[int]) -> str:
+    """64 hexadecimal digits, the same for equal tables wherever they live."""
+    digest = hashlib.sha256(repr(totals).encode())
+    for own in bins:
+        digest.update(own.lows.tobytes() + own.highs.tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,11 @@ class ManyTrees(Estimator):
 
     @property
     def feature_posterior_(self) -> FloatArray:
-        """Probability, over all trees, that the root is split along each feature and, last, that it is not split."""
+        """Probability, over all trees, that the root is split along each feature and, last, that it is not split.
+
+        It weighs whole trees; that of a single tree is the posterior of the first split by itself, and the two may
+        differ.
+        """
         check_is_fitted(self)
         return self.fitted_.feature_posterior
 

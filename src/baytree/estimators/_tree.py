@@ -13,13 +13,14 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..explain import Explanation, explain_rows
 from ..fitted import FittedTree
-from ..growth import Growth, grow_tree, put_in_order, read_monotonic, update_tree
+from ..growth import Growth, put_in_order, read_monotonic, update_tree
 from ..outcomes import Outcome
 from ..table import Rows
 from ..tree import Tree
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._data import EncodedData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 
 
@@ -40,7 +41,7 @@ class SingleTree(Estimator):
 
     def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedTree:
         def grow(part: EncodedData) -> FittedTree:
-            grown = put_in_order(grow_tree(part.columns, part.target, outcome, growth), growth.monotonic)
+            grown = put_in_order(part.grow(outcome, growth), growth.monotonic)
             tree = grown.most_probable_pruning() if self.prune else grown
             return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
 
@@ -63,7 +64,9 @@ class SingleTree(Estimator):
 
             fitted.leaves(rows)  # refuses infinite values
             unpruned = None if fitted.unpruned is None else with_rows(fitted.unpruned)
-            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned)
+            more, before = fitted_on(rows, target), fitted.fitted_on
+            facts = more if before is None else before.and_then(more)
+            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned, fitted_on=facts)
         return self
 
     @property
@@ -108,7 +111,8 @@ class SingleTree(Estimator):
     def feature_posterior_(self) -> FloatArray:
         """Probability that the root is split along each feature and, last, that it is not split.
 
-        ``tree_.feature_posterior`` has the same for every node.
+        It is the posterior of a single split, whatever follows; that of a tree space is of whole trees, and the two may
+        differ. ``tree_.feature_posterior`` has the same for every node.
         """
         check_is_fitted(self)
         return self.fitted_.feature_posterior

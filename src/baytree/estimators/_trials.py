@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .._typing import FloatArray
-from ..growth import Growth, folds_of, grow_tree, in_any_order
+from ..growth import Growth, folds_of, in_any_order
 from ..outcomes import Family, Outcome, asks_for_evidence
 from ._data import EncodedData, TrainingData
 
@@ -32,11 +32,11 @@ class GrownTrials:
 
     def log_evidence(self, outcome: Outcome) -> float:
         """Log probability of the rows, over the tree that they grow and its prunings."""
-        return grow_tree(self.data.columns, self.data.target, outcome, self.growth).log_evidence()
+        return self.data.grow(outcome, self.growth).log_evidence()
 
     def leaves(self, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
         """Prior and posterior of the leaves of the tree that the rows grow."""
-        tree = grow_tree(self.data.columns, self.data.target, outcome, self.growth)
+        tree = self.data.grow(outcome, self.growth)
         return tree.prior[tree.is_leaf], tree.posterior[tree.is_leaf]
 
     def log_evidence_by_halves(self, outcome: Outcome) -> float:
@@ -48,7 +48,7 @@ class GrownTrials:
             return self.log_evidence(outcome)
         total = 0.0
         for here, there in self._pairs:
-            tree = grow_tree(here.columns, here.target, outcome, self.growth)
+            tree = here.grow(outcome, self.growth)
             statistics = outcome.sum_statistics(there.target, tree.route(there.rows)[0], tree.node_count)
             total += float(outcome.log_marginal(tree.posterior, statistics)[tree.is_leaf].sum())
         return total

@@ -58,6 +58,17 @@ class Step:
 
 
 @dataclass(frozen=True)
+class PrunedSplit:
+    """A split that was grown and is not in the tree: what it led to was less probable than a leaf."""
+
+    feature: str
+    log_odds: float  # of the best tree below, against the leaf
+
+    def __str__(self) -> str:
+        return f"a further split on {self.feature} was {odds_text(-self.log_odds)} against"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The path of one row, what its leaf knows, and what would have changed the decision.
 
@@ -76,6 +87,7 @@ class Explanation:
     unused: tuple[str, ...]  # features that the path does not use
     change_of_one: Counterfactual | None  # smallest change of one feature that changes the decision
     change_of_two: Counterfactual | None  # of at most two; that of one where two are not nearer
+    pruned: PrunedSplit | None = None  # what was grown below the leaf
     note: str = ""  # what a reader must know first
 
     def __str__(self) -> str:
@@ -83,6 +95,7 @@ class Explanation:
         lines += [f"{'because' if i == 0 else '    and'} {step}" for i, step in enumerate(self.steps)]
         lines.append(f"{self._leaf()}:")
         lines += [f"    {line}" for line in self._estimates()]
+        lines += [] if self.pruned is None else [f"    {self.pruned}"]
         lines += self._changes()
         if self.unused:
             lines.append(f"not used: {self._not_used()}")
@@ -120,6 +133,7 @@ class Explanation:
             f"{escaped(self._leaf())}",
         ]
         lines += [f"<br>{escaped(line)}" for line in self._estimates()]
+        lines += [] if self.pruned is None else [f"<br>{faint(self.pruned)}"]
         lines += [f"<br>{escaped(change)}" for change in self._changes()]
         if self.unused:
             lines.append(f"<br>{faint('not used: ' + self._not_used())}")
@@ -167,7 +181,15 @@ def _leaf_part(fitted: FittedTree, leaf: int, summary: Summary, decision: str) -
         "family": fitted.outcome.family,
         "posterior": dict(zip(fitted.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
         "unused": tuple(schema.name(i) for i in range(schema.n_features) if i not in used),
+        "pruned": _pruned(fitted, leaf),
     }
+
+
+def _pruned(fitted: FittedTree, leaf: int) -> PrunedSplit | None:
+    grown, node = fitted.grown, fitted.in_grown(leaf)
+    if grown.is_leaf[node]:
+        return None
+    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.tree.log_odds_split[leaf]))
 
 
 def _step(fitted: FittedTree, split: Split, node: int, child: int, row: FloatArray) -> Step:

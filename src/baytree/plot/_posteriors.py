@@ -135,7 +135,9 @@ def _common_range(estimates: list[Estimate], distributions: list[Any]) -> tuple[
     if len(everything) == 0:
         return 0.0, 1.0
     middle = values[np.isfinite(values)] if np.isfinite(values).any() else np.array([np.median(everything)])
-    room = max(float(np.ptp(middle)), 2 * float(np.median(quantiles[:, 2] - quantiles[:, 1])) if far else 0.0)
+    widths = quantiles[:, 2] - quantiles[:, 1]
+    usual = float(np.quantile(widths, 0.5, method="lower")) if far else 0.0
+    room = max(float(np.ptp(middle)), 2 * usual)
     low = max(float(everything.min()), float(middle.min()) - room)
     high = min(float(everything.max()), float(middle.max()) + room)
     margin = 0.0 if low < high else abs(low) / 10 or 1.0

@@ -99,7 +99,7 @@ def _two_gaussians(folder: Path) -> tuple[str, str]:
 
 def _beta_leaves(folder: Path) -> tuple[str, str]:
     X, y, _ = two_gaussians(500, 0)
-    model = BayesianTreeClassifier(prior=1.0, max_leaf_nodes=3).fit(X, y)
+    model = BayesianTreeClassifier(prior=1.0, prune=False, max_leaf_nodes=3).fit(X, y)
     tree = model.tree_
     figure, (left, right) = _axes(2)
     where = {0: (0.5, 1.0)}
@@ -137,7 +137,9 @@ def _smoothing(folder: Path, ripley: DataSet) -> tuple[str, str]:
     literal = PartitionPrior(by_depth=False, proper=False)
     grid = np.stack(np.meshgrid(np.linspace(-1.3, 1.0, 200), np.linspace(-0.3, 1.2, 200)), axis=-1)
     for one, delta in zip(axes, (0.0, 0.1), strict=True):
-        model = BayesianTreeClassifier(partition_prior=literal, smoothing=delta).fit(ripley.X, ripley.y)
+        model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=literal, smoothing=delta).fit(
+            ripley.X, ripley.y
+        )
         surface = model.predict_proba(grid.reshape(-1, 2))[:, 0].reshape(200, 200)
         drawn = one.imshow(surface, origin="lower", extent=(-1.3, 1.0, -0.3, 1.2), vmin=0, vmax=1, cmap="cividis")
         one.plot(*X.T, ".", markersize=1, color="white", alpha=0.6)

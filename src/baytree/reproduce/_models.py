@@ -1,4 +1,4 @@
-"""What is compared: the paper's three, ours, and what people would use instead."""
+"""What is compared: the paper's three, our default, its variants, and what people would use instead."""
 
 from __future__ import annotations
 
@@ -41,11 +41,14 @@ class Pruned:
 PAPER: dict[str, Model] = {
     "DT": lambda: DecisionTreeClassifier(random_state=0),
     "RF 5": lambda: RandomForestClassifier(5, random_state=0),
-    "GMT, literal prior": lambda: BayesianTreeClassifier(partition_prior=PartitionPrior(proper=False)),
-    "GMT": BayesianTreeClassifier,
+    "GMT, literal prior": lambda: BayesianTreeClassifier(
+        prior="paper", prune=False, partition_prior=PartitionPrior(proper=False)
+    ),
+    "GMT": lambda: BayesianTreeClassifier(prior="paper", prune=False),
+    "baytree": BayesianTreeClassifier,
 }
 BEYOND: dict[str, Model] = {
-    "GMT, evidence prior": lambda: BayesianTreeClassifier(prior="evidence"),
+    "evidence prior": lambda: BayesianTreeClassifier(prior="evidence"),
     "look-ahead 1": lambda: BayesianTreeClassifier(lookahead=1),
     "tree space": TreeSpaceClassifier,
     "oblique": lambda: BayesianTreeClassifier(partitions="oblique"),
@@ -54,7 +57,7 @@ BEYOND: dict[str, Model] = {
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
 }
 REGRESSION: dict[str, Model] = {
-    "GMT": BayesianTreeRegressor,
+    "baytree": BayesianTreeRegressor,
     "tree space": TreeSpaceRegressor,
     "oblique": lambda: BayesianTreeRegressor(partitions="oblique"),
     "CART, pruned": lambda: Pruned(DecisionTreeRegressor(random_state=0)),

@@ -14,7 +14,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, explanations, load
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, engines, explanations, load
 from baytree.export import from_dict, to_dict, to_python, to_sql, to_text
 from tests.documents import signed
 
@@ -165,3 +165,14 @@ def test_exports_carry_the_decision(decision):
     space = TreeSpaceClassifier(max_nodes=20, decision=decision).fit(X, Y)
     with pytest.raises(ValueError, match="Exports of averages decide for the most probable class"):
         to_sql(space, table="patients")
+
+
+def test_tables_in_databases_are_decided_alike():
+    ibis = pytest.importorskip("ibis")
+    table = X.iloc[:, :5].rename(columns=lambda name: name.replace(" ", "_"))
+    model = BayesianTreeClassifier(decision=0.2).fit(table, Y)
+    said = engines.predict(model, ibis.memtable(table.assign(place=range(len(table))))).order_by("place").to_pyarrow()
+    assert said["prediction"].to_pylist() == model.predict(table).tolist()
+    averaging = BayesianTreeClassifier(missing="average").fit(table, Y)
+    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
+        engines.predict(averaging, ibis.memtable(table))

@@ -1,5 +1,11 @@
 """From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
 
+from ._elsewhere import ColumnBins as ColumnBins
+from ._elsewhere import Elsewhere as Elsewhere
+from ._elsewhere import Routes as Routes
+from ._elsewhere import Sums as Sums
+from ._elsewhere import SumSource as SumSource
+from ._elsewhere import Tell as Tell
 from ._encode import encode_rows as encode_rows
 from ._folds import folds_of as folds_of
 from ._folds import some_folds_of as some_folds_of

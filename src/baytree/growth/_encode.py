@@ -1,4 +1,4 @@
-"""Columns of numbers become columns of codes: the rank of each value among the distinct values of its column."""
+"""Columns of numbers become columns of codes: the rank of each value among the distinct values, or its quantile bin."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ._settings import Growth
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:
     """Encode the columns of a table; short ones need no bins."""
     X, engine = _without(rows.matrix, growth.feature_weight == 0), growth.engine
-    n_bins = engine.n_bins if len(rows) > engine.subtree_rows else 0
+    max_bins = growth.max_bins or 0
+    n_bins = engine.n_bins if len(rows) > engine.subtree_rows and max_bins < engine.n_bins else 0
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
-    how = (is_nominal.astype(np.uint8), n_bins, keep_values, growth.n_threads)
+    how = (is_nominal.astype(np.uint8), n_bins, max_bins, keep_values, growth.n_threads)
     if not sparse.issparse(X):
         return _core.encode(X, *how)
     if not X.has_canonical_format:

@@ -38,6 +38,7 @@ class Growth:
     max_leaf_nodes: int | None = None
     lookahead: int = 0
     oblique: bool = False
+    max_bins: int | None = None  # quantile bins of a column of numbers; None: every value is told apart
     many_trees: bool = False  # a tree space is explored
     engine: Engine = field(default_factory=Engine)
 

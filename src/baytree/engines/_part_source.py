@@ -41,6 +41,9 @@ class EncodedParts(Protocol):
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """Do some work on each part, and merge what it gives."""
 
+    def close(self) -> None:
+        """Keep them no longer."""
+
 
 class Parts(Protocol):
     """Where the parts are."""
@@ -120,6 +123,12 @@ class PartSource:
         """The same."""
         work = partial(factors_of, asked=_known(self.asked), routes=routes, outcome=outcome, plan=_known(self.plan))
         return _known(self.encoded).reduce(work, _added)
+
+    def close(self) -> None:
+        """Give up what was kept."""
+        if self.encoded is not None:
+            self.encoded.close()
+            self.encoded = None
 
 
 def _column_bins(counted: Counted | None, values: Any, max_bins: int, has_missing: bool) -> ColumnBins:

@@ -72,6 +72,8 @@ class Part:
 
 def split_frame(frame: Any, names: Names) -> Part:
     """Features and target of a frame."""
+    if type(frame).__name__ == "RecordBatch":
+        frame = _table_of_batch(frame)
     frame = nw.from_native(frame, eager_only=True)
     names.check(frame.columns)
 
@@ -80,6 +82,13 @@ def split_frame(frame: Any, names: Names) -> Part:
 
     extras = {name: column(own) for name, own in names.extras.items()}
     return Part(frame.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
+
+
+def _table_of_batch(batch: Any) -> Any:
+    """A record batch of pyarrow as a table."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.Table.from_batches([batch])
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,8 @@ def look(
     if len(part) == 0:
         return None
     rows, schema = Schema.learn(as_table(part.X), categorical_features, part.names)
+    if schema.n_features != len(splitters):
+        raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
     target, counts = plan.look(part.y, part.weight, part.extras)
     schema.refuse_infinity(rows)
     rows = rows if counts is None else Rows(rows.matrix[counts])

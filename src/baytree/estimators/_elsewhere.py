@@ -78,6 +78,9 @@ class Source(SumSource, Protocol):
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """`Outcome.totals_of` all rows; from here on the rows are whole numbers of this plan."""
 
+    def close(self) -> None:
+        """Give up what was kept for the fit."""
+
 
 def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) -> Estimator:
     """Fit an estimator to rows that live elsewhere; returns it."""

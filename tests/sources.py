@@ -68,6 +68,7 @@ def assert_same_model(one, other):
         for name, array in mine.items():
             assert_array_equal(array, its[name], err_msg=name)
     assert_array_equal(one.prior_, other.prior_)
+    assert getattr(one.outcome_, "spread", 1.0) == getattr(other.outcome_, "spread", 1.0)
     assert one.schema_.names == other.schema_.names
     for mine, its in zip(one.categories_, other.categories_, strict=True):
         assert_array_equal(mine, its)

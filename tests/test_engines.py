@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
 from baytree.engines import _batches, _bins
+from baytree.growth import _sample
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
@@ -46,6 +47,7 @@ def test_any_division_of_the_rows_grows_the_same_tree(outcome, weighted):
         {"partition_prior": PartitionPrior(location="distance")},
         {"partition_prior": PartitionPrior(proper=False, subsets=False)},
         {"prune": True},
+        {"calibrate": True},
         {"max_bins": 1000},
         {"prior": "evidence"},
         {"categorical_features": ["city", "flag"]},
@@ -58,6 +60,15 @@ def test_every_parameter_means_the_same(parameters, weighted):
     expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
     model = engines.fit(model_of("normal", **parameters), lambda: divided(frame, 3), **names)
     assert_same_model(model, expected)
+
+
+def test_the_spread_comes_from_the_same_rows(monkeypatch):
+    monkeypatch.setattr(_sample, "_MOST_ROWS", 200)
+    frame, names = table_of("normal", weighted=True)
+    expected = fitted_in_memory(model_of("normal", calibrate=True), frame, names)
+    model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)
+    assert_same_model(model, expected)
+    assert model.spread_ != 1
 
 
 @pytest.mark.parametrize("class_weight", [{"no": 2.0, "yes": 0.5}, "balanced"])

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import engines
+from baytree.growth import _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
@@ -95,6 +96,14 @@ def test_names_and_categories_cannot_break_out_of_sql(put):
     assert sorted(found["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
 
 
+def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
+    monkeypatch.setattr(_sample, "_MOST_ROWS", 100)
+    frame, names = table_of("normal", weighted=True, n=300)
+    parameters = {"calibrate": True, "max_bins": 9}
+    expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
+    assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
+
+
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
 def test_predictions_are_an_expression(put, outcome):
     frame, names = table_of(outcome, n=300)
@@ -161,7 +170,7 @@ def test_a_lost_connection_fails_at_once(postgres):
     )
     killer.con.execute(f"select pg_terminate_backend({int(pid)})")
     model = model_of("classes")
-    with pytest.raises(Exception, match=r"terminat|clos|connection"):
+    with pytest.raises(Exception, match=r"terminat|close|connection"):
         engines.fit(model, table, **names)
     assert not hasattr(model, "fitted_")
     killer.disconnect()

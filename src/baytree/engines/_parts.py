@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sums
+from ..growth import ColumnBins, Routes, Sample, Sums
 from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, splitters_of
@@ -289,6 +289,11 @@ def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, pl
             for i, own in enumerate(sums.tolist()):
                 result[i] += own << (power + more)
     return result
+
+
+def sample_of(part: Encoded, shares: int) -> Sample:
+    """Some rows of a part."""
+    return Sample(part.codes, part.numbers, part.weight).chosen(shares)
 
 
 def totals_of(part: Encoded, family: Family) -> list[int]:

@@ -31,7 +31,9 @@ NASTY = [
     "ünïcode 日本 \u202e",
     "' OR '1'='1",
     '"""',
-    '");',
+    '"); abort(); //',
+    "'); DROP TABLE rows; SELECT ('",
+    "\"]; raise SystemExit('out') #",
     "{}{0}",
 ]
 UNSEEN = "never seen'\"; --"

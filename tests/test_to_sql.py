@@ -15,7 +15,7 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from baytree.export import to_ibis, to_sql
 from baytree.export._sql_text import DIALECTS, identifier, number_literal, text_literal
 from tests.own_outcomes import Rates, TwoRates
-from tests.scoring import N_MODELS, is_number, scored
+from tests.scoring import N_MODELS, NASTY, is_number, scored
 
 duckdb = pytest.importorskip("duckdb")
 GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
@@ -195,6 +195,22 @@ def test_other_dialects_come_from_sqlglot():
     assert "MATERIALIZED" not in to_sql(space, dialect="bigquery")
     with pytest.raises(ValueError, match="dialect must be one of"):
         to_sql(model, dialect="no such database")
+
+
+@pytest.mark.parametrize(
+    "dialect", ["bigquery", "snowflake", "mysql", "spark", "tsql", "oracle", "clickhouse", "trino"]
+)
+def test_names_and_text_come_through_sqlglot_as_they_are(dialect):
+    sqlglot = pytest.importorskip("sqlglot")
+    for name in NASTY:
+        frame = pd.DataFrame({name: [text for text in NASTY for _ in range(6)]})
+        model = BayesianTreeClassifier(prior=0.05, prune=False).fit(frame, np.arange(len(frame)) // 6 % 2)
+        query = sqlglot.parse_one(to_sql(model, dialect=dialect), read=dialect)
+        texts = {own.this for own in query.find_all(sqlglot.exp.Literal) if own.is_string}
+        names = {own.this for own in query.find_all(sqlglot.exp.Identifier)}
+        assert name in names
+        assert texts
+        assert texts <= {*NASTY, "0", "1"}
 
 
 @pytest.mark.parametrize("seed", [0, 3, 12, 27])

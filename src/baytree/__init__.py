@@ -6,6 +6,7 @@ from .estimators import BayesianTreeClassifier as BayesianTreeClassifier
 from .estimators import BayesianTreeRegressor as BayesianTreeRegressor
 from .estimators import TreeSpaceClassifier as TreeSpaceClassifier
 from .estimators import TreeSpaceRegressor as TreeSpaceRegressor
+from .estimators import explanations as explanations
 from .estimators import load as load
 from .estimators import partition_space as partition_space
 from .persistence import ModelFileError as ModelFileError
@@ -19,6 +20,7 @@ __all__ = [
     "PartitionPrior",
     "TreeSpaceClassifier",
     "TreeSpaceRegressor",
+    "explanations",
     "load",
     "partition_space",
 ]

@@ -14,6 +14,7 @@ from ..fitted import FittedTree
 from ..growth import ColumnBins, Elsewhere, Growth, Sample, SumSource, Tell, n_shares, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
 from ..table import PartSchema
+from ._base import read_missing
 from ._calibrate import calibrate, has_spread
 from ._fitted_on import facts
 from ._sampled import data_of_sample
@@ -164,7 +165,12 @@ def _grow(
             fitted, sample, lambda part: model._grow(part.encoded(growth), outcome, growth, calibrated=False)
         )
     about = facts((extent.n_rows, len(bins)), extent.weight, _fingerprint(bins, totals))
-    return replace(fitted, fitted_on=about)
+    return replace(
+        fitted,
+        fitted_on=about,
+        decision=plan.reader.read_decision(plan.classes),
+        missing=read_missing(model.missing),
+    )
 
 
 def _fingerprint(bins: tuple[ColumnBins, ...], totals: list[int]) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..estimators import Model, fitted_of
+from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Kind
 from ..tree import Space, Tree
 from ._code import Language, check_name
-from ._members import interval_ends, members_of, value_names
+from ._members import carried, interval_ends, members_of, value_names
 
 _KEYWORDS = (
     *(
@@ -123,7 +123,8 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
     interval
         Probability of an interval; None for none. Trees only.
     """
-    fitted, schema = fitted_of(model), fitted_of(model).schema
+    fitted = carried(model)
+    schema = fitted.schema
     language = _language(check_name(name, _KEYWORDS))
     names = [*value_names(fitted), *interval_ends(fitted, interval)]
     write = _of_tree if isinstance(fitted, FittedTree) else _of_members
@@ -198,7 +199,7 @@ def _of_tree(fitted: Any, interval: float | None, language: Language) -> str:
         _function("void", prefix[:-1], ", double *values", copy),
     ]
     if fitted.classes is not None:
-        best = ", ".join(map(str, np.argmax(tree.posterior, axis=1)))
+        best = ", ".join(map(str, fitted.node_codes))
         parts.append(_table("int", f"{prefix}best", f"    {best}", f"[{len(values)}]"))
         parts.append(_function("int", f"{prefix}class", "", f"    return {prefix}best[{prefix}find(x)];\n"))
     return "".join(parts)

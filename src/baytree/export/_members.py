@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import check_real
+from ..estimators import Model, fitted_of
 from ..fitted import Fitted, FittedSpace, FittedTree, class_outcome, distribution_of
 from ..tree import Space, Tree
 
@@ -20,6 +21,17 @@ class Member:
 
     share: float
     grown: Tree | Space
+
+
+def carried(model: Model) -> Fitted:
+    """The fitted result of which an export carries the predictions; refuses decisions that it would not make."""
+    fitted = fitted_of(model).routed
+    if isinstance(fitted, FittedSpace) and not fitted.decision.is_most_probable:
+        raise ValueError(
+            "Exports of averages decide for the most probable class, and this model does not: export the tree to read "
+            "(modal_tree_), or fit with decision=None and decide by the exported probabilities."
+        )
+    return fitted
 
 
 def members_of(fitted: Fitted) -> list[Member]:

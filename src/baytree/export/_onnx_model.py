@@ -169,7 +169,7 @@ def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
 
     if fitted.classes is not None:
-        by_leaf("label", _labels(fitted.classes)[np.argmax(tree.posterior, axis=1)])
+        by_leaf("label", _labels(fitted.classes)[fitted.node_codes])
         by_leaf("probabilities", tree.value[:, 0])
         return
     by_leaf("mean", tree.value[:, 0])

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
-from ..estimators import Model, fitted_of
+from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Column, Kind
 from ..tree import Space, Tree
 from ._code import Language, check_name
-from ._members import interval_ends, members_of, value_names
+from ._members import carried, interval_ends, members_of, value_names
 
 
 def _number(number: float) -> str:
@@ -100,7 +100,7 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     >>> names["predict"]([5.1, 3.5, 1.4, 0.2])
     {'leaf': 1, 'mean': 0.0196078431372549}
     """
-    fitted = fitted_of(model)
+    fitted = carried(model)
     language = _language(check_name(name, keyword.kwlist))
     write = _of_tree if isinstance(fitted, FittedTree) else _of_members
     parts, body = write(fitted, interval, language)
@@ -139,7 +139,7 @@ def _labels(classes: AnyArray) -> list[str]:
 def _of_tree(fitted: Any, interval: float | None, language: Language) -> tuple[str, str]:
     tree, ends = fitted.tree, interval_ends(fitted, interval)
     outputs = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
-    best = np.argmax(tree.posterior, axis=1)
+    best = fitted.node_codes
     entries = []
     for leaf in np.flatnonzero(tree.is_leaf).tolist():
         pairs = [("leaf", str(leaf)), *((name, _number(values[leaf])) for name, values in outputs.items())]

@@ -61,7 +61,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     >>> found.values[0, :, 0].round(3).tolist(), found.base.round(3).tolist()
     ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
     """
-    fitted = fitted_of(model)
+    fitted = fitted_of(model).routed
     rows = read_rows(model, X).dense()
     paths = paths_of(fitted)
     values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
@@ -217,7 +217,7 @@ def to_shap(model: Model) -> dict[str, Any]:
     dict
         Trees in float64 with class probabilities or means in their leaves.
     """
-    fitted = fitted_of(model)
+    fitted = fitted_of(model).routed
     trees = trees_of(fitted, "shap")
     for _, tree in trees:
         _refuse_other_splits(fitted, tree)

@@ -11,10 +11,10 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import shown
-from ..estimators import Model, fitted_of
+from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..tree import LEAF, Space, Tree
-from ._members import interval_ends, members_of, value_names
+from ._members import carried, interval_ends, members_of, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
@@ -61,7 +61,7 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = fitted_of(model)
+    fitted = carried(model)
     own = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, own, _relation(table), _kept(columns), interval)
     text = query.of_tree(fitted) if isinstance(fitted, FittedTree) else query.of_members()
@@ -132,7 +132,7 @@ class _Query:
         outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
         if fitted.classes is not None:
             labels = [label_literal(label, self.dialect) for label in fitted.classes]
-            best = np.argmax(tree.posterior, axis=1)
+            best = fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in ends.items()]

@@ -14,6 +14,7 @@ from ._grids import Reach as Reach
 from ._grids import on_grids as on_grids
 from ._grids import whole_weight as whole_weight
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
+from ._normal import NormalOutcome as NormalOutcome
 from ._registry import OUTCOMES as OUTCOMES
 from ._registry import REGRESSION_OUTCOMES as REGRESSION_OUTCOMES
 from ._registry import Family as Family

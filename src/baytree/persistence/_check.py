@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
-from ..fitted import FittedOn
+from ..decision import Decision
+from ..fitted import MISSING, FittedOn
 from ..outcomes import CategoricalOutcome, Outcome
 from ..table import Kind, Schema
 from ..tree import LEAF, NO_SPLIT, RAGGED, RAGGED_NAMES, Space, SplitArrays, SplitKind, Tree
@@ -51,6 +52,22 @@ def check_fitted_on(fitted_on: FittedOn | None, schema: Schema) -> None:
         text = getattr(fitted_on, name)
         if not isinstance(text, str) or re.fullmatch(pattern, text, re.ASCII) is None:
             raise ValueError(f"the {name} of what the model was fitted on is wrong")
+
+
+def check_rules(decision: Decision, missing: Any, classes: AnyArray | None) -> None:
+    """Refuse rules of decision, and for values that were not seen, that no fit would make."""
+    if missing not in MISSING:
+        raise ValueError("what is done with missing values is not known")
+    costs, threshold, n_classes = decision.costs, decision.threshold, 0 if classes is None else len(classes)
+    if decision.positive not in (0, 1) or isinstance(decision.positive, bool):
+        raise ValueError("the class that the threshold is for is not one of two")
+    if threshold is not None and not (isinstance(threshold, float) and 0 < threshold < 1 and n_classes == 2):
+        raise ValueError("the threshold of the decision is out of range")
+    if costs is None:
+        return
+    right = isinstance(costs, np.ndarray) and costs.dtype == np.float64 and costs.shape == (n_classes, n_classes)
+    if not right or threshold is not None or not np.all(np.isfinite(costs)):
+        raise ValueError("the costs of the decision are not all there")
 
 
 def check_outcome(outcome: Outcome, classes: Any) -> None:

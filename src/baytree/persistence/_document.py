@@ -5,18 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from .._validation import shown
+from ..decision import Decision
 from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
 from ..tree import Space, Tree
-from ._check import check_categories, check_fitted_on, check_outcome, check_pruning, check_space, check_tree
+from ._check import (
+    check_categories,
+    check_fitted_on,
+    check_outcome,
+    check_pruning,
+    check_rules,
+    check_space,
+    check_tree,
+)
 from ._error import ModelFileError
 from ._values import Decoder, encode, encode_beside
 
@@ -47,6 +56,8 @@ def document_of(
             "state": {name: encode(value) for name, value in state.items()},
         },
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
+        "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
+        "missing": fitted.missing,
         "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
         "grown": "tree" if isinstance(fitted, FittedTree) else "space",
         "arrays": _encode_arrays(grown, "arrays", beside),
@@ -101,6 +112,9 @@ def _read(
     check_outcome(outcome, classes)
     fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
     check_fitted_on(fitted_on, schema)
+    decision = Decision(**decoder.decode_all(document["decision"]))
+    rules: dict[str, Any] = {"fitted_on": fitted_on, "decision": decision, "missing": document["missing"]}
+    check_rules(decision, document["missing"], classes)
     arrays, unpruned = _decode_arrays(document["arrays"], decoder), document["unpruned"]
     monotonic = decoder.decode(document["monotonic"])
     if document["grown"] == "tree":
@@ -110,12 +124,12 @@ def _read(
         if grown is not None:
             check_tree(grown, schema, outcome, classes)
             check_pruning(tree, grown)
-        return estimator, parameters, FittedTree(tree, outcome, schema, classes, grown, fitted_on)
+        return estimator, parameters, FittedTree(tree, outcome, schema, classes, grown, **rules)
     space = Space(**arrays, n_features=schema.n_features)
     check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
-    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, fitted_on)
+    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, **rules)
 
 
 def _encode_arrays(grown: Tree | Space, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:

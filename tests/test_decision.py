@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,8 +172,12 @@ def test_tables_in_databases_are_decided_alike():
     ibis = pytest.importorskip("ibis")
     table = X.iloc[:, :5].rename(columns=lambda name: name.replace(" ", "_"))
     model = BayesianTreeClassifier(decision=0.2).fit(table, Y)
-    said = engines.predict(model, ibis.memtable(table.assign(place=range(len(table))))).order_by("place").to_pyarrow()
+    said = (
+        engines.predict(model, ibis.memtable(pa.Table.from_pandas(table.assign(place=range(len(table))))))
+        .order_by("place")
+        .to_pyarrow()
+    )
     assert said["prediction"].to_pylist() == model.predict(table).tolist()
     averaging = BayesianTreeClassifier(missing="average").fit(table, Y)
     with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
-        engines.predict(averaging, ibis.memtable(table))
+        engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(table)))

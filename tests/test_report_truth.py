@@ -126,6 +126,8 @@ def test_the_page_says_what_the_model_was_fitted_on(tmp_path):
     assert "on other rows than those that this page was written with: on 569 rows on 20" in half
     assert "while 285 rows were given here" in half
     assert "grown from 285" not in half
+    reordered = written(model, X[::-1], Y[::-1], tmp_path)
+    assert "on as many rows as this page was written with (569 rows), but their fingerprint is another" in reordered
     measured = written(model, X[::2], Y[::2], tmp_path, held_out=(X[1::2], Y[1::2]))
     assert "The figures below are of the rows given as held out." in measured
 

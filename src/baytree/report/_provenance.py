@@ -74,6 +74,13 @@ def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> st
     )
     if known is None:
         text = f"The model does not say which rows it was fitted on; the page was written with {_size(facts)}. {then}"
+    elif (known.n_rows, known.weight) == (facts.n_rows, facts.weight):
+        text = (
+            f"The model was fitted on as many rows as this page was written with ({_size(facts)}), but their "
+            "fingerprint "
+            "is another: they were changed or put in another order, or the model was fitted where its rows live. "
+            f"{then}"
+        )
     else:
         text = (
             f"The model was fitted on other rows than those that this page was written with: on {_size(known)} on "

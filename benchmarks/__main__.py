@@ -26,7 +26,7 @@ def exact_fit() -> None:
     fit, argsort, encode = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
         lambda: np.argsort(X, axis=0),
-        lambda: _core.encode(X, plain, model._engine.n_bins, False, 1),
+        lambda: _core.encode(X, plain, model._engine.n_bins, 0, False, 1),
         repeats=25,
     )
     detail = f"{milliseconds(fit)} (encoding {milliseconds(encode)}) against {milliseconds(argsort)}"

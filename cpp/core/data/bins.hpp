@@ -30,8 +30,8 @@ inline std::uint64_t bins_ended(std::uint64_t rank, std::uint64_t n, std::uint64
 
 struct BinScratch {
   std::vector<std::uint64_t> seen;     // hash table of distinct values
-  std::vector<std::uint64_t> present;  // the values that are not missing, where some are
-  std::vector<std::uint32_t> first;    // by slice: the first bin that may hold its values
+  std::vector<std::uint16_t> slice;  // by row
+  std::vector<std::uint32_t> first;  // by slice: the first bin that may hold its values
 };
 
 // A range of values in slices of equal width: by the numbers themselves, or by their ordered bits (as it were by their
@@ -53,18 +53,33 @@ class Slices {
 
   std::size_t size() const { return n_; }
   // Ascends with the value.
-  std::size_t of(std::uint64_t bits) const {
-    return factor_ > 0.0 ? static_cast<std::size_t>((value_of_bits(bits) - start_) * factor_)
-                         : static_cast<std::size_t>((bits - low_) >> shift_);
+  std::size_t of(std::uint64_t bits) const { return factor_ > 0.0 ? by_number(bits) : by_bits(bits); }
+
+  // The same of many values; that of missing ones means nothing.
+  void of_all(std::span<const std::uint64_t> bits, std::vector<std::uint16_t>& result) const {
+    result.resize(bits.size());
+    if (factor_ > 0.0)
+      for (std::size_t i = 0; i < bits.size(); ++i)
+        result[i] = static_cast<std::uint16_t>(by_number(bits[i] == kMissingBits ? low_ : bits[i]));
+    else
+      for (std::size_t i = 0; i < bits.size(); ++i)
+        result[i] = static_cast<std::uint16_t>(by_bits(bits[i] == kMissingBits ? low_ : bits[i]));
   }
 
  private:
-  // How many of some values are in a slice with the one before, in ascending order.
+  std::uint32_t by_number(std::uint64_t bits) const {
+    const double value = std::bit_cast<double>(bits & kSignBit ? bits ^ kSignBit : ~bits);
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>((value - start_) * factor_));
+  }
+  std::uint32_t by_bits(std::uint64_t bits) const { return static_cast<std::uint32_t>((bits - low_) >> shift_); }
+
+  // How many of some values are in a slice with the one before, in ascending order; missing ones count for nothing.
   std::size_t crowd(std::span<const std::uint64_t> values) const {
     constexpr std::size_t most = 512;
     std::vector<std::size_t> found;
     const std::size_t step = std::max<std::size_t>(values.size() / most, 1);
-    for (std::size_t i = 0; i < values.size(); i += step) found.push_back(of(values[i]));
+    for (std::size_t i = 0; i < values.size(); i += step)
+      if (values[i] != kMissingBits) found.push_back(of(values[i]));
     std::sort(found.begin(), found.end());
     std::size_t count = 0;
     for (std::size_t i = 1; i < found.size(); ++i) count += found[i] == found[i - 1];
@@ -112,13 +127,21 @@ class BinEnds {
     if (*low == *high) return add(*low, before, values.size());
     if (values.size() <= few) return find_sorted({values.begin(), values.end()}, before);
     const Slices slices(*low, *high, values);
-    std::vector<std::uint32_t> place(slices.size());  // first how many values a slice has, then where the next is kept
-    for (const std::uint64_t value : values) ++place[slices.of(value)];
-    std::vector<Slot> slots = keep_slots(place, before);
+    std::vector<std::uint16_t> slice;
+    slices.of_all(values, slice);
+    find_within(values, slice, slices.size(), before);
+  }
+
+  // The same where the slices of the values are known; missing values are left out.
+  void find_within(std::span<const std::uint64_t> values, std::span<const std::uint16_t> slice, std::size_t n_slices,
+                   std::uint64_t before) {
+    std::vector<std::uint32_t> place(n_slices);  // first how many values a slice has, then where the next is kept
+    for (std::size_t i = 0; i < values.size(); ++i) place[slice[i]] += values[i] != kMissingBits;
+    const std::vector<Slot> slots = keep_slots(place, before);
     std::vector<std::uint64_t> kept(slots.empty() ? 0 : slots.back().begin + slots.back().size);
-    for (const std::uint64_t value : values) {
-      std::uint32_t& at = place[slices.of(value)];
-      if (at != kNone) kept[at++] = value;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint32_t& at = place[slice[i]];
+      if (at != kNone && values[i] != kMissingBits) kept[at++] = values[i];
     }
     for (const Slot& slot : slots)
       find(std::span<const std::uint64_t>(kept).subspan(slot.begin, slot.size), slot.before);
@@ -172,51 +195,69 @@ class BinEnds {
 
 }  // namespace detail
 
-// The highest value of each bin, in ascending order; none where all values are missing.
-inline std::vector<std::uint64_t> bin_ends(std::span<const std::uint64_t> bits, std::size_t max_bins,
-                                           BinScratch& scratch) {
-  std::vector<std::uint64_t> ends = detail::few_distinct(bits, max_bins, scratch.seen);
-  if (!ends.empty()) return ends;
-  std::span<const std::uint64_t> present = bits;
-  if (std::find(bits.begin(), bits.end(), kMissingBits) != bits.end()) {
-    scratch.present.clear();
-    for (const std::uint64_t value : bits)
-      if (value != kMissingBits) scratch.present.push_back(value);
-    present = scratch.present;
+// The bins of a column: the highest value of each, in ascending order (none where all values are missing), and how the
+// range of the values is sliced; the slices of the rows are in the scratch.
+struct ColumnEnds {
+  std::vector<std::uint64_t> ends;
+  Slices slices;
+};
+
+inline ColumnEnds find_ends(std::span<const std::uint64_t> bits, std::size_t max_bins, BinScratch& scratch) {
+  std::uint64_t low = kMissingBits, high = 0, n = 0;
+  for (const std::uint64_t value : bits) {
+    low = std::min(low, value);
+    high = std::max(high, value == kMissingBits ? 0 : value);
+    n += value != kMissingBits;
   }
-  if (present.empty()) return {};
-  detail::BinEnds found(present.size(), max_bins);
-  found.find(present, 0);
-  return found.take();
+  if (n == 0) return {{}, Slices(0, 1, {})};
+  ColumnEnds result{detail::few_distinct(bits, max_bins, scratch.seen), Slices(low, high, bits)};
+  result.slices.of_all(bits, scratch.slice);
+  if (!result.ends.empty()) return result;
+  detail::BinEnds found(n, max_bins);
+  found.find_within(bits, scratch.slice, result.slices.size(), 0);
+  result.ends = found.take();
+  return result;
 }
 
 // The bin of each value, and the number of bins for missing ones; `lows` becomes the lowest value of each bin.
 template <class Int>
-std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const std::vector<std::uint64_t>& ends,
+std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const ColumnEnds& column,
                            std::vector<std::uint64_t>& lows, BinScratch& scratch) {
+  const std::vector<std::uint64_t>& ends = column.ends;
   const std::size_t n_bins = ends.size();
   lows.assign(n_bins, kMissingBits);
   std::vector<Int> codes(bits.size(), static_cast<Int>(n_bins));
   if (n_bins == 0) return codes;
-  const std::uint64_t lowest = bits.empty() ? ends.front() : *std::min_element(bits.begin(), bits.end());
-  const Slices slices(std::min(lowest, ends.front()), ends.back(), ends);
-  scratch.first.assign(slices.size() + 1, static_cast<std::uint32_t>(n_bins - 1));
-  for (std::size_t bin = n_bins; bin-- > 0;) scratch.first[slices.of(ends[bin])] = static_cast<std::uint32_t>(bin);
-  for (std::size_t slice = slices.size(); slice-- > 0;)
+  scratch.first.assign(column.slices.size() + 1, static_cast<std::uint32_t>(n_bins - 1));
+  for (std::size_t bin = n_bins; bin-- > 0;)
+    scratch.first[column.slices.of(ends[bin])] = static_cast<std::uint32_t>(bin);
+  for (std::size_t slice = column.slices.size(); slice-- > 0;)
     scratch.first[slice] = std::min(scratch.first[slice], scratch.first[slice + 1]);
   constexpr std::uint32_t few = 8;  // bins that are looked through one by one
+  const std::uint32_t* first = scratch.first.data();
+  const std::uint16_t* slices = scratch.slice.data();
   for (std::size_t i = 0; i < bits.size(); ++i) {
     const std::uint64_t value = bits[i];
     if (value == kMissingBits) continue;
-    const std::size_t slice = slices.of(value);
-    std::uint32_t bin = scratch.first[slice];
-    if (scratch.first[slice + 1] - bin > few)
+    std::uint32_t bin = first[slices[i]];
+    if (first[slices[i] + 1] - bin > few)
       bin = static_cast<std::uint32_t>(std::lower_bound(ends.begin() + bin, ends.end(), value) - ends.begin());
     while (ends[bin] < value) ++bin;
     codes[i] = static_cast<Int>(bin);
     if (value < lows[bin]) lows[bin] = value;
   }
   return codes;
+}
+
+// The same where the ends are known; no value is beyond the last.
+template <class Int>
+std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const std::vector<std::uint64_t>& ends,
+                           std::vector<std::uint64_t>& lows, BinScratch& scratch) {
+  if (ends.empty()) return bin_codes<Int>(bits, ColumnEnds{ends, Slices(0, 1, {})}, lows, scratch);
+  const std::uint64_t lowest = bits.empty() ? ends.front() : *std::min_element(bits.begin(), bits.end());
+  const ColumnEnds column{ends, Slices(std::min(lowest, ends.front()), ends.back(), ends)};
+  column.slices.of_all(bits, scratch.slice);
+  return bin_codes<Int>(bits, column, lows, scratch);
 }
 
 }  // namespace baytree

@@ -74,19 +74,19 @@ struct EncodeScratch {
 
 // A column of quantile bins.
 inline Column encode_bins(const std::vector<std::uint64_t>& bits, const Encoding& encoding, BinScratch& scratch) {
-  const std::vector<std::uint64_t> ends = bin_ends(bits, encoding.max_bins, scratch);
+  const ColumnEnds found = find_ends(bits, encoding.max_bins, scratch);
   Column column;
   column.has_missing = std::find(bits.begin(), bits.end(), kMissingBits) != bits.end();
-  column.n_codes = static_cast<Code>(ends.size()) + column.has_missing;
+  column.n_codes = static_cast<Code>(found.ends.size()) + column.has_missing;
   std::vector<std::uint64_t> lows;
-  if (column.n_codes <= 1u << 8) column.codes = bin_codes<std::uint8_t>(bits, ends, lows, scratch);
-  else column.codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
+  if (column.n_codes <= 1u << 8) column.codes = bin_codes<std::uint8_t>(bits, found, lows, scratch);
+  else column.codes = bin_codes<std::uint16_t>(bits, found, lows, scratch);
   auto values_of = [](const std::vector<std::uint64_t>& of) {
     std::vector<double> values(of.size());
     std::transform(of.begin(), of.end(), values.begin(), value_of_bits);
     return values;
   };
-  column.set_bins(values_of(lows), values_of(ends), encoding.keep_values);
+  column.set_bins(values_of(lows), values_of(found.ends), encoding.keep_values);
   return column;
 }
 

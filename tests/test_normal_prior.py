@@ -17,21 +17,24 @@ from tests.reference import tree as oracle
 
 
 def naive_prior(X, y, weight, parameters):
-    """All of the variance is noise at first; then what is left within the leaves, as long as that is much less."""
+    """A fifth of the variance is noise at first; then what is left within the leaves, until that hardly changes."""
     total = math.fsum(weight)
     mean = math.fsum(w * value for w, value in zip(weight, y, strict=True)) / total
     variance = math.fsum(w * (value - mean) ** 2 for w, value in zip(weight, y, strict=True)) / total
     variance = variance or 1.0
-    noise = 1.0
+    noise = 0.2
     for _ in range(6):
-        prior = [mean, noise, DEFAULT_ALPHA, DEFAULT_ALPHA * noise * variance]
-        settings = oracle_settings(prior, parameters | {"prune": False})
+        settings = oracle_settings(prior_of(noise, mean, variance), parameters | {"prune": False})
         root = oracle.grow(X.astype(float).tolist(), outcomes.Normal(list(y), list(weight)), settings)
         leaves = [node.rows for node in oracle.depth_first(root) if not node.children]
-        within = math.fsum(squares(rows, y, weight) for rows in leaves) / total / variance
-        if within > 0.8 * noise or noise <= LEAST_NOISE:
+        within = max(math.fsum(squares(rows, y, weight) for rows in leaves) / total / variance, LEAST_NOISE)
+        if noise / 1.25 <= within <= noise * 1.25:
             break
-        noise = max(within, LEAST_NOISE)
+        noise = within
+    return prior_of(noise, mean, variance)
+
+
+def prior_of(noise, mean, variance):
     return [mean, noise, DEFAULT_ALPHA, DEFAULT_ALPHA * noise * variance]
 
 

@@ -256,7 +256,7 @@ def test_every_check_holds_in_deeper_trees(parameters, weighted, holds):
     holds(tree, problem)
 
 
-@given(strategies.problems(prior=0.1, max_leaf_nodes=None), st.integers(1, 6))
+@given(strategies.problems(prior=0.1, max_leaf_nodes=None, prune=False), st.integers(1, 6))
 def test_fewer_leaves_are_a_pruning_of_the_full_tree(problem, max_leaf_nodes):
     X, y, weight, parameters = problem
     full = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
@@ -272,7 +272,7 @@ def test_fewer_leaves_are_a_pruning_of_the_full_tree(problem, max_leaf_nodes):
     assert_array_equal(pruned.tree_.threshold[at], full.tree_.threshold[same][at])
 
 
-@given(strategies.problems(prior=0.1, max_leaf_nodes=None))
+@given(strategies.problems(prior=0.1, max_leaf_nodes=None, prune=False))
 def test_a_depth_limit_prunes_the_full_tree(problem):
     """Whether a node may be split does not change how its ancestors are; a node at the limit cannot be split."""
     X, y, weight, parameters = problem

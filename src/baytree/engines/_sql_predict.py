@@ -22,6 +22,8 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
     absent = [names[i] for i in fitted.used_features if names[i] not in table.columns]
     if absent:
         raise ValueError(f"The table lacks the column {absent[0]!r}, which the tree uses.")
+    if fitted.missing == "average":
+        raise ValueError("missing='average' is more than one leaf a row: use baytree.export.to_ibis, which carries it.")
     leaf = _below(fitted, table, 0)
     with_leaf = table.mutate(baytree_leaf=leaf)
     leaves = np.flatnonzero(fitted.tree.is_leaf)
@@ -29,7 +31,7 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
     if fitted.classes is None:
         found = {"prediction": _looked_up(with_leaf, leaves, value[leaves, 0])}
     else:
-        labels = fitted.classes[np.argmax(fitted.tree.posterior[leaves], axis=1)]
+        labels = fitted.classes[fitted.node_codes[leaves]]
         found = {"prediction": _looked_up(with_leaf, leaves, labels)}
         found |= {
             f"probability_{i}": _looked_up(with_leaf, leaves, value[leaves, i]) for i in range(len(fitted.classes))

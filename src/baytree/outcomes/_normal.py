@@ -34,8 +34,9 @@ from ._target import Target, read_numbers
 
 # docs/normal_prior.md shows how they were chosen.
 DEFAULT_ALPHA = 2.0
+FIRST_NOISE = 0.2  # of the variance of y, for the first tree
 MOST_PASSES = 6  # trees that tell how large the noise is
-SETTLED = 0.8  # noise that falls by less than to this part of itself is settled
+SETTLED = 1.25  # noise that changes by less than this factor is settled
 LEAST_NOISE = 1e-6  # of the variance of y; leaves may be pure
 
 
@@ -61,7 +62,7 @@ class NormalOutcome(RealOutcome):
 
     @classmethod
     def of(cls, target: Target, prior: Any, options: Any = None) -> Self:  # noqa: ARG003
-        """Set the prior from the mean and variance of y where it is None: all of the variance is noise."""
+        """Set the prior from the mean and variance of y where it is None, with the noise of a first tree."""
         y = read_numbers("y", target.y, len(target.y))
         # Differences to one of the values are exact where it matters: when y has a large offset.
         offset = float(y[0])
@@ -82,7 +83,7 @@ class NormalOutcome(RealOutcome):
             shift = float(target.grids.y.rounded(shift))
         outcome = cls(np.empty(0), shift, scale)
         if prior is None:
-            return outcome._with_noise(1.0)
+            return outcome._with_noise(FIRST_NOISE)
         return replace(outcome, prior=read_parameters(prior, cls))
 
     def _with_noise(self, noise: float) -> Self:
@@ -97,13 +98,17 @@ class NormalOutcome(RealOutcome):
     @classmethod
     def settle(cls, target: Target, prior: Any, options: Any, trials: Trials) -> Self:
         """Where no prior is given, the noise comes from the leaves of a first tree, then from those of the next."""
-        outcome, noise = super().settle(target, prior, options, trials), 1.0
-        for _ in range(MOST_PASSES if prior is None else 0):
-            within = outcome._noise_within(*trials.leaves(outcome))
-            if within > SETTLED * noise or noise <= LEAST_NOISE:
-                break
-            outcome, noise = outcome._with_noise(within), within
-        return outcome
+        outcome = super().settle(target, prior, options, trials)
+        if prior is not None:
+            return outcome
+        noise = FIRST_NOISE
+        for _ in range(MOST_PASSES):
+            outcome = outcome._with_noise(noise)
+            within = max(outcome._noise_within(*trials.leaves(outcome)), LEAST_NOISE)
+            if noise / SETTLED <= within <= noise * SETTLED:
+                return outcome
+            noise = within
+        return outcome._with_noise(noise)
 
     def _noise_within(self, prior: FloatArray, posterior: FloatArray) -> float:
         """The pooled variance of y within leaves, relative to that of all y."""

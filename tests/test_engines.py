@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.engines import _batches, _bins
+from baytree.engines import _batches, _bins, _part_source, _progress
 from baytree.growth import _sample
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
@@ -215,3 +215,27 @@ def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
     expected = fitted_in_memory(model_of("normal"), frame, names)
     parts = sorted(divided(frame, 4), key=len)
     assert_same_model(engines.fit(model_of("normal"), lambda: parts, **names), expected)
+
+
+def test_progress_is_told_on_standard_error(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "_QUIET", -1.0)
+    frame, names = table_of("classes")
+    engines.fit(model_of("classes"), frame, **names, verbose=1)
+    said = capsys.readouterr().err
+    assert "level 1: 1 open nodes, 600 rows" in said
+    assert said.endswith("\n")
+
+
+def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(_batches.tempfile, "tempdir", str(tmp_path))
+    frame, names = table_of("classes")
+
+    def interrupt(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_part_source, "sums_of", interrupt)
+    model = model_of("classes")
+    with pytest.raises(KeyboardInterrupt):
+        engines.fit(model, lambda: divided(frame, 2), **names)
+    assert not hasattr(model, "fitted_")
+    assert not list(tmp_path.iterdir())

@@ -14,7 +14,7 @@ Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_b
   require(is_categorical.shape(0) == n_columns, "one kind per column");
   require(n_bins <= kMostBins, "a bin has 8 bits");
   require(max_bins <= kMostQuantileBins, "a code of a bin has 16 bits");
-  return {copy_of(is_categorical), n_bins, max_bins, keep_values};
+  return {copy_of(is_categorical), n_bins, keep_values, max_bins};
 }
 
 void check_sparse(const SparseTable& table) {

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..fitted import FittedSpace, FittedTree, real_outcome
+from ..fitted import FittedForest, FittedSpace, FittedTree, real_outcome
 from ..growth import some_folds_of
 from ..outcomes import RealOutcome
 from ._data import TrainingData
@@ -37,7 +37,31 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
     tests, weights = _cross_validated(data, _folds(outcome, data), refit)
     if not tests:  # all rows are equal
         return fitted
-    weight = np.concatenate(weights)
+    return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
+
+
+def calibrate_out_of_bag(
+    fitted: FittedForest, data: TrainingData, left_out: Callable[[IntArray], BoolArray]
+) -> FittedForest:
+    """The same of a forest, by the trees that do not have a row: no tree is grown for it.
+
+    `left_out(rows)` tells of some rows which trees do not have them, shape (n_rows, n_trees).
+    """
+    outcome = real_outcome(fitted.outcome)
+    if not outcome.has_spread:
+        return fitted
+    rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
+    counts = left_out(rows)
+    rows, counts = rows[counts.any(axis=1)], counts[counts.any(axis=1)]
+    test = data.take(rows)
+    if test.target.total_weight() < _FEWEST:
+        return fitted
+    inside = _coverage(fitted.predictive(test.rows, counts), test)
+    return replace(fitted, outcome=_calibrated(outcome, [inside], _weights(test)))
+
+
+def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
+    """The outcome with the least spread that holds what it promises."""
     # The usual correction for the noise of a quantile: one more row, outside.
     wanted = min(_LEVEL * (weight.sum() + 1) / weight.sum(), 1.0)
 
@@ -46,7 +70,11 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
         inside = np.concatenate([test(wider) for test in tests])
         return bool(weight @ inside >= (wanted - 1e-12) * weight.sum())
 
-    return replace(fitted, outcome=outcome.with_spread(_least(holds)))
+    return outcome.with_spread(_least(holds))
+
+
+def _weights(test: TrainingData) -> FloatArray:
+    return np.ones(len(test.rows)) if test.target.weight is None else test.target.weight
 
 
 def _folds(outcome: RealOutcome, data: TrainingData) -> IntArray:
@@ -65,13 +93,12 @@ def _cross_validated(
         train = (fold < _FOLDS) & ~held_out
         if held_out.any() and train.any():
             test = data.take(held_out)
-            tests.append(_coverage(refit(data.take(train)), test))
-            weights.append(np.ones(len(test.rows)) if test.target.weight is None else test.target.weight)
+            tests.append(_coverage(refit(data.take(train)).predictive(test.rows), test))
+            weights.append(_weights(test))
     return tests, weights
 
 
-def _coverage(fitted: FittedTree | FittedSpace, test: TrainingData) -> Coverage:
-    distribution = fitted.predictive(test.rows)
+def _coverage(distribution: Callable[[RealOutcome], Any], test: TrainingData) -> Coverage:
     y = np.asarray(test.target.y, dtype=np.float64)
 
     def inside(outcome: RealOutcome) -> BoolArray:

@@ -7,6 +7,7 @@ from ._arrays import SplitArrays as SplitArrays
 from ._best_trees import Selection as Selection
 from ._best_trees import best_trees as best_trees
 from ._best_trees import draw_trees as draw_trees
+from ._forest import Forest as Forest
 from ._space import Space as Space
 from ._splits import CategorySet as CategorySet
 from ._splits import Hyperplane as Hyperplane

@@ -1,0 +1,76 @@
+"""Classification by a forest."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import ClassifierMixin
+
+from ..fitted import FittedTree
+from ._classifier import BayesianTreeClassifier
+from ._forest import ManyGrownTrees
+from ._predictions import ClassPredictions
+from ._targets import ClassReader
+
+
+class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees):
+    """Proto."""
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        prior: Any = None,
+        prune: bool = False,
+        partition_prior: Any = 0.99,
+        feature_prior: Any = None,
+        smoothing: float = 0.0,
+        lookahead: int = 0,
+        partitions: str = "oblique",
+        bootstrap: str = "bayesian",
+        max_features: Any = 1.0,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        class_weight: Any = None,
+        oob_score: bool = False,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.prior = prior
+        self.prune = prune
+        self.partition_prior = partition_prior
+        self.feature_prior = feature_prior
+        self.smoothing = smoothing
+        self.lookahead = lookahead
+        self.partitions = partitions
+        self.bootstrap = bootstrap
+        self.max_features = max_features
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees."""
+        return self._fit(X, y, sample_weight, self._target_reader())
+
+    def _target_reader(self) -> ClassReader:
+        return ClassReader(self.class_weight)
+
+    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+        return BayesianTreeClassifier.from_fitted(fitted, parameters | {"class_weight": self.class_weight})

@@ -51,6 +51,12 @@ MINUTES ?= 1
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
+# ONNX exports as browsers run them; needs npm.
+test-web: $(VENV)/installed-dev
+	npm install --silent --no-audit --no-fund --prefix build/web onnxruntime-web
+	$(BIN)/python -m tests.onnx_web build/web
+	cp tests/onnx_web.mjs build/web/ && cd build/web && node onnx_web.mjs
+
 # The core's own tests, in C++. $(call core-tests,folder,options,more targets): built in build/folder,
 # again where something changed.
 define core-tests

@@ -7,7 +7,9 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.fake_data import write_fakes
+from tests.postgres import find_binaries, postgres_server
 
 # A busy machine is no defect. Tests that need more examples than others say how many times as many: see `examples`.
 settings.register_profile("quick", deadline=None, max_examples=40)
@@ -28,3 +30,12 @@ def fake_sets(tmp_path):
     folder.mkdir()
     write_fakes(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """How to connect to a PostgreSQL server that lives as long as the tests."""
+    if find_binaries() is None and not os.environ.get("BAYTREE_NEEDS_POSTGRES"):
+        pytest.skip("needs PostgreSQL: apt install postgresql")
+    with postgres_server() as connection:
+        yield connection

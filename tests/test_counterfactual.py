@@ -19,14 +19,30 @@ from tests.comparison import hyperplanes
 from tests.reference.counterfactual import assert_changes_the_decision, assert_smallest, decision_of_nodes
 
 
+def constraints(model):
+    """Columns that stay as they are, columns that may go one way only, values that may become missing."""
+    n_features = model.n_features_in_
+    ordered = [i for i, column in enumerate(model.schema_.columns) if not column.is_nominal]
+    return st.fixed_dictionaries(
+        {
+            "immutable": st.sets(st.integers(0, n_features - 1), max_size=1),
+            "directions": st.dictionaries(st.sampled_from(ordered), st.sampled_from([1, -1]), max_size=2)
+            if ordered
+            else st.just({}),
+            "allow_missing": st.booleans(),
+        }
+    )
+
+
 @strategies.examples(2)
 @given(strategies.fitted_trees(), st.data())
 def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
     model, X = fitted
     assume(model.get_n_leaves() > 1)
-    explanations = model.explain(X)
+    allowed = data.draw(constraints(model))
+    explanations = model.explain(X, max_features=1, **allowed)
     for i in data.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=4)):
-        assert_smallest(model, X, i, explanations[i].change_of_one, 1)
+        assert_smallest(model, X, i, explanations[i].nearest, 1, **allowed)
 
 
 @strategies.examples(0.6)
@@ -35,11 +51,16 @@ def test_no_smaller_change_of_two_features_changes_the_decision(fitted, data):
     model, X = fitted
     assume(1 < model.get_n_leaves() <= 6)
     i = data.draw(st.integers(0, len(X) - 1))
-    explanation = model.explain(X[i : i + 1])[0]
-    assert_smallest(model, X, i, explanation.change_of_two, 2)
-    one, two = explanation.change_of_one, explanation.change_of_two
+    allowed = data.draw(constraints(model))
+    explanation = model.explain(X[i : i + 1], **allowed)[0]
+    assert_smallest(model, X, i, explanation.nearest, 2, **allowed)
+    one, two = model.explain(X[i : i + 1], max_features=1, **allowed)[0].nearest, explanation.nearest
     assert one is None or (two is not None and two.distance <= one.distance)
     assert one is None or two.distance < one.distance or one == two
+    for change in explanation.changes:
+        assert_changes_the_decision(model, X, i, change)
+    rows = [change.n_rows for change in explanation.changes]
+    assert rows[:-1] == sorted(rows[:-1], reverse=True)
 
 
 def test_two_features_may_be_nearer_than_one():
@@ -49,12 +70,13 @@ def test_two_features_may_be_nearer_than_one():
     y = ((X[:, 0] > 0.5) & (X[:, 1] > 0.5)) | (X[:, 0] < 0.05)
     model = BayesianTreeClassifier(prior=0.1).fit(X, y)
     explanation = model.explain([[0.45, 0.45]])[0]
-    one, two = explanation.change_of_one, explanation.change_of_two
+    one, two = model.explain([[0.45, 0.45]], max_features=1)[0].nearest, explanation.nearest
     assert [change.column for change in one.changes] == [0]
     assert [change.column for change in two.changes] == [0, 1]
     assert two.distance < one.distance
     assert str(explanation).count(" -> True") == 2
-    assert f"or nearer: {two}" in str(explanation)
+    assert explanation.changes[0].n_rows > explanation.changes[1].n_rows
+    assert f"or: {explanation.changes[1]}" in str(explanation)
 
 
 def wide_problem():
@@ -70,8 +92,8 @@ def test_larger_trees_agree_with_trying_everything(kind):
     X, y = wide_problem()
     model = BayesianTreeClassifier(prior=0.1).fit(X, y > 0) if kind == "classes" else BayesianTreeRegressor().fit(X, y)
     assert model.get_n_leaves() > 20
-    for i, explanation in enumerate(model.explain(X[:8])):
-        assert_smallest(model, X, i, explanation.change_of_one, 1)
+    for i, explanation in enumerate(model.explain(X[:8], max_features=1)):
+        assert_smallest(model, X, i, explanation.nearest, 1)
 
 
 def oblique_distances(model, row, samples):
@@ -109,9 +131,10 @@ def test_one_feature_is_searched_exactly_behind_hyperplanes_too(kind, seed):
     estimator = BayesianTreeClassifier if kind == "classes" else BayesianTreeRegressor
     model = estimator(partitions="oblique").fit(X, y > 0.3 if kind == "classes" else y)
     assert hyperplanes(model.tree_).any()
-    for i, explanation in enumerate(model.explain(X[:40])):
+    pairs = zip(model.explain(X[:40], max_features=1), model.explain(X[:40]), strict=True)
+    for i, (alone, both) in enumerate(pairs):
         nearest = min(oblique_distances(model, X[i], 300), default=math.inf)
-        one, two = explanation.change_of_one, explanation.change_of_two
+        one, two = alone.nearest, both.nearest
         assert one is not None or nearest == math.inf
         for counterfactual in (one, two):
             if counterfactual is not None:
@@ -128,7 +151,7 @@ def test_missing_values_behind_hyperplanes_are_filled():
     y = X[:, 0] + 0.5 * X[:, 1] > 0.75
     model = BayesianTreeClassifier(partitions="oblique").fit(X, y)
     row = np.array([[np.nan, 0.1]])
-    counterfactual = model.explain(row)[0].change_of_one
+    counterfactual = model.explain(row, max_features=1)[0].nearest
     assert_changes_the_decision(model, row, 0, counterfactual)
     # With one missing value filled, or the other number moved past the range of the table.
     assert counterfactual.changes[0].old is None or counterfactual.changes[0].column == 1
@@ -163,12 +186,12 @@ def test_changes_are_told_in_words():
     cases = pd.DataFrame(
         {"purpose": ["car", "repairs", "yacht", "other", "car"], "income": [None, 2e4, None, 26e3, 9e5]}
     )
-    assert [str(explanation.change_of_one) for explanation in model.explain(cases)] == [
-        "income from missing to at most 24950 but more than 6950 -> False (0.676)",
-        "income from 20000 to at most 6950 -> True (0.589)",
-        "income from missing to at most 24950 but more than 6950 -> False (0.676)",
-        "income from 26000 to at most 24950 but more than 24150 -> True (0.861)",
-        "income from 900000 to missing -> True (0.589)",
+    assert [str(explanation.nearest) for explanation in model.explain(cases, max_features=1, allow_missing=True)] == [
+        "income from missing to more than 24,950 -> False (0.8697; like 1,239 training rows)",
+        "income from 20,000 to at most 6,950 -> True (0.5889; like 357 training rows)",
+        "income from missing to more than 24,950 -> False (0.8697; like 1,239 training rows)",
+        "income from 26,000 to at most 24,950 but more than 24,150 -> True (0.8614; like 312 training rows)",
+        "income from 900,000 to missing -> True (0.5889; like 357 training rows)",
     ]
 
 
@@ -176,11 +199,11 @@ def test_changes_of_categories_are_told_in_words():
     frame = pd.DataFrame({"colour": ["blue", "red, dark", None, "green"] * 30})
     model = BayesianTreeClassifier(prior=0.1).fit(frame, frame["colour"].isin(["blue", "green"]))
     cases = pd.DataFrame({"colour": ["green", "red, dark", None, "mauve"]})
-    assert [str(explanation.change_of_one) for explanation in model.explain(cases)] == [
-        'colour from green to "red, dark" -> False (0.998)',
-        'colour from "red, dark" to blue -> True (0.998)',
-        "colour from missing to blue -> True (0.998)",
-        "colour from another category to blue -> True (0.998)",
+    assert [str(explanation.nearest) for explanation in model.explain(cases, max_features=1, allow_missing=True)] == [
+        'colour from green to "red, dark" -> False (0.9983; like 60 training rows)',
+        'colour from "red, dark" to blue -> True (0.9983; like 60 training rows)',
+        "colour from missing to blue -> True (0.9983; like 60 training rows)",
+        "colour from another category to blue -> True (0.9983; like 60 training rows)",
     ]
 
 
@@ -189,7 +212,7 @@ def test_only_values_that_the_training_rows_had_are_proposed():
     data = load_breast_cancer()
     model = BayesianTreeClassifier().fit(data.data, data.target)
     for explanation in model.explain(data.data):
-        for change in explanation.change_of_two.changes:
+        for change in explanation.nearest.changes:
             assert isinstance(change.new, float)
             assert math.isfinite(change.new)
 
@@ -202,28 +225,30 @@ def test_a_category_that_a_split_did_not_see_is_not_proposed():
     model = BayesianTreeClassifier(prior=0.1).fit(frame, y)
     cases = pd.DataFrame({"x": [-2.0, -2.0], "colour": ["a", "c"]})
     assert model.predict(cases).tolist() == ["left b", "left c"]
-    assert str(model.explain(cases)[1].change_of_one).startswith("colour from c to b -> left b")
+    assert str(model.explain(cases, max_features=1)[1].nearest).startswith("colour from c to b -> left b")
 
 
 def test_numbers_that_look_alike_are_told_in_full():
     model = BayesianTreeClassifier(prior=0.1).fit([[0.1]] * 20 + [[0.2]] * 20, [0] * 20 + [1] * 20)
     border = model.tree_.threshold[0]
     row = [[float(np.nextafter(border, 1))]]
-    assert str(model.explain(row)[0].change_of_one).startswith(f"x0 from {row[0][0]!r} to at most {float(border)!r}")
+    assert str(model.explain(row, max_features=1)[0].nearest).startswith(
+        f"x0 from {row[0][0]!r} to at most {float(border)!r}"
+    )
 
 
 def test_equal_distances_go_to_the_first_feature():
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 30, axis=0)
     model = BayesianTreeClassifier(prior=0.1).fit(X, X.sum(axis=1) == 2)
-    counterfactual = model.explain([[1.0, 1.0]])[0].change_of_one
+    counterfactual = model.explain([[1.0, 1.0]], max_features=1)[0].nearest
     assert [change.column for change in counterfactual.changes] == [0]
 
 
 def test_where_nothing_else_is_decided_there_is_no_change():
     one_leaf = BayesianTreeClassifier().fit([[0.0], [1.0]], ["a", "a"])
     explanation = one_leaf.explain([[0.0]])[0]
-    assert explanation.change_of_one is None
-    assert explanation.change_of_two is None
+    assert explanation.nearest is None
+    assert explanation.changes == ()
     assert "to change it" not in str(explanation)
 
 
@@ -234,7 +259,7 @@ def test_a_number_is_decided_against_the_estimate_of_the_root():
     for explanation in model.explain(X[:50]):
         above = explanation.estimate["mean"] > overall
         assert explanation.decision == f"{'above' if above else 'at most'} the overall {overall:.6g}"
-        assert (explanation.change_of_one.estimate > overall) != above
+        assert (explanation.nearest.estimate > overall) != above
 
 
 def test_a_tree_space_asks_its_modal_tree():

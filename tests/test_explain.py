@@ -63,7 +63,9 @@ because worst perimeter = 98.87 <= 105.95  (odds 10^85:1; else worst radius, 18%
 leaf 3, 25 training rows, Beta(22, 23):
     benign: 0.4889  (90 % between 0.3678 and 0.6106)
     malignant: 0.5111  (90 % between 0.3894 and 0.6322)
-to change it: worst concave points from 0.2575 to at most 0.13505 -> benign (0.959)
+to change it: worst concave points from 0.2575 to at most 0.13505 -> benign (0.9588; like 320 training rows)
+or: worst perimeter from 98.87 to more than 105.95 but at most 117.45, and worst smoothness from 0.2098 to at most \
+0.1361 -> benign (0.6667; like 34 training rows)
 not used: mean radius, mean texture, mean perimeter, mean area, mean smoothness and 23 more"""
 
 
@@ -131,7 +133,7 @@ def test_rows_may_lack_values_and_have_new_categories():
     empty = pd.DataFrame({name: [None] for name in frame})
     explanation = model.explain(empty)[0]
     assert not any(step.seen for step in explanation.steps)
-    assert explanation.change_of_one.changes[0].old is None
+    assert explanation.nearest.changes[0].old is None
 
 
 def test_missing_values_in_hyperplanes_are_told():

@@ -24,6 +24,7 @@ from baytree import (
     TreeSpaceRegressor,
     plot,
 )
+from baytree._words import percent_text
 from baytree.plot._posteriors import posteriors_of
 from baytree.plot._words import plain, text_width, wrapped
 from tests.comparison import hyperplanes
@@ -270,12 +271,12 @@ def test_every_node_of_a_small_tree_says_what_it_is(max_depth):
         own = [
             text
             for text in texts
-            if text.endswith((f"n = {tree.n_node_samples[node]}", f"n = {tree.n_node_samples[node]} …"))
+            if text.endswith(f"n = {tree.n_node_samples[node]}") or f"n = {tree.n_node_samples[node]} …" in text
         ]
         if tree.is_leaf[node] or tree.depth[node] == max_depth:
             assert any(str(model.classes_[tree.value[node, 0].argmax()]) in text for text in own)
-            assert any(f"{tree.value[node, 0, 1]:.3f}" in text for text in own)
-            assert any(text.endswith("…") for text in own) != tree.is_leaf[node]
+            assert any(f"{percent_text(tree.value[node, 0, 1])} True" in text for text in own)
+            assert any(text.endswith("leaves") for text in own) != tree.is_leaf[node]
         else:
             split = tree.split(node)
             rule = f"{split.subject(model.schema_)} {split.condition(model.schema_)}"
@@ -330,10 +331,12 @@ def deep():
 
 
 def test_a_deep_tree_with_long_names_has_room(deep):
-    ax = plot.tree(deep)
-    assert_nothing_overlaps(ax)
-    assert min(text.get_fontsize() for text in ax.texts) > 6
-    assert len(node_boxes(ax)) == deep.tree_.node_count
+    for most, n_boxes in ((24, 47), (None, deep.tree_.node_count)):
+        ax = plot.tree(deep, max_leaves=most)
+        assert_nothing_overlaps(ax)
+        assert min(text.get_fontsize() for text in ax.texts) > 6
+        assert len(node_boxes(ax)) == n_boxes
+    assert plot.tree(deep).figure.get_figwidth() < 30
 
 
 def test_long_words_and_many_classes_have_room():
@@ -343,7 +346,7 @@ def test_long_words_and_many_classes_have_room():
     model = BayesianTreeClassifier(prior=0.1).fit(X, labels[(np.arange(300) // 20)])
     ax = plot.tree(model)
     assert_nothing_overlaps(ax)
-    assert "and 3 more, in the order of classes_" in texts_of(ax)
+    assert any("probability of the class that is decided for" in text for text in texts_of(ax))
 
 
 def test_a_tree_on_small_axes_is_made_to_fit(deep):
@@ -416,14 +419,17 @@ def test_sparse_tables_and_tables_without_names():
 
 
 ERRORS = {
-    "model must be a tree or a tree space of baytree; got 3": (TypeError, lambda: plot.tree(3)),
+    "model must be a tree or a tree space of baytree, or a pipeline or threshold classifier that ends in one; got 3": (
+        TypeError,
+        lambda: plot.tree(3),
+    ),
     "ax must be None or a matplotlib Axes; got 3": (TypeError, lambda: plot.tree(MODELS["two"], ax=3)),
     "max_depth must be a whole number": (ValueError, lambda: plot.tree(MODELS["two"], max_depth=-1)),
     "node must be one of the tree's 1 nodes; got 7": (
         ValueError,
         lambda: plot.feature_posterior(MODELS["stump"], node=7),
     ),
-    "calibration needs a classifier: BayesianTreeRegressor predicts no probabilities": (
+    "calibration needs a classifier; this model predicts numbers": (
         TypeError,
         lambda: plot.calibration(MODELS["normal"], TABLE, SIGNAL),
     ),

@@ -13,13 +13,21 @@ from sklearn.exceptions import NotFittedError
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
 from baytree.cli import main
-from baytree.report._metrics import calibration_of, hold_out, metrics_of
+from baytree.report._figures import calibration_of, metrics_of
+from baytree.report._held_out import hold_out, read_given
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 
 def written(model, X, y, tmp_path, **options):
     return report.write(model, X, y, tmp_path / "page.html", **options).read_text(encoding="utf-8")
+
+
+def measured(model, X, y, held_out=None, folds=5):
+    """The figures of a model by name, and what was held out."""
+    given = read_given(model.fitted_, X, y)
+    found = hold_out(model, given, None if held_out is None else read_given(model.fitted_, *held_out), folds)
+    return {metric.name: metric.figure for metric in metrics_of(model.fitted_, found)}, found
 
 
 def test_the_page_tells_all_it_should(tmp_path):
@@ -52,8 +60,7 @@ def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
     from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
     model = BayesianTreeClassifier().fit(X[::2], Y[::2])
-    held_out = hold_out(model, X[::2], Y[::2], (X[1::2], Y[1::2]), 5)
-    found = {metric.name: metric for metric in metrics_of(model.fitted_, held_out)}
+    found, held_out = measured(model, X[::2], Y[::2], (X[1::2], Y[1::2]))
     p, y = model.predict_proba(X[1::2]), Y[1::2]
     assert found["Accuracy"].estimate == pytest.approx(accuracy_score(y, model.predict(X[1::2])))
     assert found["Log loss"].estimate == pytest.approx(log_loss(y, p))
@@ -63,7 +70,7 @@ def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
         assert metric.low < metric.estimate < metric.high
     bins = calibration_of(model.fitted_, held_out)
     assert sum(b.n for b in bins) == len(y)
-    assert all(b.low <= b.high for b in bins)
+    assert all(b.observed.low <= b.observed.high for b in bins)
     assert "rows given as held out" in written(model, X[::2], Y[::2], tmp_path, held_out=(X[1::2], Y[1::2]))
 
 
@@ -72,7 +79,7 @@ def test_numbers_are_measured_as_scikit_learn_does():
 
     A, b = load_diabetes(return_X_y=True)
     model = BayesianTreeRegressor().fit(A[::2], b[::2])
-    found = {m.name: m for m in metrics_of(model.fitted_, hold_out(model, A, b, (A[1::2], b[1::2]), 5))}
+    found, _ = measured(model, A, b, (A[1::2], b[1::2]))
     said = model.predict(A[1::2])
     assert found["Root mean squared error"].estimate == pytest.approx(root_mean_squared_error(b[1::2], said))
     assert found["Mean absolute error"].estimate == pytest.approx(mean_absolute_error(b[1::2], said))
@@ -97,7 +104,7 @@ def test_what_is_not_defined_is_explained(tmp_path):
 def test_a_rare_class_is_measured_with_the_others(tmp_path):
     rare = np.where(np.arange(len(Y)) == 7, 2, Y)
     model = BayesianTreeClassifier().fit(X, rare)
-    found = {metric.name: metric for metric in metrics_of(model.fitted_, hold_out(model, X, rare, None, 5))}
+    found, _ = measured(model, X, rare)
     assert found["Accuracy"].estimate > 0.85
     assert "2: 1" in written(model, X, rare, tmp_path)
 
@@ -107,8 +114,8 @@ def test_the_page_says_where_the_rows_come_from_and_what_no_model_would_do(tmp_p
     page = written(model, X, Y.rename("tumour"), tmp_path, source="the ward's table of May")
     for part in ("predicts tumour, the class", "the ward&#x27;s table of May", "0: 212, 1: 357"):
         assert part in page, part
-    assert f"{np.mean(Y == 1):.4g}</td>" in page
-    assert "accuracy of always saying 1" in page
+    assert f"{np.mean(Y == 1):.1%}".replace("%", " %") in page
+    assert "accuracy of always deciding for 1" in page
 
 
 def test_infinite_predictions_have_a_page(tmp_path):

@@ -255,7 +255,7 @@ def test_order_and_truth_in_words():
     text, rules = to_text(fitted), str(to_rules(fitted))
     for said in (text, rules, " ".join(to_frame(fitted)["rule"])):
         assert any(f"size {sign} {label}" in said for sign in ("<=", ">") for label in LABELS)
-        assert "owner is false" in said
+        assert "owner is true" in said
     explanation = str(fitted.explain(FRAME[:1])[0])
     assert f"size = {FRAME['size'][0]} " in explanation
     assert f"owner is {str(FRAME['owner'][0]).lower()}  (odds" in explanation
@@ -312,9 +312,10 @@ def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted):
 def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
     own, frame = fitted
     assume(own.get_n_leaves() > 1)
-    explanations = own.explain(frame)
+    missing = data.draw(st.booleans())
+    explanations = own.explain(frame, max_features=1, allow_missing=missing)
     for i in data.draw(st.lists(st.integers(0, len(frame) - 1), min_size=1, max_size=4)):
-        assert_smallest(own, frame, i, explanations[i].change_of_one, 1)
+        assert_smallest(own, frame, i, explanations[i].nearest, 1, allow_missing=missing)
 
 
 @given(strategies.fitted_frames(), st.data())
@@ -322,7 +323,7 @@ def test_no_smaller_change_of_two_features_changes_the_decision(fitted, data):
     own, frame = fitted
     assume(1 < own.get_n_leaves() <= 6)
     i = data.draw(st.integers(0, len(frame) - 1))
-    assert_smallest(own, frame, i, own.explain(frame[i : i + 1])[0].change_of_two, 2)
+    assert_smallest(own, frame, i, own.explain(frame[i : i + 1])[0].nearest, 2)
 
 
 def test_changes_of_order_and_truth_are_told_in_words():
@@ -334,10 +335,10 @@ def test_changes_of_order_and_truth_are_told_in_words():
     )
     fitted = BayesianTreeClassifier(prior=0.1).fit(frame, frame["owner"] & (frame["size"] > "small"))
     cases = pd.DataFrame({"size": ["middle", "tiny"], "owner": [True, True]})
-    told = [str(explanation.change_of_one) for explanation in fitted.explain(cases)]
-    assert told[0].startswith("size from middle to small -> False")  # one step, as is another owner: the first counts
+    told = [str(explanation.nearest) for explanation in fitted.explain(cases, max_features=1)]
+    assert told[0].startswith("owner from true to false -> False")  # one step, as is a smaller size: the more usual
     assert told[1].startswith("size from tiny to middle -> True")
-    changed = fitted.explain(pd.DataFrame({"size": ["huge"], "owner": [False]}))[0].change_of_one.changes[0]
+    changed = fitted.explain(pd.DataFrame({"size": ["huge"], "owner": [False]}))[0].nearest.changes[0]
     assert (changed.feature, changed.old, changed.new) == ("owner", False, True)
     assert str(changed) == "owner from false to true"
 

@@ -80,6 +80,15 @@ def test_the_spread_is_kept_in_files(tmp_path):
     assert_allclose(again.predict_interval(X), model.predict_interval(X), rtol=0)
 
 
+def test_the_distribution_function_is_that_of_the_distribution():
+    X, y = problem(300, "normal")
+    outcome, posterior = (model := BayesianTreeRegressor().fit(X, y)).outcome_, model.posterior(X)
+    assert_allclose(outcome.cdf(posterior, y), outcome.distribution(posterior).cdf(y), atol=1e-12)
+    space = TreeSpaceRegressor().fit(X, y)
+    cdf = space.fitted_.cdf_at(space._read_all(X), y)
+    assert_allclose(cdf(space.outcome_), space.predict_dist(X).cdf(y), atol=1e-9)
+
+
 @pytest.mark.parametrize("outcome", ["poisson", "negative_binomial", "exponential"])
 def test_outcomes_whose_width_is_not_free_have_no_spread(outcome):
     X = np.random.default_rng(0).normal(size=(60, 2))

@@ -1,16 +1,68 @@
-"""Numbers, categories and odds in words."""
+"""Numbers, categories and odds in words: everything that people read is written here."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
 
+_DIGITS = 6  # of a number that stands in the data: a value, a threshold
+_ESTIMATE_DIGITS = 4  # of a number that was worked out
+_LARGEST = 1e15  # up to here numbers are written out
+
 
 def number_text(number: float) -> str:
-    """A number to read: six digits, or all before the point."""
-    return f"{number:.6g}" if abs(number) < 1e5 else f"{number:.15g}"
+    """A value or a threshold to read: 59,780; 0.1361; all digits before the point and six in all."""
+    return _written(number, _DIGITS)
+
+
+def estimate_text(number: float) -> str:
+    """An estimate to read: 59,780; 177.1; 0.0412; all digits before the point and four in all."""
+    return _written(number, _ESTIMATE_DIGITS) if math.isfinite(number) else "not finite"
+
+
+def _written(number: float, digits: int) -> str:
+    """Digits in groups of three; powers of ten only where a number is tiny or huge."""
+    size = abs(number)
+    if not math.isfinite(size) or (size != 0 and not 1e-4 <= size < _LARGEST):
+        return f"{number:.{digits}g}"
+    places = 0 if size == 0 else max(0, digits - 1 - math.floor(math.log10(size)))
+    text = f"{number:,.{places}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def percent_text(share: float) -> str:
+    """A probability or a share to read: 30 %, 98.4 %, < 0.1 %."""
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    if 0.9995 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
+
+
+def range_text(low: float, high: float, *, share: bool = False) -> str:
+    """An interval to read: 86 to 300; of shares 2.5 to 6 %."""
+    if not share:
+        return f"{estimate_text(low)} to {estimate_text(high)}"
+    return f"{percent_text(low).removesuffix(' %')} to {percent_text(high)}"
+
+
+def count_text(n: float, one: str, many: str | None = None) -> str:
+    """A number of things: 1 row, 48,842 rows."""
+    return f"{number_text(n)} {one if n == 1 else many or one + 's'}"
+
+
+def listed(names: list[str], most: int) -> str:
+    """Some names and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A text that is not too long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def category_text(category: Any) -> str:
@@ -34,5 +86,5 @@ def odds_text(log_odds: float) -> str:
 
 def summary_text(name: str, estimate: float, low: float, high: float) -> str:
     """An estimate with its 90 % interval, where there is one."""
-    interval = "" if np.isnan(low) else f"  (90 % between {low:.4g} and {high:.4g})"
-    return f"{name}: {estimate:.4g}{interval}"
+    interval = "" if np.isnan(low) else f"  (90 % between {estimate_text(low)} and {estimate_text(high)})"
+    return f"{name}: {estimate_text(estimate)}{interval}"

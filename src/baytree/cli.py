@@ -62,20 +62,59 @@ def _add_report(commands: Any) -> None:
         help="what is fitted; by default classes where the target is text or has few whole values, else normal",
     )
     command.add_argument("--title", help="heading of the page")
+    for name, meaning in _BESIDE.items():
+        command.add_argument(f"--{name}", metavar="COLUMN", help=meaning)
+    command.add_argument(
+        "--subgroups", metavar="COLUMNS", help="columns whose values get figures of their own: sex,age"
+    )
+    command.add_argument(
+        "--decision", type=float, help="probability from which on the second of two classes is predicted"
+    )
     command.set_defaults(run=_report, when_stopped="Nothing was written.")
 
 
 def _report(options: argparse.Namespace) -> Path:
     _refuse_to_overwrite(options.out, [options.data, options.model])
     X, y = _read_csv(options.data, options.target)
+    X, beside = _take_beside(X, options)
     if options.model is None:
         outcome = options.outcome or ("class" if _holds_classes(y) else "normal")
-        model = BayesianTreeClassifier() if outcome == "class" else BayesianTreeRegressor(outcome=outcome)
-        model.fit(X, y)
+        if outcome == "class":
+            model = BayesianTreeClassifier(decision=options.decision)
+        elif options.decision is None:
+            model = BayesianTreeRegressor(outcome=outcome)
+        else:
+            raise ValueError("--decision is for classes.")
+        model.fit(X, y, **{name: value for name, value in beside.items() if name != "groups"})
+    elif options.decision is not None:
+        raise ValueError("--decision is for a model that is fitted here: a saved model has its own.")
     else:
         model = load(options.model)
     title = options.title or f"{options.target}, from {Path(options.data).name}"
-    return report.write(model, X, y, options.out, title=title, source=_fingerprint(Path(options.data)))
+    subgroups = [] if options.subgroups is None else options.subgroups.split(",")
+    source = _fingerprint(Path(options.data))
+    return report.write(model, X, y, options.out, title=title, source=source, subgroups=subgroups, **beside)
+
+
+# Options of `baytree report` that name a column which is not one of the model's.
+_BESIDE = {
+    "weight": "how often each row counts",
+    "exposure": "of counts: time or size over which each row was counted",
+    "event": "of durations: whether each ended in an event",
+    "groups": "rows that belong together, for the cross-validation",
+}
+
+
+def _take_beside(X: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The table without the columns that options name, and these."""
+    named = {name: getattr(options, name) for name in _BESIDE if getattr(options, name) is not None}
+    for name, column in named.items():
+        if column not in X.columns:
+            raise ValueError(
+                f"--{name} names the column {column!r}, which is not there: {nearest_name(column, X.columns)}"
+            )
+    beside = {"sample_weight" if name == "weight" else name: X[column] for name, column in named.items()}
+    return X.drop(columns=list(named.values())), beside
 
 
 def _refuse_to_overwrite(out: str, inputs: Sequence[str | None]) -> None:

@@ -15,7 +15,7 @@ from . import route
 def decision_of_nodes(model):
     """Class, or side of the root's estimate."""
     if model.fitted_.classes is not None:
-        return np.argmax(model.tree_.posterior, axis=1)
+        return model.fitted_.node_codes
     return model.tree_.value[:, 0, 0] > model.tree_.value[0, 0, 0]
 
 
@@ -55,8 +55,16 @@ def same(one, other):
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def brute_force(model, row, n_features):
-    """The distance of the nearest other decision, by trying everything."""
+def is_allowed(model, feature, old, new, immutable=(), directions=(), allow_missing=False):
+    """Whether a change may be made."""
+    if feature in immutable or (math.isnan(new) and not allow_missing):
+        return False
+    way = dict(directions).get(feature, 0)
+    return way == 0 or math.isnan(old) or (not math.isnan(new) and (new >= old if way > 0 else new <= old))
+
+
+def brute_force(model, row, n_features, **allowed):
+    """The distance of the nearest other decision, by trying everything that is allowed."""
     tree, decisions = model.tree_, decision_of_nodes(model)
     own = decisions[route.leaf_of(tree, row)]
     best = math.inf
@@ -65,6 +73,8 @@ def brute_force(model, row, n_features):
             changed = row.copy()
             changed[list(features)] = values
             pairs = [(f, value) for f, value in zip(features, values, strict=True) if not same(value, row[f])]
+            if not all(is_allowed(model, feature, row[feature], value, **allowed) for feature, value in pairs):
+                continue
             leaf = route.leaf_of(tree, changed)
             if decisions[leaf] != own and all(known(tree, leaf, feature, value) for feature, value in pairs):
                 best = min(best, sum(distance(model, feature, row[feature], value) for feature, value in pairs))
@@ -90,14 +100,14 @@ def assert_changes_the_decision(model, X, i, counterfactual):
     assert decisions[leaf] != decisions[model.apply(X[i : i + 1])[0]]
     if model.fitted_.classes is not None:
         assert str(model.predict(row)[0]) == counterfactual.decision
-        assert counterfactual.estimate == model.predict_proba(row).max()
+        assert counterfactual.estimate == model.predict_proba(row)[0, decisions[leaf]]
     else:
         assert counterfactual.estimate == model.predict(row)[0]
 
 
-def assert_smallest(model, X, i, counterfactual, n_features):
+def assert_smallest(model, X, i, counterfactual, n_features, **allowed):
     matrix = model._read_all(X).matrix
-    nearest = min(brute_force(model, matrix[i], size) for size in range(1, n_features + 1))
+    nearest = min(brute_force(model, matrix[i], size, **allowed) for size in range(1, n_features + 1))
     if counterfactual is None:
         assert nearest == math.inf
         return

@@ -5,6 +5,9 @@ from ._classifier import BayesianTreeClassifier as BayesianTreeClassifier
 from ._entry import FittedEstimator as FittedEstimator
 from ._entry import Model as Model
 from ._entry import estimator_of as estimator_of
+from ._entry import explanations as explanations
+from ._entry import facts_of as facts_of
+from ._entry import fit_again as fit_again
 from ._entry import fitted_of as fitted_of
 from ._entry import fitted_tree_of as fitted_tree_of
 from ._entry import read_rows as read_rows

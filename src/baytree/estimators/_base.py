@@ -22,14 +22,15 @@ from .._validation import (
     shown,
     unchanged_on_error,
 )
-from ..explain import tree_html
-from ..fitted import Fitted
+from ..explain import Explanation, explain, read_allowed, tree_html
+from ..fitted import MISSING, Fitted
 from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._data import EncodedData, TrainingData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 from ._trials import settle_outcome
 
@@ -55,6 +56,7 @@ class Estimator(BaseEstimator, ABC):
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
+    missing: Any
     n_jobs: Any
 
     @abstractmethod
@@ -127,7 +129,12 @@ class Estimator(BaseEstimator, ABC):
             growth = self._growth(data.schema, reader, data.classes)
             encoded = data.encoded(growth)
             outcome = settle_outcome(reader.family_of(data.classes), self.prior, encoded, growth)
-            self.fitted_ = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
+            self.fitted_ = replace(
+                self._grow(encoded, outcome, growth, calibrated=reader.calibrates()),
+                fitted_on=fitted_on(data.rows, data.target),
+                decision=reader.read_decision(data.classes),
+                missing=read_missing(self.missing),
+            )
         return self
 
     def _read_training_data(
@@ -185,6 +192,8 @@ class Estimator(BaseEstimator, ABC):
 
     def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
         """Check the parameters that do not concern the outcome."""
+        reader.read_decision(classes)
+        read_missing(self.missing)
         monotonic = read_monotonic(self.monotonic_cst, schema)
         if monotonic is not None:
             reader.check_order(classes)
@@ -256,8 +265,57 @@ class Estimator(BaseEstimator, ABC):
         check_is_fitted(self)
         return self.fitted_.feature_importances
 
+    def explain(
+        self,
+        X: Any,
+        *,
+        immutable: Any = (),
+        directions: Any = None,
+        allow_missing: bool = False,
+        max_features: int = 2,
+        n_changes: int = 3,
+    ) -> list[Explanation]:
+        """Explain each row: the path in words, how sure each split is, the posterior, what would change the decision.
+
+        A tree space is explained by its modal tree, and the note of an explanation says what all trees together
+        predict, which may be something else.
+
+        Parameters
+        ----------
+        X
+            Rows, one or many: a table like that of `fit`.
+        immutable
+            Names or positions of columns that no change may touch: age, sex.
+        directions
+            Dict from column to 1 or -1: a change may only raise, or only lower, it.
+        allow_missing
+            Whether a change may make a value missing.
+        max_features
+            Most columns that one change may touch.
+        n_changes
+            Most changes that are told: the most usual first (most training rows are like that), the nearest always.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row; print it, show it in a notebook, or take its ``to_dict()``.
+        """
+        rows = self._read_all(X)
+        allowed = read_allowed(
+            self.schema_,
+            immutable=immutable,
+            directions=directions,
+            allow_missing=allow_missing,
+            max_features=max_features,
+            n_changes=n_changes,
+        )
+        return explain(self.fitted_, rows, allowed, self._n_threads())
+
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; ``baytree.load`` reads it. The file is data, never code."""
+        """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.
+
+        It is JSON or, where the model is large, a zip archive of JSON and arrays. The same model gives the same bytes.
+        """
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)
@@ -268,6 +326,13 @@ def read_partitions(partitions: Any) -> bool:
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
         raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
     return partitions == "oblique"
+
+
+def read_missing(missing: Any) -> str:
+    """Read the `missing` parameter: where values go that a split has not seen."""
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}; got {shown(missing)}.")
+    return missing
 
 
 def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def calibrate_out_of_bag(
     test = data.take(rows)
     if test.target.total_weight() < _FEWEST:
         return fitted
-    inside = _coverage(fitted.predictive(test.rows, counts), test)
+    inside = _coverage(fitted.cdf_at(test.rows, _numbers(test), counts))
     return replace(fitted, outcome=_calibrated(outcome, [inside], _weights(test)))
 
 
@@ -93,18 +93,17 @@ def _cross_validated(
         train = (fold < _FOLDS) & ~held_out
         if held_out.any() and train.any():
             test = data.take(held_out)
-            tests.append(_coverage(refit(data.take(train)).predictive(test.rows), test))
+            tests.append(_coverage(refit(data.take(train)).cdf_at(test.rows, _numbers(test))))
             weights.append(_weights(test))
     return tests, weights
 
 
-def _coverage(distribution: Callable[[RealOutcome], Any], test: TrainingData) -> Coverage:
-    y = np.asarray(test.target.y, dtype=np.float64)
+def _coverage(cdf: Callable[[RealOutcome], FloatArray]) -> Coverage:
+    return lambda outcome: np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2
 
-    def inside(outcome: RealOutcome) -> BoolArray:
-        return np.abs(distribution(outcome).cdf(y) - 0.5) <= _LEVEL / 2
 
-    return inside
+def _numbers(test: TrainingData) -> FloatArray:
+    return np.asarray(test.target.y, dtype=np.float64)
 
 
 def _least(holds: Callable[[float], bool]) -> float:

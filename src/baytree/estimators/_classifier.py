@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -59,6 +60,14 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         Most leaves; splits are kept best first, by gain in log posterior. None: no limit.
     class_weight
         Weights of the classes by label, ``"balanced"`` for the inverse of their frequency, or None.
+    decision
+        Which class `predict` decides for: None for the most probable; of two classes a threshold, the probability from
+        which on the second is decided for; a matrix of costs (a row for each true class, a column for each class
+        decided for, in the order of ``classes_``), or a dict ``{true class: {class decided for: cost}}`` in which
+        errors that are not named cost 1. Probabilities do not depend on it.
+    missing
+        What happens at predict to a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` sends it to the side with more weight, ``"average"`` both ways, weighted by either side.
     n_jobs
         Threads: None for one, -1 for all cores. The tree does not depend on it.
 
@@ -106,6 +115,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         class_weight: Any = None,
+        decision: Any = None,
+        missing: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -122,6 +133,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.class_weight = class_weight
+        self.decision = decision
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -156,8 +169,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         """
         given = None if classes is None else read_classes(classes)
         if not self._is_fitted:
-            reader = ClassReader(self.class_weight, classes=given)
-            return self._fit(X, y, sample_weight, reader)
+            return self._fit(X, y, sample_weight, replace(self._target_reader(), classes=given))
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"classes must be those of the first fit, {shown(self.classes_)}; got {shown(list(classes))}."
@@ -165,7 +177,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         return self._add(X, y, sample_weight, self._target_reader())
 
     def _target_reader(self) -> ClassReader:
-        return ClassReader(self.class_weight)
+        return ClassReader(self.class_weight, decision=self.decision)
 
 
 def read_classes(classes: Any) -> AnyArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..persistence import read_document, read_file
+from ..persistence import ModelFileError, read_document, read_file
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
 from ._regressor import BayesianTreeRegressor
@@ -21,6 +21,8 @@ ESTIMATORS: dict[str, type[Estimator]] = {
 def load(path: str | Path) -> Any:
     """Read a model that ``save`` wrote. The file is data: reading it runs no code.
 
+    What is no model, is damaged or is of a newer format raises `ModelFileError`, a ValueError.
+
     Parameters
     ----------
     path
@@ -31,16 +33,16 @@ def load(path: str | Path) -> Any:
     estimator
         The fitted model, with the same predictions bit for bit.
     """
-    return from_document(read_file(path))
+    return from_document(*read_file(path))
 
 
-def from_document(document: Any) -> Estimator:
-    """The estimator that a document describes."""
+def from_document(document: Any, beside: dict[str, bytes] | None = None) -> Estimator:
+    """The estimator that a document describes; the arrays of a large one are beside it."""
     known = {name: kind().get_params(deep=False) for name, kind in ESTIMATORS.items()}
-    name, parameters, fitted = read_document(document, known)
+    name, parameters, fitted = read_document(document, known, beside)
     estimator = ESTIMATORS[name].from_fitted(fitted, parameters)
     try:
         estimator._growth(fitted.schema, estimator._target_reader(), fitted.classes)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"The baytree model is damaged: {error}") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ModelFileError(f"The baytree model is damaged: {error}") from error
     return estimator

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._typing import AnyArray
 from .._validation import shown
@@ -14,6 +15,7 @@ from ..table import Schema
 from ..tree import SplitKind
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
+from ._entry import estimator_of, fitted_of, table_of
 from ._regressor import BayesianTreeRegressor
 from ._trials import settle_outcome
 
@@ -24,6 +26,7 @@ def partition_space(
     X: Any,
     y: Any,
     *,
+    model: Any = None,
     outcome: Any = None,
     prior: Any = None,
     partition_prior: Any = 0.99,
@@ -31,6 +34,8 @@ def partition_space(
     categorical_features: Any = "from_dtype",
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    exposure: Any = None,
+    event: Any = None,
 ) -> AnyArray:
     """List every partition of a table with its probability.
 
@@ -38,11 +43,16 @@ def partition_space(
     ----------
     X, y
         Table and outcomes.
+    model
+        A fitted estimator, or a pipeline that ends in one, whose outcome, prior and other settings count: nothing else
+        is given then but weights and the like.
     outcome
         ``"categorical"``, or what a regressor's `outcome` may be. None: categorical where y holds text, truth values or
         few whole numbers; other numbers must say what they are.
-    prior, partition_prior, feature_prior, categorical_features, min_samples_leaf, sample_weight
-        As in the estimators and their ``fit``.
+    prior, partition_prior, feature_prior, categorical_features, min_samples_leaf
+        As in the estimators.
+    sample_weight, exposure, event
+        As in their ``fit``.
 
     Returns
     -------
@@ -76,6 +86,12 @@ def partition_space(
     >>> float(space["threshold"][np.argmax(space["log_posterior"])])
     1.375
     """
+    extras = {name: value for name, value in (("exposure", exposure), ("event", event)) if value is not None}
+    if model is not None:
+        if outcome is not None or prior is not None:
+            raise ValueError("model has an outcome and a prior of its own: give either model, or outcome and prior.")
+        bare = clone(estimator_of(model)).set_params(prior=fitted_of(model).outcome.prior)
+        return _written_out(bare, table_of(model, X), y, sample_weight, extras)
     outcome = _guessed(y) if outcome is None else outcome
     parameters = {
         "prior": prior,
@@ -87,8 +103,8 @@ def partition_space(
     if isinstance(outcome, str) and outcome not in OUTCOMES:
         raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {shown(outcome)}.")
     if isinstance(outcome, str) and outcome == "categorical":
-        return _written_out(BayesianTreeClassifier(**parameters), X, y, sample_weight)
-    return _written_out(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight)
+        return _written_out(BayesianTreeClassifier(**parameters), X, y, sample_weight, extras)
+    return _written_out(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight, extras)
 
 
 def _guessed(y: Any) -> str:
@@ -104,9 +120,9 @@ def _guessed(y: Any) -> str:
     )
 
 
-def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any) -> AnyArray:
+def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any]) -> AnyArray:
     reader = model._target_reader()
-    data = model._read_training_data(X, y, sample_weight, reader, {})
+    data = model._read_training_data(X, y, sample_weight, reader, extras)
     growth = model._growth(data.schema, reader, data.classes)
     encoded = data.encoded(growth)
     outcome = settle_outcome(reader.family_of(data.classes), model.prior, encoded, growth)

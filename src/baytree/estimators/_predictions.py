@@ -34,7 +34,7 @@ class ClassPredictions(Estimator):
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class of each row; ties go to the first class."""
+        """Return the class that is decided for: the most probable, or by `decision`; ties go to the first class."""
         rows = self._read(X)
         return self.fitted_.classes[self.fitted_.class_codes(rows, self._n_threads())]
 

@@ -7,7 +7,6 @@ import sys
 import time
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _core
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
-from ..explain import Alternatives, Explanation, alternatives_of
+from ..explain import Alternatives, alternatives_of
 from ..fitted import FittedSpace, FittedTree
 from ..growth import Growth, explore_space
 from ..outcomes import Outcome
@@ -41,6 +40,7 @@ _SHARED = (
     "max_depth",
     "min_samples_leaf",
     "min_weight_fraction_leaf",
+    "missing",
     "n_jobs",
 )
 
@@ -78,10 +78,6 @@ class ManyTrees(Estimator):
     @abstractmethod
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> SingleTree:
         """A single-tree estimator of one of the trees."""
-
-    @abstractmethod
-    def _say(self, X: Any) -> list[str]:
-        """What the space predicts for each row, in words."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
         self._budget()  # a wrong parameter is told before anything is done
@@ -251,14 +247,6 @@ class ManyTrees(Estimator):
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes of the modal tree each row passes."""
         return self.modal_tree_.decision_path(X)
-
-    def explain(self, X: Any) -> list[Explanation]:
-        """Explain each row by the modal tree: its path there, its leaf's posterior, what would change its decision.
-
-        The note of an explanation says what all trees of the space together predict, which may be something else.
-        """
-        notes = (f"(the most probable tree says so; all trees together say {said})" for said in self._say(X))
-        return [replace(one, note=note) for one, note in zip(self.modal_tree_.explain(X), notes, strict=True)]
 
     def get_depth(self) -> int:
         """Return the depth of the modal tree."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..fitted import FittedTree
@@ -27,7 +26,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeClassifier`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, missing, n_jobs
         As in `BayesianTreeClassifier`.
     space
         ``"all"``: any node may be split otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
@@ -91,12 +90,14 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
+        decision: Any = None,
         space: str = "all",
         max_nodes: int = 3000,
         time_limit: float | None = None,
         n_trees: int = 10,
         random_state: Any = None,
         verbose: bool = False,
+        missing: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -110,12 +111,14 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
+        self.decision = decision
         self.space = space
         self.max_nodes = max_nodes
         self.time_limit = time_limit
         self.n_trees = n_trees
         self.random_state = random_state
         self.verbose = verbose
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -134,13 +137,9 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         return self._fit(X, y, sample_weight, self._target_reader())
 
     def _target_reader(self) -> ClassReader:
-        return ClassReader(self.class_weight)
+        return ClassReader(self.class_weight, decision=self.decision)
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
-        return BayesianTreeClassifier.from_fitted(fitted, parameters | {"class_weight": self.class_weight})
-
-    def _say(self, X: Any) -> list[str]:
-        probability = self.predict_proba(X)
-        best = np.argmax(probability, axis=1)
-        top = probability[np.arange(len(best)), best]
-        return [f"{label}: {p:.4g}" for label, p in zip(self.classes_[best], top, strict=True)]
+        return BayesianTreeClassifier.from_fitted(
+            fitted, parameters | {"class_weight": self.class_weight, "decision": self.decision}
+        )

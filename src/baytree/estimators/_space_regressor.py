@@ -22,7 +22,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, missing, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
@@ -67,6 +67,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         random_state: Any = None,
         verbose: bool = False,
         calibrate: bool = True,
+        missing: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
@@ -87,6 +88,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.random_state = random_state
         self.verbose = verbose
         self.calibrate = calibrate
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
@@ -109,6 +111,3 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
-
-    def _say(self, X: Any) -> list[str]:
-        return [f"{mean:.4g}" for mean in self.predict(X)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, shown
+from ..decision import Decision, read_decision
 from ..fitted import Fitted
 from ..outcomes import (
     EXTRAS,
@@ -53,6 +54,9 @@ class TargetReader(Protocol):
     def calibrates(self) -> bool:
         """Whether the spread of predictions is to be measured."""
 
+    def read_decision(self, classes: AnyArray | None) -> Decision:
+        """What is decided, given probabilities."""
+
 
 @dataclass(frozen=True)
 class ClassReader:
@@ -60,6 +64,7 @@ class ClassReader:
 
     class_weight: Any = None
     classes: AnyArray | None = None  # all there are, where y may lack some
+    decision: Any = None
 
     def check_y(self, y: Any) -> AnyArray:
         """Read labels of any type."""
@@ -114,6 +119,10 @@ class ClassReader:
     def calibrates(self) -> bool:
         """Probabilities have no spread."""
         return False
+
+    def read_decision(self, classes: AnyArray | None) -> Decision:
+        """By the `decision` parameter."""
+        return read_decision(self.decision, np.zeros(0) if classes is None else classes)
 
     @staticmethod
     def _weighted(target: Target, by_class: FloatArray) -> Target:
@@ -190,6 +199,10 @@ class NumberReader:
     def calibrates(self) -> bool:
         """As the user said."""
         return check_truth("calibrate", self.calibrate)
+
+    def read_decision(self, classes: AnyArray | None) -> Decision:  # noqa: ARG002
+        """Numbers are not decided upon."""
+        return Decision()
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:

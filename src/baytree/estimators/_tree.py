@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
-from ..explain import Explanation, explain_rows
 from ..fitted import FittedTree
 from ..growth import Growth, put_in_order, read_monotonic, update_tree
 from ..outcomes import Outcome
@@ -20,6 +19,7 @@ from ..tree import Tree
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._data import EncodedData
+from ._fitted_on import fitted_on
 from ._targets import TargetReader
 
 
@@ -63,7 +63,9 @@ class SingleTree(Estimator):
 
             fitted.leaves(rows)  # refuses infinite values
             unpruned = None if fitted.unpruned is None else with_rows(fitted.unpruned)
-            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned)
+            more, before = fitted_on(rows, target), fitted.fitted_on
+            facts = more if before is None else before.and_then(more)
+            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned, fitted_on=facts)
         return self
 
     @property
@@ -123,19 +125,3 @@ class SingleTree(Estimator):
     def log_evidence_(self) -> float:
         """Log probability of the outcomes over the tree as it was grown and all of its prunings."""
         return self.grown_tree_.log_evidence()
-
-    def explain(self, X: Any) -> list[Explanation]:
-        """Explain each row: the path in words, how sure each step is, the posterior, what would change the decision.
-
-        Parameters
-        ----------
-        X
-            Rows, one or many: a table like that of `fit`.
-
-        Returns
-        -------
-        list of Explanation
-            One for each row; print it, show it in a notebook, or take its ``to_dict()``.
-        """
-        rows = self._read_all(X)
-        return explain_rows(self.fitted_, rows, self._n_threads())

@@ -1,22 +1,25 @@
-"""What would have changed the decision: the smallest change of one feature, and of two, by exact search.
+"""What would have changed the decision: changes of few features, by exact search.
 
 Every leaf with another decision demands something of the features on its path; a row gets there when each of the
-features that it fails by gets a value that the leaf wants. Of all leaves that need at most one such feature (or at most
-two), the nearest counts. The new value is the nearest that leads there: the threshold itself for ``x <= t``, the next
-number after it for ``x > t``; of categories the first.
+features that it fails by gets a value that the leaf wants. Of every such leaf the nearest way counts, if it changes few
+enough features. The new value is the nearest that leads there: the threshold itself for ``x <= t``, the next number
+after it for ``x > t``; of categories the first.
 
 The distance of a changed number is its move divided by the feature's scale: the span between the lowest and the
 highest threshold that the tree has for it; where it has one, the size of that threshold; and 1 where that is 0. A
 hyperplane counts as the threshold at which it meets the feature's axis. A step to the next ordered category, and from
 one truth value to the other, counts 1, as do another category, a missing value that is filled in and a value that
-becomes missing. Distances of two features add up. Of equal distances the change of fewer features counts, then of those
-that come first in the table, then the first leaf.
+becomes missing. Distances of several features add up. Of equal distances the change of fewer features counts, then of
+those that come first in the table, then the first leaf.
+
+How usual a change is: how many training rows are in the leaf that it leads to. The most usual is told first; the
+nearest is always told. A way is left out where another changes some of its features only, not further, and is as usual.
 
 A value is proposed only where training rows show which way it goes: no category and no missing value that a split on
 the way sends to the larger side because it saw none. A feature of a hyperplane on the way does not become missing.
 
 A change of one feature is searched exactly in trees with hyperplanes too: with the others fixed, each hyperplane is a
-bound on it. Two features are changed together where no hyperplane on the way to the leaf has both of them.
+bound on it. Several features are changed together where no hyperplane on the way to the leaf has two of them.
 """
 
 from __future__ import annotations
@@ -26,19 +29,60 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import FloatArray
-from .._words import number_text
+from .._validation import check_integer, shown
+from .._words import count_text, estimate_text, number_text
 from ..fitted import FittedTree
-from ..table import Column
+from ..table import Column, Schema
 from ..tree import Hyperplane, SplitKind, Tree
 from ._boxes import Box, Demand, any_value, boxes_of
 
 _FARTHEST = 1e300  # two of them have a finite sum
-_MOST_CHANGES = 2
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What may be changed, and how many ways are told."""
+
+    immutable: frozenset[int] = frozenset()  # features that stay as they are
+    directions: tuple[tuple[int, int], ...] = ()  # features that may only rise (1) or fall (-1)
+    missing: bool = False  # whether a value may become missing
+    max_features: int = 2
+    n_changes: int = 3
+
+    def direction(self, feature: int) -> int:
+        """1, -1 or, where a feature may go either way, 0."""
+        return dict(self.directions).get(feature, 0)
+
+
+def read_allowed(
+    schema: Schema, *, immutable: Any, directions: Any, allow_missing: Any, max_features: Any, n_changes: Any
+) -> Allowed:
+    """Read what a user allows to be changed."""
+    fixed = [immutable] if isinstance(immutable, str) else immutable
+    given = schema.by_position("directions", directions or {})
+    if given is None:
+        raise TypeError(
+            f"directions must be a dict from column to 1 (may rise) or -1 (may fall); got {shown(directions)}."
+        )
+    for feature, direction in given.items():
+        if direction not in (1, -1) or isinstance(direction, bool):
+            raise ValueError(f"directions must be 1 or -1; got {shown(direction)} for {schema.name(feature)!r}.")
+        if schema.columns[feature].is_nominal:
+            raise ValueError(f"directions names {schema.name(feature)!r}, whose categories have no order.")
+    if not isinstance(allow_missing, bool):
+        raise TypeError(f"allow_missing must be True or False; got {shown(allow_missing)}.")
+    return Allowed(
+        frozenset(schema.position("immutable", column) for column in fixed),
+        tuple(sorted(given.items())),
+        allow_missing,
+        check_integer("max_features", max_features, low=1),
+        check_integer("n_changes", n_changes, low=1),
+    )
 
 
 @dataclass(frozen=True)
@@ -57,16 +101,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A smallest change that leads to another decision."""
+    """A change that leads to another decision."""
 
     changes: tuple[Change, ...]
     distance: float
     decision: str
     estimate: float  # the probability of that class; the mean of that leaf
     leaf: int
+    n_rows: int  # training rows in that leaf: how usual the change is
 
     def __str__(self) -> str:
-        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({self.estimate:.3g})"
+        usual = f"like {count_text(self.n_rows, 'training row')}"
+        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}; {usual})"
 
 
 class _Move(NamedTuple):
@@ -90,28 +136,40 @@ class _Found(NamedTuple):
 class Counterfactuals:
     """Finds the counterfactuals of rows of numbers."""
 
-    def __init__(self, fitted: FittedTree) -> None:
+    def __init__(self, fitted: FittedTree, allowed: Allowed) -> None:
+        self.allowed = allowed
         self.decisions = fitted.decisions()
         self.schema = fitted.schema
+        self.n_rows = fitted.tree.n_node_samples
         self.boxes = boxes_of(fitted.tree, fitted.schema)
         self.hyperplanes = hyperplanes_of(fitted.tree)
-        self.scale = _scales(fitted, self.hyperplanes)
+        self.scale = scales_of(fitted)
 
-    def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual | None, Counterfactual | None]:
-        """The smallest changes of one feature, and of at most two, of a row that is in a leaf."""
+    def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual, ...]:
+        """Ways to another decision of a row that is in a leaf, the most usual first, the nearest among them."""
         values = row.tolist()
-        best: list[_Found | None] = [None] * _MOST_CHANGES
         decision = self.decisions.code[leaf]
-        for box in self.boxes:
-            if self.decisions.code[box.leaf] == decision:
-                continue
-            for found in self._ways(values, box):
-                for most in range(found.n_features, _MOST_CHANGES + 1):
-                    known = best[most - 1]
-                    if known is None or found[:4] < known[:4]:
-                        best[most - 1] = found
-        one, two = (None if found is None else self._in_words(values, found) for found in best)
-        return one, two
+        others = (box for box in self.boxes if self.decisions.code[box.leaf] != decision)
+        nearest = (min(self._ways(values, box), key=lambda way: way[:4], default=None) for box in others)
+        found = self._not_needless([way for way in nearest if way is not None])
+        found.sort(key=lambda way: (-self.n_rows[way.leaf], way[:4]))
+        told = found[: self.allowed.n_changes]
+        if found and (first := min(found, key=lambda way: way[:4])) not in told:
+            told[-1] = first
+        return tuple(self._in_words(values, way) for way in told)
+
+    def _not_needless(self, found: list[_Found]) -> list[_Found]:
+        """Without ways that change more features, further, to get to what is less usual."""
+        return [
+            way
+            for way in found
+            if not any(
+                set(other.features) < set(way.features)
+                and other.distance <= way.distance
+                and self.n_rows[other.leaf] >= self.n_rows[way.leaf]
+                for other in found
+            )
+        ]
 
     def _ways(self, values: Sequence[float], box: Box) -> Iterator[_Found]:
         """The changes of few features that bring a row into a box."""
@@ -119,7 +177,7 @@ class Counterfactuals:
         for feature, demand in box.demands.items():
             if not demand.holds(values[feature]):
                 failed.append(feature)
-                if len(failed) > _MOST_CHANGES:
+                if len(failed) > self.allowed.max_features or feature in self.allowed.immutable:
                     return
         sets = self._feature_sets(values, box, set(failed)) if box.hyperplanes else [tuple(sorted(failed))]
         for features in sets:
@@ -133,8 +191,8 @@ class Counterfactuals:
         on_path = [(self.hyperplanes[node], left) for node, left in box.hyperplanes]
         every = [set(plane.features) for plane, _ in on_path]
         wrong = [set(plane.features) for plane, left in on_path if plane.goes_left(values) != left]
-        choice = failed.union(*wrong)
-        for size in range(1, _MOST_CHANGES + 1):
+        choice = failed.union(*wrong) - self.allowed.immutable
+        for size in range(1, self.allowed.max_features + 1):
             for features in combinations(sorted(choice), size):
                 chosen = set(features)
                 enough = failed <= chosen and all(plane & chosen for plane in wrong)
@@ -148,7 +206,10 @@ class Counterfactuals:
         for node, left in box.hyperplanes:
             if feature in self.hyperplanes[node].features:
                 demand = demand.between(*self.hyperplanes[node].bounds(feature, values, left=left))
-        return _move(values[feature], demand, column, self.scale[feature])
+        value, direction = values[feature], self.allowed.direction(feature)
+        if direction and value == value:
+            demand = demand.between(*((_before(value), math.inf) if direction > 0 else (-math.inf, value)))
+        return _move(value, demand, column, self.scale[feature], may_be_missing=self.allowed.missing)
 
     def _in_words(self, values: Sequence[float], found: _Found) -> Counterfactual:
         pairs = zip(found.features, found.moves, strict=True)
@@ -158,6 +219,7 @@ class Counterfactuals:
             decision=self.decisions.name(found.leaf),
             estimate=float(self.decisions.estimate[found.leaf]),
             leaf=found.leaf,
+            n_rows=int(self.n_rows[found.leaf]),
         )
 
     def _change(self, feature: int, value: float, move: _Move) -> Change:
@@ -178,7 +240,12 @@ def hyperplanes_of(tree: Tree) -> dict[int, Hyperplane]:
     return {node: split for node, split in found.items() if isinstance(split, Hyperplane)}
 
 
-def _move(value: float, demand: Demand, column: Column, scale: float) -> _Move | None:
+def _before(value: float) -> float:
+    """The number before another one: what is above it may be that number."""
+    return math.nextafter(value, -math.inf)
+
+
+def _move(value: float, demand: Demand, column: Column, scale: float, *, may_be_missing: bool) -> _Move | None:
     """The nearest value that meets a demand which this one does not meet, if any."""
     is_missing = value != value
     found = []
@@ -189,7 +256,7 @@ def _move(value: float, demand: Demand, column: Column, scale: float) -> _Move |
         new = _nearest_position(value, demand, column) if column.is_whole else _nearest_number(value, demand)
         if new is not None:
             found.append(_Move(1.0 if is_missing else _distance(value, new, scale), new, demand))
-    if demand.missing and demand.missing_known and not is_missing:
+    if may_be_missing and demand.missing and demand.missing_known and not is_missing:
         found.append(_Move(1.0, math.nan, demand))
     return min(found, key=lambda move: move.distance, default=None)
 
@@ -220,9 +287,9 @@ def _distance(old: float, new: float, scale: float) -> float:
     return min(distance, _FARTHEST)
 
 
-def _scales(fitted: FittedTree, hyperplanes: dict[int, Hyperplane]) -> list[float]:
+def scales_of(fitted: FittedTree) -> list[float]:
     """The scale of every feature."""
-    tree = fitted.tree
+    tree, hyperplanes = fitted.tree, hyperplanes_of(fitted.tree)
     thresholds: list[list[float]] = [[] for _ in range(tree.n_features)]
     for node in np.flatnonzero(tree.is_of(SplitKind.THRESHOLD)):
         thresholds[tree.feature[node]].append(float(tree.threshold[node]))

@@ -19,16 +19,17 @@ def tree_html(fitted: FittedTree) -> str:
     lines = dict(zip(leaves.tolist(), _leaf_lines(fitted, leaves), strict=True))
 
     def draw(node: int) -> str:
-        n_rows = f"n={tree.n_node_samples[node]}"
+        n_rows = f"n={tree.n_node_samples[node]:,}"
         if node in lines:
             return f"{'<br>'.join(map(escaped, lines[node]))} {faint(n_rows)}"
         if tree.depth[node] >= _DEPTH:
             return faint(f"… {n_rows}")
         split = tree.split(node)
-        rule = f"{split.subject(fitted.schema)} {split.condition(fitted.schema)}"
+        rule, yes_left = split.question(fitted.schema)
         odds = f"[odds {odds_text(float(tree.log_odds_split[node]))}, {n_rows}]"
-        sides = (("yes", tree.children_left[node]), ("no", tree.children_right[node]))
-        branches = "".join(f"<li>{name}: {draw(int(child))}</li>" for name, child in sides)
+        sides = tree.children_left[node], tree.children_right[node]
+        pairs = zip(("yes", "no"), sides if yes_left else sides[::-1], strict=True)
+        branches = "".join(f"<li>{name}: {draw(int(child))}</li>" for name, child in pairs)
         return (
             f"<details open><summary>{escaped(rule)} {faint(odds)}</summary>"
             f'<ul style="list-style:none;margin:0;padding-left:1.5em">{branches}</ul></details>'

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._words import summary_text
 from ..estimators import Model, fitted_tree_of
-from ..explain import Box, Categories, Demand, boxes_of
-from ..fitted import FittedTree
-from ..table import Column, Kind
+from ..explain import boxes_of, conditions_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def to_rules(model: Model) -> Rules:
     summaries = fitted.summaries(np.array([box.leaf for box in boxes]))
     return Rules(
         Rule(
-            conditions=tuple(_conditions(fitted, box)),
+            conditions=tuple(conditions_of(fitted.tree, fitted.schema, box)),
             n=int(fitted.tree.n_node_samples[box.leaf]),
             estimate={name: estimate for name, (estimate, _, _) in summary.items()},
             interval={name: (low, high) for name, (_, low, high) in summary.items()},
@@ -76,41 +72,3 @@ def to_rules(model: Model) -> Rules:
         )
         for box, summary in zip(boxes, summaries, strict=True)
     )
-
-
-def _conditions(fitted: FittedTree, box: Box) -> Iterator[str]:
-    schema = fitted.schema
-    for feature, demand in box.demands.items():
-        name, column = schema.name(feature), schema.columns[feature]
-        if demand.categories is None:
-            yield _range(name, demand, column)
-        else:
-            yield f"{name} {_set(demand, demand.categories, column)}"
-    for node, left in box.hyperplanes:
-        split = fitted.tree.split(node)
-        yield f"{split.subject(schema)} {split.condition(schema, left=left)}"
-
-
-def _range(name: str, demand: Demand, column: Column) -> str:
-    """Bounds of numbers, of ordered categories, or a truth value."""
-    if not demand.has_numbers:
-        return f"{name} is missing"
-    low, high = math.isfinite(demand.low), math.isfinite(demand.high)
-    if not low and not high:
-        return f"{name} is present"
-    or_missing = " or missing" if demand.missing and demand.missing_known else ""
-    if low and high and column.kind is not Kind.TRUTH:
-        return f"{column.bound_text(demand.low)} < {name} <= {column.bound_text(demand.high)}{or_missing}"
-    return f"{name} {column.condition(demand.high if high else demand.low, left=high)}{or_missing}"
-
-
-def _set(demand: Demand, categories: Categories, column: Column) -> str:
-    """The shorter of the two sets, with ``in`` or ``not in``; missing counts as a category where it occurred."""
-    names = column.category_texts()
-    inside = [name for name, here in zip(names, categories.here, strict=True) if here]
-    outside = [name for name, here in zip(names, categories.here, strict=True) if not here]
-    if demand.missing_known:
-        (inside if demand.missing else outside).append("missing")
-    if len(inside) <= len(outside):
-        return f"in {{{', '.join(inside)}}}"
-    return f"not in {{{', '.join(outside)}}}"

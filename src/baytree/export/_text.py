@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from .._words import odds_text
+import numpy as np
+
+from .._words import estimate_text, number_text, odds_text
 from ..estimators import Model, fitted_tree_of
 from ..fitted import FittedTree
 from ..tree import LEAF
+
+_MANY = 6  # classes: of more, not all probabilities are told
+_TOLD = 2
 
 
 def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) -> str:
@@ -16,7 +21,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     model
         A fitted tree; of a tree space its modal tree is drawn.
     decimals
-        Digits behind the point.
+        Most digits behind the point.
     max_depth
         Deepest level to draw; None for all.
 
@@ -27,9 +32,9 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> from baytree.export import to_text
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
-    petal width (cm) <= 0.800   [odds 10^38:1, n=150]
+    petal width (cm) <= 0.8   [odds 10^38:1, n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
-    └─ no:  petal width (cm) <= 1.750   [odds 10^18:1, n=100]
+    └─ no:  petal width (cm) <= 1.75   [odds 10^18:1, n=100]
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
@@ -47,26 +52,36 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
             lines.append(head + f"...  n={tree.n_node_samples[node]}")
             continue
         split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
-        condition = split.condition(schema, number=lambda value: _threshold(value, decimals))
-        lines.append(head + f"{split.subject(schema)} {condition}   [odds {odds}, n={tree.n_node_samples[node]}]")
-        stack.append((int(tree.children_right[node]), indent + "└─ no:  ", indent + " " * 8))
-        stack.append((int(tree.children_left[node]), indent + "├─ yes: ", indent + "│" + " " * 7))
+        question, yes_left = split.question(schema, lambda value: _threshold(value, decimals))
+        lines.append(head + f"{question}   [odds {odds}, n={tree.n_node_samples[node]}]")
+        sides = int(tree.children_left[node]), int(tree.children_right[node])
+        yes, no = sides if yes_left else sides[::-1]
+        stack.append((no, indent + "└─ no:  ", indent + " " * 8))
+        stack.append((yes, indent + "├─ yes: ", indent + "│" + " " * 7))
     return "\n".join(lines)
 
 
 def _threshold(value: float, decimals: int) -> str:
     """Digits behind the point, or as many in all where those would not tell much of a small or large number."""
     is_small, is_large = abs(value) < 10.0 ** (1 - decimals), abs(value) >= 1e7
-    return f"{value:.{decimals + 1}g}" if value != 0 and (is_small or is_large) else f"{value:.{decimals}f}"
+    if value != 0 and (is_small or is_large):
+        return f"{value:,.{decimals + 1}g}"
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _leaf(fitted: FittedTree, node: int, decimals: int) -> str:
-    """What a leaf predicts, and its posterior."""
+    """What a leaf predicts, and its posterior; of many classes the most probable ones."""
     tree = fitted.tree
-    numbers = ", ".join(f"{value:.{decimals + 3}g}" for value in tree.posterior[node])
-    if fitted.classes is not None:
-        probabilities = " ".join(f"{p:.{decimals}f}" for p in tree.value[node, 0])
-        predicted = f"{fitted.classes[tree.posterior[node].argmax()]}  p={probabilities}"
-    else:
-        predicted = " ".join(f"{value:.{decimals + 1}g}" for value in tree.value[node, 0])
-    return f"{predicted}   {fitted.outcome.family}({numbers})  n={tree.n_node_samples[node]}"
+    numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
+    rows = f"n={tree.n_node_samples[node]}"
+    if fitted.classes is None:
+        predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
+        return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
+    code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
+    if len(names) <= _MANY:
+        probabilities = " ".join(f"{own:.{decimals}f}" for own in p)
+        return f"{names[code]}  p={probabilities}   {fitted.outcome.family}({numbers})  {rows}"
+    order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
+    others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
+    return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"

@@ -1,10 +1,12 @@
-"""Fitted results: a tree, a tree space or a forest with its outcome, its schema and its classes.
+"""Fitted results: a tree, a tree space or a forest with its outcome, its schema, its classes and what it was fitted on.
 
 Estimators hold one; explanations, exports, plots, pages and files read nothing else.
 """
 
 from ._forest import FittedForest as FittedForest
+from ._trees import MISSING as MISSING
 from ._trees import Decisions as Decisions
+from ._trees import FittedOn as FittedOn
 from ._trees import FittedSpace as FittedSpace
 from ._trees import FittedTree as FittedTree
 from ._trees import Summary as Summary

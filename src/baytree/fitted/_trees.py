@@ -1,9 +1,10 @@
-"""A tree, or a tree space, with its outcome, its schema and its classes."""
+"""A tree, or a tree space, with its outcome, its schema, its classes and what it was fitted on."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -13,14 +14,36 @@ from scipy import sparse
 
 from .._typing import AnyArray, FloatArray, IntArray
 from .._words import number_text
+from ..decision import Decision
 from ..growth import put_in_order
 from ..mixtures import Mixture
 from ..outcomes import CategoricalOutcome, Outcome, RealOutcome
 from ..table import Rows, Schema
-from ..tree import Selection, Space, Tree, best_trees, draw_trees
+from ..tree import Selection, Space, Tree, as_space, best_trees, both_ways, draw_trees, nodes_by_depth
+
+MISSING = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
 
 # What a node predicts: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """What a result was fitted on, and when."""
+
+    n_rows: int  # that count: those of weight zero do not
+    n_columns: int
+    weight: float  # of all rows
+    fingerprint: str  # of the table, 64 hexadecimal digits: equal tables have the same
+    date: str  # of the fit, UTC: "2026-07-31T12:00:00Z"
+    version: str  # of baytree
+
+    def and_then(self, more: FittedOn) -> FittedOn:
+        """The same after rows were added to the posteriors."""
+        both = hashlib.sha256((self.fingerprint + more.fingerprint).encode())
+        return replace(
+            more, n_rows=self.n_rows + more.n_rows, weight=self.weight + more.weight, fingerprint=both.hexdigest()
+        )
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,9 @@ class FittedTree:
     schema: Schema
     classes: AnyArray | None = None  # None: numbers are predicted
     unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
+    fitted_on: FittedOn | None = None  # None: it was not fitted here
+    decision: Decision = field(default_factory=Decision)  # which class is predicted
+    missing: str = "majority"  # what is done with values that a split has not seen, MISSING has the ways
 
     @property
     def grown(self) -> Tree:
@@ -88,30 +114,69 @@ class FittedTree:
             self.schema.refuse_infinity(rows)
         return leaves
 
+    @cached_property
+    def _both_ways(self) -> FittedSpace | None:
+        """The tree as a space in which what a split has not seen goes both ways; None where it does not."""
+        if self.missing != "average":
+            return None
+        space = as_space(self.tree)
+        return FittedSpace(space, self.outcome, self.schema, self.classes, decision=self.decision, missing=self.missing)
+
+    @property
+    def routed(self) -> FittedTree | FittedSpace:
+        """The same predictions by splits alone: where what was not seen goes both ways, a space in which it does."""
+        return self if self._both_ways is None else self._both_ways.routed
+
+    def leaf_weights(self, rows: Rows, n_threads: int = 1) -> Iterator[sparse.csr_matrix]:
+        """How much each row belongs to each node, some rows at a time: to one leaf, or to several by `missing`."""
+        if self._both_ways is not None:
+            place = np.argsort(nodes_by_depth(self.tree), kind="stable")
+            yield from (part[:, place] for part in self._both_ways.leaf_weights(rows, n_threads))
+            return
+        leaves = self.leaves(rows, n_threads)
+        n_rows = len(leaves)
+        shape = (n_rows, self.tree.node_count)
+        yield sparse.csr_matrix((np.ones(n_rows), leaves, np.arange(n_rows + 1)), shape=shape)
+
     def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Class probabilities, or the expected outcome; shape (n_rows, n_values)."""
+        if self._both_ways is not None:
+            return self._both_ways.mean(rows, n_threads)
         return self.tree.value[:, 0].take(self.leaves(rows, n_threads), axis=0)
 
+    @cached_property
+    def node_codes(self) -> IntArray:
+        """The position of the class that each node decides for."""
+        return self.decision.codes(self.tree.value[:, 0])
+
     def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
-        """The position of the most probable class of each row; ties go to the first."""
-        return np.argmax(self.tree.posterior, axis=1)[self.leaves(rows, n_threads)]
+        """The position of the class that is decided for, one for each row."""
+        if self._both_ways is not None:
+            return self._both_ways.class_codes(rows, n_threads)
+        return self.node_codes[self.leaves(rows, n_threads)]
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities, shape (n_rows, n_classes, n_quantiles)."""
+        if self._both_ways is not None:
+            return self._both_ways.class_quantiles(rows, quantiles, n_threads)
         leaves = self.leaves(rows, n_threads)
         return self._by_leaf(leaves, lambda posterior: class_outcome(self.outcome).quantiles(posterior, quantiles))
 
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Any:
         """The distribution of each row's outcome, or of its mean: one frozen, vectorised scipy.stats distribution."""
+        if self._both_ways is not None:
+            return self._both_ways.distribution(rows, kind, n_threads)
         return distribution_of(self.outcome, kind)(self.tree.posterior.take(self.leaves(rows, n_threads), axis=0))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Any]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         posterior = self.tree.posterior.take(self.leaves(rows), axis=0)
-        return lambda outcome: outcome.distribution(posterior)
+        return lambda outcome: outcome.cdf(posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
+        if self._both_ways is not None:
+            return self._both_ways.quantiles(rows, quantiles, kind, n_threads)
 
         def of_leaves(posterior: FloatArray) -> FloatArray:
             distribution = distribution_of(self.outcome, kind)(posterior)
@@ -121,6 +186,8 @@ class FittedTree:
 
     def std(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Standard deviation of each row's outcome."""
+        if self._both_ways is not None:
+            return self._both_ways.std(rows, n_threads)
         return self._by_leaf(self.leaves(rows, n_threads), real_outcome(self.outcome).std)
 
     def _by_leaf(self, leaves: IntArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -154,7 +221,7 @@ class FittedTree:
     def decisions(self) -> Decisions:
         """What each node decides: its class, or whether its estimate is above that of the root."""
         if self.classes is not None:
-            code = np.argmax(self.tree.posterior, axis=1)
+            code = self.node_codes
             return Decisions(code, self.class_names, self.tree.value[np.arange(len(code)), 0, code])
         estimate = self.tree.value[:, 0, 0]
         overall = number_text(float(estimate[0]))
@@ -184,6 +251,9 @@ class FittedSpace:
     schema: Schema
     classes: AnyArray | None = None
     monotonic: IntArray | None = None  # what its trees are held to
+    fitted_on: FittedOn | None = None
+    decision: Decision = field(default_factory=Decision)  # which class is predicted
+    missing: str = "majority"  # what is done with values that a split has not seen
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -203,7 +273,8 @@ class FittedSpace:
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
         tree = put_in_order(selection.to_tree(self.space), self.monotonic)
-        return FittedTree(tree, self.outcome, self.schema, self.classes)
+        result = FittedTree(tree, self.outcome, self.schema, self.classes, fitted_on=self.fitted_on)
+        return replace(result, decision=self.decision, missing=self.missing)
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees, best first, with the log of prior times likelihood of each."""
@@ -217,7 +288,7 @@ class FittedSpace:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in ("space", "outcome", "schema", "classes", "monotonic")}
+        return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
 
     def best_trees(self, n_trees: int) -> list[FittedTree]:
         """The most probable trees, best first."""
@@ -240,7 +311,17 @@ class FittedSpace:
     def leaf_weights(self, rows: Rows, n_threads: int = 1) -> Iterator[sparse.csr_matrix]:
         """How probably each row ends in each node, some rows at a time."""
         self.schema.refuse_infinity(rows)
-        return self.space.leaf_weights(rows, n_threads)
+        return self._routed.leaf_weights(rows, n_threads)
+
+    @property
+    def routed(self) -> FittedTree | FittedSpace:
+        """The same predictions by splits alone: both ways of what was not seen are splits of the space."""
+        return replace(self, space=self._routed, missing="majority")
+
+    @cached_property
+    def _routed(self) -> Space:
+        """The space that rows are sent through."""
+        return both_ways(self.space) if self.missing == "average" else self.space
 
     def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Class probabilities, or the expected outcome, averaged over all trees; shape (n_rows, n_values)."""
@@ -249,8 +330,8 @@ class FittedSpace:
         return average if self.classes is None else average / average.sum(axis=1, keepdims=True)
 
     def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
-        """The position of the most probable class of each row; ties go to the first."""
-        return np.argmax(self.mean(rows, n_threads), axis=1)
+        """The position of the class that is decided for, one for each row."""
+        return self.decision.codes(self.mean(rows, n_threads))
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
@@ -267,10 +348,17 @@ class FittedSpace:
         weights, posterior = self.mixture(rows, n_threads)
         return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior))
 
-    def predictive(self, rows: Rows) -> Callable[[RealOutcome], Mixture]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
+    def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights, posterior = self.mixture(rows)
-        return lambda outcome: Mixture(weights, partial(of_nodes, outcome.distribution, posterior))
+        parts = weights.tocoo()
+        posterior, at = posterior[parts.col], y[parts.row]
+
+        def cdf(outcome: RealOutcome) -> FloatArray:
+            values = parts.data * outcome.cdf(posterior, at)
+            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+        return cdf
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

@@ -8,6 +8,7 @@ from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
+from ._normal import NormalOutcome as NormalOutcome
 from ._registry import OUTCOMES as OUTCOMES
 from ._registry import REGRESSION_OUTCOMES as REGRESSION_OUTCOMES
 from ._registry import Family as Family

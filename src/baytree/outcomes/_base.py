@@ -127,6 +127,10 @@ class RealOutcome(Outcome):
     def distribution(self, posterior: FloatArray) -> Any:
         """Predictive distribution of the outcome: a frozen scipy.stats distribution."""
 
+    def cdf(self, posterior: FloatArray, y: FloatArray) -> FloatArray:
+        """The predictive distribution function at y."""
+        return np.asarray(self.distribution(posterior).cdf(y))
+
     @abstractmethod
     def mean_distribution(self, posterior: FloatArray) -> Any:
         """Posterior distribution of the outcome's mean."""

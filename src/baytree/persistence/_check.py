@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray
+from ..decision import Decision
+from ..fitted import MISSING, FittedOn
 from ..outcomes import CategoricalOutcome, Outcome
 from ..table import Kind, Schema
 from ..tree import LEAF, NO_SPLIT, RAGGED, RAGGED_NAMES, Space, SplitArrays, SplitKind, Tree
 
 _WHOLE = {"children_left", "children_right", "feature", "n_node_samples", "depth", "choice_start"}
 _TRUTH = {"missing_go_to_left", "has_missing", "unseen_go_to_left", "complete"}
+_FACTS = {
+    "fingerprint": r"[0-9a-f]{64}",
+    "date": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ",
+    "version": r"[0-9A-Za-z.+-]{1,60}",
+}
 _NOT_NAN = ("log_prior_split", "log_likelihood_split", "log_odds_split", "log_ceiling")
 
 
@@ -31,6 +39,35 @@ def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
     if len(set(categories.tolist())) != len(categories):
         raise ValueError("a category is there twice")
     return categories
+
+
+def check_fitted_on(fitted_on: FittedOn | None, schema: Schema) -> None:
+    """Refuse facts that cannot be those of a fit."""
+    if fitted_on is None:
+        return
+    whole = type(fitted_on.n_rows) is int and fitted_on.n_rows > 0 and fitted_on.n_columns == schema.n_features
+    if not whole or not isinstance(fitted_on.weight, float) or not 0 < fitted_on.weight < np.inf:
+        raise ValueError("the size of what the model was fitted on is wrong")
+    for name, pattern in _FACTS.items():
+        text = getattr(fitted_on, name)
+        if not isinstance(text, str) or re.fullmatch(pattern, text, re.ASCII) is None:
+            raise ValueError(f"the {name} of what the model was fitted on is wrong")
+
+
+def check_rules(decision: Decision, missing: Any, classes: AnyArray | None) -> None:
+    """Refuse rules of decision, and for values that were not seen, that no fit would make."""
+    if missing not in MISSING:
+        raise ValueError("what is done with missing values is not known")
+    costs, threshold, n_classes = decision.costs, decision.threshold, 0 if classes is None else len(classes)
+    if decision.positive not in (0, 1) or isinstance(decision.positive, bool):
+        raise ValueError("the class that the threshold is for is not one of two")
+    if threshold is not None and not (isinstance(threshold, float) and 0 < threshold < 1 and n_classes == 2):
+        raise ValueError("the threshold of the decision is out of range")
+    if costs is None:
+        return
+    right = isinstance(costs, np.ndarray) and costs.dtype == np.float64 and costs.shape == (n_classes, n_classes)
+    if not right or threshold is not None or not np.all(np.isfinite(costs)):
+        raise ValueError("the costs of the decision are not all there")
 
 
 def check_outcome(outcome: Outcome, classes: Any) -> None:
@@ -85,6 +122,19 @@ def check_tree(tree: Tree, schema: Schema, outcome: Outcome, classes: AnyArray |
     if not np.all((posterior >= 0) & (posterior <= 1)) or not np.allclose(posterior.sum(axis=1), 1):
         raise ValueError("the shares of the features do not sum to one")
     _check_splits(tree, schema)
+
+
+def check_pruning(tree: Tree, unpruned: Tree) -> None:
+    """Refuse a tree that is not the top of the one it was pruned from."""
+    place = [0] * tree.node_count
+    for node in tree.internal_nodes.tolist():  # parents come before their children
+        for children in ("children_left", "children_right"):
+            below = int(getattr(unpruned, children)[place[node]])
+            if below == LEAF:
+                raise ValueError("the tree is no pruning of the one that was grown")
+            place[int(getattr(tree, children)[node])] = below
+    if any(tree.split(node) != unpruned.split(place[node]) for node in tree.internal_nodes.tolist()):
+        raise ValueError("the tree is no pruning of the one that was grown")
 
 
 def check_space(space: Space, schema: Schema, outcome: Outcome, classes: AnyArray | None) -> None:

@@ -1,29 +1,47 @@
-"""The document of a model: what it holds, and how it is read with care."""
+"""The document of a model: what it holds, and how it is read with care. docs/model_files.md describes it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from ..fitted import Fitted, FittedSpace, FittedTree
+from .._validation import shown
+from ..decision import Decision
+from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
 from ..tree import Space, Tree
-from ._check import check_categories, check_outcome, check_space, check_tree
-from ._values import decode, encode
+from ._check import (
+    check_categories,
+    check_fitted_on,
+    check_outcome,
+    check_pruning,
+    check_rules,
+    check_space,
+    check_tree,
+)
+from ._error import ModelFileError
+from ._values import Decoder, encode, encode_beside
 
 FORMAT = "baytree model"
 FORMAT_VERSION = 1
 
 
-def document_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> dict[str, Any]:
-    """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data."""
+def document_of(
+    estimator: str, parameters: dict[str, Any], fitted: Fitted, beside: dict[str, bytes] | None = None
+) -> dict[str, Any]:
+    """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data.
+
+    The arrays of the tree or the space are part of the document, or put `beside` it as bytes.
+    """
     grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
+    unpruned = fitted.unpruned if isinstance(fitted, FittedTree) else None
     state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -37,10 +55,13 @@ def document_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> d
             "name": fitted.outcome.name,
             "state": {name: encode(value) for name, value in state.items()},
         },
+        "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
+        "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
+        "missing": fitted.missing,
         "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
         "grown": "tree" if isinstance(fitted, FittedTree) else "space",
-        "arrays": _encode_arrays(grown),
-        "unpruned": _encode_arrays(fitted.unpruned) if isinstance(fitted, FittedTree) and fitted.unpruned else None,
+        "arrays": _encode_arrays(grown, "arrays", beside),
+        "unpruned": None if unpruned is None else _encode_arrays(unpruned, "unpruned", beside),
     }
     return document | {"sha256": _checksum(document)}
 
@@ -52,52 +73,74 @@ def _checksum(document: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_document(document: Any, known: Mapping[str, Iterable[str]]) -> tuple[str, dict[str, Any], Fitted]:
+def read_document(
+    document: Any, known: Mapping[str, Iterable[str]], beside: Mapping[str, bytes] | None = None
+) -> tuple[str, dict[str, Any], Fitted]:
     """The class of the estimator, its parameters and what it found; `known` are the classes and their parameters."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError("This is not a baytree model: it lacks the mark of one.")
-    if document.get("version") != FORMAT_VERSION or isinstance(document["version"], bool):
-        raise ValueError(
-            f"The model has format version {document.get('version')!r}, this baytree reads {FORMAT_VERSION}: upgrade "
-            "baytree, or fit the model again."
-        )
+        raise ModelFileError("This is not a baytree model: it lacks the mark of one.")
+    _check_version(document.get("version"))
     try:
         if document["sha256"] != _checksum(document):
             raise ValueError("its checksum does not fit what it holds")  # noqa: TRY301
-        return _read(document, known)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
-        raise ValueError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _read(document, known, Decoder(beside))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ModelFileError(f"The baytree model is damaged: {type(error).__name__}: {error}") from error
 
 
-def _read(document: dict[str, Any], known: Mapping[str, Iterable[str]]) -> tuple[str, dict[str, Any], Fitted]:
+def _check_version(version: Any) -> None:
+    if type(version) is int and version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"The model has format version {shown(version)}, but this baytree reads {FORMAT_VERSION} and older: "
+            "upgrade baytree."
+        )
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"The baytree model is damaged: its format version is {shown(version)}.")
+
+
+def _read(
+    document: dict[str, Any], known: Mapping[str, Iterable[str]], decoder: Decoder
+) -> tuple[str, dict[str, Any], Fitted]:
     estimator = document["estimator"]
-    parameters = {name: decode(value) for name, value in document["parameters"].items()}
+    parameters = decoder.decode_all(document["parameters"])
     if set(parameters) != set(known[estimator]):
         raise ValueError("the parameters are not those of the estimator")
-    schema, classes = _read_schema(document["schema"]), decode(document["classes"])
-    state = {name: decode(value) for name, value in document["outcome"]["state"].items()}
+    schema, classes = _read_schema(document["schema"], decoder), decoder.decode(document["classes"])
+    state = decoder.decode_all(document["outcome"]["state"])
     outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)
     check_outcome(outcome, classes)
-    arrays, unpruned = _decode_arrays(document["arrays"]), document["unpruned"]
-    monotonic = decode(document["monotonic"])
+    fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
+    check_fitted_on(fitted_on, schema)
+    decision = Decision(**decoder.decode_all(document["decision"]))
+    rules: dict[str, Any] = {"fitted_on": fitted_on, "decision": decision, "missing": document["missing"]}
+    check_rules(decision, document["missing"], classes)
+    arrays, unpruned = _decode_arrays(document["arrays"], decoder), document["unpruned"]
+    monotonic = decoder.decode(document["monotonic"])
     if document["grown"] == "tree":
-        trees = [Tree(**arrays)] + ([] if unpruned is None else [Tree(**_decode_arrays(unpruned))])
-        for tree in trees:
-            check_tree(tree, schema, outcome, classes)
-        return estimator, parameters, FittedTree(trees[0], outcome, schema, classes, *trees[1:])
+        tree = Tree(**arrays)
+        check_tree(tree, schema, outcome, classes)
+        grown = None if unpruned is None else Tree(**_decode_arrays(unpruned, decoder))
+        if grown is not None:
+            check_tree(grown, schema, outcome, classes)
+            check_pruning(tree, grown)
+        return estimator, parameters, FittedTree(tree, outcome, schema, classes, grown, **rules)
     space = Space(**arrays, n_features=schema.n_features)
     check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
-    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic)
+    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, **rules)
 
 
-def _encode_arrays(grown: Tree | Space) -> dict[str, Any]:
-    return {name: encode(array) for name, array in grown.arrays().items()}
+def _encode_arrays(grown: Tree | Space, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
+    return {
+        name: encode(array) if beside is None else encode_beside(array, f"{folder}/{name}", beside)
+        for name, array in grown.arrays().items()
+    }
 
 
-def _decode_arrays(document: dict[str, Any]) -> dict[str, Any]:
-    arrays = {name: decode(value) for name, value in document.items()}
+def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+    arrays = decoder.decode_all(document)
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{name} is not an array")
@@ -112,10 +155,10 @@ def _encode_schema(schema: Schema) -> dict[str, Any]:
     }
 
 
-def _read_schema(document: dict[str, Any]) -> Schema:
+def _read_schema(document: dict[str, Any], decoder: Decoder) -> Schema:
     names, kinds = document["names"], [Kind(kind) for kind in document["kinds"]]
     if names is not None and (len(names) != len(kinds) or not all(isinstance(name, str) for name in names)):
         raise ValueError("the names of the columns are not all there")
     pairs = zip(kinds, document["categories"], strict=True)
-    columns = tuple(Column(kind, check_categories(kind, decode(categories))) for kind, categories in pairs)
+    columns = tuple(Column(kind, check_categories(kind, decoder.decode(categories))) for kind, categories in pairs)
     return Schema(columns, None if names is None else tuple(names))

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import struct
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
-from ..fitted import Fitted
+from ..fitted import Fitted, FittedTree
 from ._document import document_of
+from ._error import ModelFileError
+
+_MOST_VALUES_AS_TEXT = 2**16
+_DOCUMENT = "model.json"
+# What zipfile and json raise where bytes are not what they should be.
+_ERRORS = (
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+)
 
 
 def write_text(path: str | Path, text: str) -> Path:
     """Write a text file; where that fails, a file of the same name stays as it was."""
+    return _write(path, text.encode())
+
+
+def _write(path: str | Path, content: bytes) -> Path:
     path = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
         Path(beside).replace(path)
     except BaseException:
@@ -34,13 +59,50 @@ def _umask() -> int:
 
 
 def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path: str | Path) -> None:
-    """Write a fitted estimator, given by the name of its class, its parameters and what it found."""
-    write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
+    """Write a fitted estimator, given by the name of its class, its parameters and what it found.
+
+    A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
+    """
+    grown = fitted.grown if isinstance(fitted, FittedTree) else fitted.space
+    if sum(array.size for array in grown.arrays().values()) <= _MOST_VALUES_AS_TEXT:
+        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
+        return
+    beside: dict[str, bytes] = {}
+    document = document_of(estimator, parameters, fitted, beside)
+    _write(path, _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside}))
 
 
-def read_file(path: str | Path) -> Any:
-    """Read the document in a model file."""
+def _archive(members: dict[str, bytes]) -> bytes:
+    """A zip archive, not compressed: what compression writes depends on its version."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, member in members.items():
+            archive.writestr(zipfile.ZipInfo(name), member)
+    return content.getvalue()
+
+
+def read_file(path: str | Path) -> tuple[Any, dict[str, bytes]]:
+    """Read the document in a model file, and what is beside it."""
+    return read_content(Path(path).read_bytes(), str(path))
+
+
+def read_content(content: bytes, name: str) -> tuple[Any, dict[str, bytes]]:
+    """The same of what is in a file of some name."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{str(path)!r} is not a baytree model: it is not a JSON file ({error}).") from None
+        beside = _members(content) if content.startswith(b"PK") else {_DOCUMENT: content}
+        return json.loads(beside.pop(_DOCUMENT).decode()), beside
+    except _ERRORS as error:
+        raise ModelFileError(
+            f"{name!r} is not a baytree model: it is neither a JSON file nor an archive of one ({error})."
+        ) from None
+
+
+def _members(content: bytes) -> dict[str, bytes]:
+    """What an archive holds, if it is one as `_archive` writes it: so nothing is larger than the file."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):
+            raise ValueError("its members are compressed or encrypted")
+        if sum(entry.file_size for entry in entries) > len(content) or len({*archive.namelist()}) < len(entries):
+            raise ValueError("its members overlap")
+        return {entry.filename: archive.read(entry) for entry in entries}

@@ -2,10 +2,14 @@
 
 from . import _canvas as _canvas  # first: it says what is missing where matplotlib is
 from ._calibration import calibration as calibration
+from ._confusion import confusion as confusion
 from ._features import feature_posterior as feature_posterior
+from ._intervals import intervals as intervals
 from ._leaves import leaves as leaves
 from ._partitions import partition_posterior as partition_posterior
 from ._regression import regression as regression
+from ._roc import roc as roc
+from ._subgroups import subgroups as subgroups
 from ._surface import surface as surface
 from ._tree import tree as tree
 from ._trees import trees as trees

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from scipy import stats
-from sklearn.utils.validation import check_consistent_length
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_integer, shown
 from ..estimators import Model, fitted_of, read_rows
 from ._canvas import GREY, axes_of, class_colour, open_frame
+from ._rows import labels_of
 from ._words import wrapped
 
 _MOST_INSIDE = 3  # names in a legend that hides nothing
+_MOST_CURVES = 6
 _STRIP = 0.2  # below zero, for the histogram of the predictions
 
 
@@ -33,7 +34,8 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     bins
         Number of bins of equal width.
     label
-        Class whose probability is drawn; None: the second of two, or each of more.
+        Class whose probability is drawn; None: the second of two, or each of more. Of many classes those with most rows
+        are drawn, and all others together.
     ax
         Axes to draw on; None: a new figure.
 
@@ -42,26 +44,31 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     matplotlib Axes
     """
     fitted = fitted_of(model)
-    if fitted.classes is None:
-        raise TypeError(f"calibration needs a classifier: {type(model).__name__} predicts no probabilities.")
+    outcomes, classes = labels_of("calibration", fitted, X, y)
     bins = check_integer("bins", bins, low=1)
-    outcomes = np.asarray(y)
-    check_consistent_length(X, outcomes)
-    unknown = outcomes[~np.isin(outcomes, fitted.classes)]
-    if len(unknown) > 0:
-        raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
-    chosen = _chosen(fitted.classes.tolist(), label)
+    chosen = _chosen(classes.tolist(), label)
     probability = fitted.mean(read_rows(model, X))
-    ax = axes_of(ax, size=(5.0, 5.0))
+    ax = axes_of(ax, size=(5.0, 5.6 if len(chosen) > _MOST_INSIDE else 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
+    happened = outcomes[:, None] == classes[None, :]
+    rest: list[int] = []
+    if len(chosen) > _MOST_CURVES:
+        common = sorted(chosen, key=lambda position: -int(happened[:, position].sum()))
+        chosen, rest = sorted(common[: _MOST_CURVES - 1]), common[_MOST_CURVES - 1 :]
+    parts = [([position], class_colour(i), fitted.class_names[position]) for i, position in enumerate(chosen)]
+    if len(classes) <= _MOST_CURVES:
+        parts = [([position], class_colour(position), fitted.class_names[position]) for position in chosen]
+    parts += [(rest, GREY, f"each of {len(rest)} others")] if rest else []
     lines = []
-    for i, position in enumerate(chosen):
-        happened = np.asarray(outcomes == fitted.classes[position])
-        shift = (i - (len(chosen) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
-        lines.append(_draw_class(ax, probability[:, position], happened, bins, class_colour(position), shift))
-    names = [wrapped(f"probability of {fitted.class_names[position]}", 2.6, 9, 2) for position in chosen]
-    beside = {"bbox_to_anchor": (1.0, 1.0)} if len(names) > _MOST_INSIDE else {}
-    ax.legend(lines, names, frameon=False, fontsize=9, loc="upper left", **beside)
+    for i, (positions, colour, _) in enumerate(parts):
+        shift = (i - (len(parts) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
+        own = probability[:, positions].ravel(), happened[:, positions].ravel()
+        lines.append(_draw_class(ax, *own, bins, colour, shift))
+    names = [wrapped(f"probability of {name}", 2.6, 9, 2) for *_, name in parts]
+    place = (
+        {"loc": "upper left"} if len(names) <= _MOST_INSIDE else {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
+    )
+    ax.legend(lines, names, frameon=False, fontsize=9, ncols=1 if len(names) <= _MOST_INSIDE else 2, **place)
     ax.set(xlim=(-0.02, 1.02), ylim=(-_STRIP - 0.04, 1.02), xlabel="predicted probability")
     ax.set_ylabel("observed frequency, with 90 % intervals")
     ax.set_yticks(np.linspace(0, 1, 6))

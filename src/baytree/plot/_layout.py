@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from .._typing import IntArray
 from ..tree import Tree
 
 
@@ -25,31 +22,52 @@ class Box:
         return self.top - self.height
 
 
-def drawn_nodes(tree: Tree, max_depth: int | None) -> IntArray:
+def opened(tree: Tree, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
+    """The nodes whose split is drawn: down to a depth, those with most rows first, until there are so many ends."""
+    found: set[int] = set()
+    candidates = [0]
+    while candidates and (max_leaves is None or len(found) + 1 < max_leaves):
+        candidates.sort(key=lambda node: (-int(tree.n_node_samples[node]), node))
+        node = candidates.pop(0)
+        if tree.is_leaf[node] or tree.depth[node] == max_depth:
+            continue
+        found.add(node)
+        candidates += [int(tree.children_left[node]), int(tree.children_right[node])]
+    return frozenset(found)
+
+
+def drawn_nodes(tree: Tree, split: frozenset[int]) -> list[int]:
     """The nodes that are drawn, in depth-first order."""
-    return np.flatnonzero(tree.depth <= (tree.max_depth if max_depth is None else max_depth))
+    return [node for node in range(tree.node_count) if node == 0 or int(tree.parents[node]) in split]
 
 
-def is_end(tree: Tree, node: int, max_depth: int | None) -> bool:
-    """Whether nothing is drawn below a node."""
-    return bool(tree.is_leaf[node] or tree.depth[node] == max_depth)
+def leaves_below(tree: Tree, node: int) -> int:
+    """How many leaves a node has."""
+    stack, found = [node], 0
+    while stack:
+        at = stack.pop()
+        if tree.is_leaf[at]:
+            found += 1
+        else:
+            stack += [int(tree.children_left[at]), int(tree.children_right[at])]
+    return found
 
 
 def place(
-    tree: Tree, sizes: dict[int, tuple[float, float]], max_depth: int | None, *, slot: float, gap: float
+    tree: Tree, sizes: dict[int, tuple[float, float]], split: frozenset[int], *, slot: float, gap: float
 ) -> dict[int, Box]:
     """Place boxes of given sizes.
 
     Every end has a slot of its own. A parent is half a slot or more from either child, and so a slot or more from the
     edges of its subtree's room: boxes up to two slots wide never meet.
     """
-    ends = [node for node in sizes if is_end(tree, node, max_depth)]
+    ends = [node for node in sizes if node not in split]
     middle = {node: (i + 0.5) * slot for i, node in enumerate(ends)}
     for node in reversed(sizes):  # children come after their parents
         if node not in middle:
             left, right = int(tree.children_left[node]), int(tree.children_right[node])
             middle[node] = (middle[left] + middle[right]) / 2
-    tops = _tops(tree, {node: size for node, size in sizes.items() if not is_end(tree, node, max_depth)}, gap)
+    tops = _tops(tree, {node: size for node, size in sizes.items() if node in split}, gap)
     return {node: Box(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
 
 

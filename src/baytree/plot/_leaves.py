@@ -6,23 +6,29 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
 
+from .._validation import check_optional_integer
 from ..estimators import Model, fitted_tree_of
+from ..explain import boxes_of, conditions_of
 from ..fitted import FittedTree
 from ._canvas import BLACK, axes_of, open_frame
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrapped
 
 _ROW = 0.36  # height of a leaf, in inches
+_LABEL = 3.4  # width of a rule, in inches
 
 
-def leaves(model: Model, *, ax: Any = None) -> Axes:
-    """Draw what every leaf knows, in the order of their estimates, with 90 % intervals and numbers of rows.
+def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes:
+    """Draw what every leaf knows, in the order of their estimates, with its rule, rows and 90 % interval.
 
     Parameters
     ----------
     model
         A fitted tree; of a tree space its modal tree is drawn.
+    max_leaves
+        Most leaves to draw, those with most rows; None: all.
     ax
         Axes to draw on; None: a new figure, as high as the leaves need.
 
@@ -31,18 +37,24 @@ def leaves(model: Model, *, ax: Any = None) -> Axes:
     matplotlib Axes
     """
     fitted = fitted_tree_of(model)
-    posteriors = posteriors_of(fitted, np.flatnonzero(fitted.tree.is_leaf))
+    every = np.flatnonzero(fitted.tree.is_leaf)
+    most = check_optional_integer("max_leaves", max_leaves, low=1)
+    drawn = every[np.argsort(-fitted.tree.n_node_samples[every], kind="stable")[:most]]
+    posteriors = posteriors_of(fitted, np.sort(drawn))
     order = _ordered(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
-    ax = axes_of(ax, size=(6.0, min(1.2 + row * len(order), 100.0)))
+    ax = axes_of(ax, size=(8.5, min(1.2 + row * len(order), 100.0)))
     for place, node in enumerate(order):
         _draw_leaf(ax, place, posteriors.nodes[node])
     if posteriors.classes:
         _write_legend(ax, posteriors)
-    _write_labels(ax, fitted, order)
+    _write_labels(ax, fitted, order, posteriors)
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
     ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
-    ax.set_title("What does each leaf know?", fontsize=10)
+    left_out = f"\n(the {len(order)} leaves with most rows, of {len(every)})" if len(order) < len(every) else ""
+    ax.set_title(f"What does each leaf know?{left_out}", fontsize=10)
+    if posteriors.is_share:
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0, 0, " %"))
     open_frame(ax, left=False)
     return ax
 
@@ -75,9 +87,15 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot(estimate.value, y, "o", color=estimate.colour, mec=edge, mew=0.5, ms=4, clip_on=False)
 
 
-def _write_labels(ax: Axes, fitted: FittedTree, order: list[int]) -> None:
-    n_rows = fitted.tree.n_node_samples
-    ax.set_yticks(np.arange(len(order)), [f"leaf {node}, n = {n_rows[node]}" for node in order], fontsize=9)
+def _write_labels(ax: Axes, fitted: FittedTree, order: list[int], posteriors: Posteriors) -> None:
+    """The rule of every leaf, with its rows; of many classes the class before it."""
+    boxes = {box.leaf: box for box in boxes_of(fitted.tree, fitted.schema)}
+    labels = []
+    for node in order:
+        rule = " and ".join(conditions_of(fitted.tree, fitted.schema, boxes[node])) or "all rows"
+        says = f"{posteriors.nodes[node].says[0]}: " if posteriors.of_its_class else ""
+        labels.append(wrapped(f"n = {fitted.tree.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
+    ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)
 
 
 def _write_legend(ax: Axes, posteriors: Posteriors) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from .._typing import AnyArray
 from .._validation import shown
 from .._words import category_text
-from ..estimators import partition_space
+from ..estimators import fitted_of, partition_space, read_rows
 from ..table import Schema, as_table, is_frame
 from ..tree import SplitKind
 from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
@@ -39,7 +39,8 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
     ax
         Axes to draw on; None: a new figure.
     **options
-        As in `baytree.partition_space`: ``outcome``, ``prior``, ``partition_prior`` and so on.
+        As in `baytree.partition_space`: ``model``, a fitted model whose settings count, or ``outcome``, ``prior``,
+        ``partition_prior`` and so on.
 
     Returns
     -------
@@ -65,6 +66,9 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
 
 def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
     """The column as a model would read it."""
+    if options.get("model") is not None:
+        model = options["model"]
+        return Table(fitted_of(model).schema, read_rows(model, X)).feature("feature", feature)
     table = as_table(X)
     names = [str(name) for name in table.columns] if is_frame(table) and hasattr(table, "columns") else None
     rows, schema = Schema.learn(table, options.get("categorical_features", "from_dtype"), names)

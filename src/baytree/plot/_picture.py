@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from .._words import odds_text
 from ..fitted import FittedTree
 from ._canvas import BLACK, GREY
-from ._layout import Box, drawn_nodes, is_end, place
-from ._posteriors import NodePosterior, Posteriors, posteriors_of
+from ._layout import Box, drawn_nodes, leaves_below, place
+from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
 from ._words import plain, text_width, wrapped
 
 _LINE = 1.25  # height of a line of text, in font sizes
@@ -52,27 +52,28 @@ SMALL = Style(slot=0.72, picture=0.32, gap=0.22, size=7, details=False)
 class TreePicture:
     """The texts of a tree's nodes and the places of their boxes."""
 
-    def __init__(self, fitted: FittedTree, max_depth: int | None, style: Style) -> None:
+    def __init__(self, fitted: FittedTree, split: frozenset[int], style: Style) -> None:
         self.tree = fitted.tree
         self.schema = fitted.schema
         self.style = style
-        nodes = drawn_nodes(self.tree, max_depth)
-        self.ends = {int(node) for node in nodes if is_end(self.tree, int(node), max_depth)}
+        nodes = drawn_nodes(self.tree, split)
+        self.ends = {node for node in nodes if node not in split}
         self.posteriors: Posteriors = posteriors_of(fitted, np.array(sorted(self.ends)))
-        self.texts = {int(node): self._text(int(node)) for node in nodes}
+        self.texts = {node: self._text(node) for node in nodes}
         sizes = {node: self._size(node, text) for node, text in self.texts.items()}
-        self.boxes = place(self.tree, sizes, max_depth, slot=style.slot, gap=style.gap)
+        self.boxes = place(self.tree, sizes, split, slot=style.slot, gap=style.gap)
         self.width = max(box.x for box in self.boxes.values()) + style.slot / 2
         self.height = -min(box.bottom for box in self.boxes.values())
 
     def _text(self, node: int) -> str:
-        rows = f"n = {self.tree.n_node_samples[node]}"
+        rows = f"n = {self.tree.n_node_samples[node]:,}"
         if node in self.ends:
-            more = [] if self.tree.is_leaf[node] else ["…"]
+            more = [] if self.tree.is_leaf[node] else [f"… {leaves_below(self.tree, node):,} leaves"]
             return "\n".join([*self._end_lines(self.posteriors.nodes[node]), rows, *more])
         width = self.style.split_width - 2 * _PADDING
-        split = self.tree.split(node)
-        rule = self._rule(split.subject(self.schema), split.condition(self.schema), width)
+        question, _ = self.tree.split(node).question(self.schema)
+        subject = self.tree.split(node).subject(self.schema)
+        rule = self._rule(subject, question.removeprefix(f"{subject} "), width)
         if not self.style.details:
             return rule
         odds = odds_text(float(self.tree.log_odds_split[node]))
@@ -109,9 +110,10 @@ class TreePicture:
     def _draw_branches(self, ax: Axes, node: int, boxes: dict[int, Box], scale: float) -> None:
         """Lines to the children, with what sends a row there."""
         parent = boxes[node]
+        words = ("yes", "no") if self.tree.split(node).question(self.schema)[1] else ("no", "yes")
         for child, word, side in (
-            (boxes[int(self.tree.children_left[node])], "yes", "right"),
-            (boxes[int(self.tree.children_right[node])], "no", "left"),
+            (boxes[int(self.tree.children_left[node])], words[0], "right"),
+            (boxes[int(self.tree.children_right[node])], words[1], "left"),
         ):
             fork = child.top + 0.6 * self.style.gap
             way = [parent.x, parent.x, child.x, child.x], [parent.bottom, fork, fork, child.top]
@@ -155,7 +157,9 @@ def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, 
 
     span = posteriors.high - posteriors.low
     main = posterior.estimates[posterior.main]
-    if posteriors.classes:
+    if posteriors.of_its_class:
+        _draw_one_bar(ax, main, room, scale)
+    elif posteriors.classes:
         _draw_bars(ax, posterior, room, scale)
     elif posterior.curve is not None:
         values, density = posterior.curve
@@ -164,6 +168,18 @@ def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, 
         ax.plot(across(values), heights, color=main.colour, lw=scale, zorder=3)
     elif np.isfinite(main.value):
         ax.plot(across(main.value), room.bottom, "o", color=main.colour, markersize=4 * scale, zorder=3)
+
+
+def _draw_one_bar(ax: Axes, estimate: Estimate, room: Box, scale: float) -> None:
+    """A bar from the left, as long as a probability."""
+    left, middle, height = room.x - room.width / 2, room.bottom + 0.5 * room.height, 0.36 * room.height
+    ax.add_patch(
+        Rectangle(
+            (left, middle - height / 2), estimate.value * room.width, height, color=estimate.colour, lw=0, zorder=3
+        )
+    )
+    ends = [left + end * room.width for end in (estimate.low, estimate.high)]
+    ax.plot(ends, [middle, middle], color=BLACK, lw=0.8 * scale, zorder=4)
 
 
 def _draw_bars(ax: Axes, posterior: NodePosterior, room: Box, scale: float) -> None:

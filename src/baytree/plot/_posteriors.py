@@ -9,11 +9,13 @@ import numpy as np
 from scipy import stats
 
 from .._typing import FloatArray, IntArray
+from .._words import estimate_text, percent_text, range_text
 from ..fitted import FittedTree, class_outcome, distribution_of
 from ._canvas import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
 _POINTS = 121
+_MANY = 6  # classes: of more, a node tells of the one that it decides for alone
 Curve = tuple[FloatArray, FloatArray]  # values and their densities
 
 
@@ -46,15 +48,20 @@ class Posteriors:
     high: float
     classes: tuple[tuple[str, str], ...]  # names and colours, where a node has an estimate for each
     nodes: dict[int, NodePosterior]
+    is_share: bool = False
+    of_its_class: bool = False  # whether a node has one estimate, that of the class it decides for: of many classes
 
     @property
     def caption(self) -> str:
         """What the small pictures show."""
+        if self.of_its_class:
+            return "Bars, from 0 to 100 %: probability of the class that is decided for, with 90 % intervals"
         if self.classes:
             return "Bars: expected probability of each class, with 90 % intervals"
         if all(node.curve is None for node in self.nodes.values()):
-            return f"Dots, from {self.low:.4g} to {self.high:.4g}: {self.quantity}"
-        return f"Curves, from {self.low:.4g} to {self.high:.4g}: posterior density of the {self.quantity}"
+            return f"Dots, from {estimate_text(self.low)} to {estimate_text(self.high)}: {self.quantity}"
+        ends = "0 to 100 %" if self.is_share else f"{estimate_text(self.low)} to {estimate_text(self.high)}"
+        return f"Curves, from {ends}: posterior density of the {self.quantity}"
 
 
 def posteriors_of(fitted: FittedTree, nodes: IntArray) -> Posteriors:
@@ -62,31 +69,45 @@ def posteriors_of(fitted: FittedTree, nodes: IntArray) -> Posteriors:
     if fitted.classes is None:
         return _of_numbers(fitted, nodes)
     names = fitted.class_names
+    if len(names) > _MANY:
+        found = {int(node): _own_class_posterior(fitted, int(node)) for node in nodes}
+        return Posteriors("probability of its class", 0.0, 1.0, (), found, is_share=True, of_its_class=True)
     found = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
-        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found)
+        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found, is_share=True)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
-    return Posteriors("probability", 0.0, 1.0, legend, found)
+    return Posteriors("probability", 0.0, 1.0, legend, found, is_share=True)
 
 
 def _class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
-    names, posterior = fitted.class_names, fitted.tree.posterior[node]
-    best = int(np.argmax(posterior))
+    names, posterior, best = fitted.class_names, fitted.tree.posterior[node], int(fitted.node_codes[node])
     values = fitted.tree.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
         curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
-        return NodePosterior(_class_lines(names[best], estimate), (estimate,), 0, curve)
+        says = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
+        return NodePosterior(says, (estimate,), 0, curve)
     estimates = tuple(
         Estimate(float(value), float(low), float(high), class_colour(i))
         for i, (value, (low, high)) in enumerate(zip(values, intervals, strict=True))
     )
-    return NodePosterior(_class_lines(names[best], estimates[best]), estimates, best, None)
+    says = names[best], percent_text(estimates[best].value), _interval(estimates[best])
+    return NodePosterior(says, estimates, best, None)
 
 
-def _class_lines(name: str, estimate: Estimate) -> tuple[str, ...]:
-    return name, f"{estimate.value:.3f}", f"{estimate.low:.3f} – {estimate.high:.3f}"
+def _own_class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
+    """The class that a node decides for alone."""
+    best = int(fitted.node_codes[node])
+    outcome = class_outcome(fitted.outcome)
+    low, high = outcome.quantiles(fitted.tree.posterior[[node]], np.array([0.05, 0.95]))[0, best]
+    estimate = Estimate(float(fitted.tree.value[node, 0, best]), float(low), float(high), class_colour(best))
+    says = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
+    return NodePosterior(says, (estimate,), 0, None)
+
+
+def _interval(estimate: Estimate) -> str:
+    return range_text(estimate.low, estimate.high, share=True)
 
 
 def _of_numbers(fitted: FittedTree, nodes: IntArray) -> Posteriors:
@@ -98,12 +119,12 @@ def _of_numbers(fitted: FittedTree, nodes: IntArray) -> Posteriors:
     low, high = _common_range(estimates, distributions)
     found = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
-        says = " ".join(f"{value:.4g}" for value in fitted.tree.value[node, 0])
+        says = " ".join(estimate_text(value) for value in fitted.tree.value[node, 0])
         if distribution is None:
             found[int(node)] = NodePosterior((says,), (estimate,), 0, None)
         else:
             curve = _curve(distribution, low, high)
-            interval = f"{estimate.low:.4g} – {estimate.high:.4g}"
+            interval = range_text(estimate.low, estimate.high)
             found[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
     return Posteriors("mean outcome", low, high, (), found)
 

@@ -45,6 +45,13 @@ class Sheet:
                 begin += text_width(text, _SIZE) + _BETWEEN
 
 
+def scale_on(ax: Axes, posteriors: Posteriors, width: float, height: float) -> float:
+    """How large a picture would be on Axes, beside its size on a sheet of its own."""
+    width = max(width, _NARROWEST)
+    high = height + _LINE * len(_heading(posteriors, width)) + 0.12
+    return _scale(ax, width + 2 * _MARGIN, high + 2 * _MARGIN)
+
+
 def _width(pieces: list[tuple[str, str]]) -> float:
     return sum(text_width(text, _SIZE) + _BETWEEN for text, _ in pieces) - _BETWEEN
 

@@ -16,13 +16,14 @@ from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted, FittedSpace
 from ..table import Rows
-from ._canvas import BLUE_TO_VERMILION, check_axes, class_colour
+from ._canvas import BLUE_TO_VERMILION, GREY, check_axes, class_colour
 from ._table import Feature, Table, note_on_others
 from ._words import wrapped
 
 _SIDE = 300  # squares along an axis
 _SIDE_OF_SPACE = 50  # the same of a tree space, whose intervals take long
 _SIZE = 9.0
+_MOST_COLOURS = 8
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,9 @@ def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
 
 def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], fitted: Fitted) -> None:
     if found.best is not None:
-        _draw_image(ax, _class_colours(found, len(fitted.class_names)), edges)
-        _write_classes(ax, fitted.class_names)
+        named = _named(found, len(fitted.class_names))
+        _draw_image(ax, _class_colours(found, named, len(fitted.class_names)), edges)
+        _write_classes(ax, fitted.class_names, named)
         return
     low, high = found.limits
     colours = "cividis" if fitted.classes is None else BLUE_TO_VERMILION
@@ -151,17 +153,29 @@ def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArra
     )
 
 
-def _class_colours(found: _Surface, n_classes: int) -> FloatArray:
+def _named(found: _Surface, n_classes: int) -> dict[int, str]:
+    """The classes that have a colour of their own: all of a few, of many those that cover most."""
+    if n_classes <= _MOST_COLOURS:
+        return {i: class_colour(i) for i in range(n_classes)}
+    covered = np.bincount(np.zeros(0, dtype=np.int64) if found.best is None else found.best, minlength=n_classes)
+    most = [int(i) for i in np.argsort(-covered, kind="stable")[: _MOST_COLOURS - 1] if covered[i]]
+    return {position: class_colour(i) for i, position in enumerate(sorted(most))}
+
+
+def _class_colours(found: _Surface, named: dict[int, str], n_classes: int) -> FloatArray:
     """The class's colour where it is certain, white where it is no more probable than any other."""
-    colours = np.array([to_rgb(class_colour(i)) for i in range(n_classes)])
+    colours = np.array([to_rgb(named.get(i, GREY)) for i in range(n_classes)])
     chance = 1 / n_classes if n_classes > 1 else 0.0
     strength = np.clip((found.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
     return np.asarray(1 - strength * (1 - colours[found.best]))
 
 
-def _write_classes(ax: Axes, class_names: tuple[str, ...]) -> None:
-    handles = [ax.plot([], [], "s", color=class_colour(i), markersize=6)[0] for i in range(len(class_names))]
-    names = [wrapped(name, 1.5, _SIZE, 2) for name in class_names]
+def _write_classes(ax: Axes, class_names: tuple[str, ...], named: dict[int, str]) -> None:
+    pairs = [(colour, wrapped(class_names[i], 1.5, _SIZE, 2)) for i, colour in named.items()]
+    if len(named) < len(class_names):
+        pairs.append((GREY, f"{len(class_names) - len(named)} others"))
+    handles = [ax.plot([], [], "s", color=colour, markersize=6)[0] for colour, _ in pairs]
+    names = [name for _, name in pairs]
     ax.legend(handles, names, fontsize=_SIZE, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -182,9 +196,10 @@ def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surf
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
     if fitted.classes is not None:
+        named = _named(found, len(fitted.classes))
         for i, label in enumerate(fitted.classes):
             own = y == label
-            ax.scatter(x_place[own], y_place[own], color=class_colour(i), **edge)
+            ax.scatter(x_place[own], y_place[own], color=named.get(i, GREY), **edge)
     else:
         low, high = found.limits
         ax.scatter(x_place, y_place, c=y, cmap="cividis", vmin=low, vmax=high, **edge)

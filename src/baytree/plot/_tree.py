@@ -8,11 +8,17 @@ from matplotlib.axes import Axes
 
 from .._validation import check_optional_integer
 from ..estimators import Model, fitted_tree_of
+from ..fitted import FittedTree
+from ._canvas import check_axes
+from ._layout import opened
 from ._picture import LARGE, TreePicture
-from ._sheet import Sheet
+from ._sheet import Sheet, scale_on
+
+_READABLE = 0.7  # of the size of a figure of its own
+_FEWEST = 4
 
 
-def tree(model: Model, *, max_depth: int | None = None, ax: Any = None) -> Axes:
+def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None = 24, ax: Any = None) -> Axes:
     """Draw a fitted tree: splits with their odds against no split, leaves with their posteriors.
 
     Parameters
@@ -20,17 +26,35 @@ def tree(model: Model, *, max_depth: int | None = None, ax: Any = None) -> Axes:
     model
         A fitted tree; of a tree space its modal tree is drawn.
     max_depth
-        Deepest level to draw; None for all. Nodes at which the drawing ends have a dashed frame.
+        Deepest level to draw; None for all.
+    max_leaves
+        Most leaves and closed branches to draw: the branches with most rows are opened first, those that stay closed
+        have a dashed frame and say how many leaves they have. None: all leaves.
     ax
-        Axes to draw on, in which everything is made to fit; None: a new figure, as large as the tree needs.
+        Axes to draw on: as many branches are opened as can be read there. None: a new figure, as large as the tree
+        needs.
 
     Returns
     -------
     matplotlib Axes
     """
-    picture = TreePicture(fitted_tree_of(model), check_optional_integer("max_depth", max_depth, low=0), LARGE)
+    fitted = fitted_tree_of(model)
+    max_depth = check_optional_integer("max_depth", max_depth, low=0)
+    max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
+    picture = TreePicture(fitted, opened(fitted.tree, max_depth, max_leaves), LARGE)
+    if ax is not None:
+        picture = _that_fits(fitted, picture, max_depth, check_axes(ax))
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
     left = (sheet.width - picture.width) / 2
     picture.draw(sheet.ax, left, sheet.top, sheet.scale)
     sheet.write_heading(left + picture.boxes[0].x)
     return sheet.ax
+
+
+def _that_fits(fitted: FittedTree, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
+    """The picture with fewer branches, until it can be read on the Axes there are."""
+    n_ends = len(picture.ends)
+    while n_ends > _FEWEST and scale_on(ax, picture.posteriors, picture.width, picture.height) < _READABLE:
+        n_ends = max(_FEWEST, n_ends - max(1, n_ends // 8))
+        picture = TreePicture(fitted, opened(fitted.tree, max_depth, n_ends), LARGE)
+    return picture

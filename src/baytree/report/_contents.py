@@ -11,23 +11,47 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from .._typing import FloatArray
 from .._words import number_text, odds_text
+from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
 from ..fitted import Fitted, FittedSpace, FittedTree, Summary, distribution_of
+from ..outcomes import NormalOutcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, Space, Split, SplitArrays, SplitKind, Threshold
+from ._subgroups import Subgroup
+from ._thresholds import Thresholds
 
-_MOST_CURVE_POINTS = 41
+_CURVE_POINTS = 33
 
 
-def contents_of(fitted: Fitted, target: str | None) -> dict[str, Any]:
+def contents_of(
+    fitted: Fitted,
+    target: str | None,
+    allowed: Allowed,
+    thresholds: Thresholds | None,
+    subgroups: list[Subgroup],
+) -> dict[str, Any]:
     """Everything the script needs; `target` is the name of the column that is predicted."""
     columns = enumerate(fitted.schema.columns)
     return {
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": None if fitted.classes is None else list(fitted.class_names),
+        "missing": fitted.missing,
+        "decision": _decision(fitted),
+        "thresholds": None if thresholds is None else _thresholds(thresholds),
+        "subgroups": [None if own.thresholds is None else _thresholds(own.thresholds) for own in subgroups],
+        "allowed": {
+            "immutable": sorted(allowed.immutable),
+            "directions": {str(feature): way for feature, way in allowed.directions},
+            "missing": allowed.missing,
+            "maxFeatures": allowed.max_features,
+            "nChanges": allowed.n_changes,
+        },
+        "scale": scales_of(fitted.modal),
+        "range": _range(fitted.modal),
         "tree": _tree(fitted.modal),
-        "space": _space(fitted.space) if isinstance(fitted, FittedSpace) else None,
+        "space": _space(fitted) if isinstance(fitted, FittedSpace) else None,
     }
 
 
@@ -39,26 +63,74 @@ def _feature(column: Column) -> dict[str, Any]:
     return {"kind": column.kind.value, "names": names, "written": written}
 
 
-def _tree(fitted: FittedTree) -> dict[str, Any]:
-    tree, summaries = fitted.tree, fitted.summaries(np.arange(fitted.tree.node_count))
-    splits = [None if leaf else _split(tree, node) for node, leaf in enumerate(tree.is_leaf)]
+def _decision(fitted: Fitted) -> dict[str, Any]:
+    decision = fitted.decision
+    n_classes = len(fitted.class_names)
     return {
-        "value": tree.value[:, 0].tolist(),
-        "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
-        "leafShare": tree.is_leaf.astype(float).tolist(),
-        "nodes": [_node(fitted, node, summary) for node, summary in enumerate(summaries)],
+        "threshold": decision.threshold_of_second(n_classes),
+        "costs": None if decision.costs is None else decision.costs.tolist(),
     }
 
 
-def _space(space: Space) -> dict[str, Any]:
+def _thresholds(found: Thresholds) -> dict[str, Any]:
+    return {
+        "at": found.at.tolist(),
+        "own": found.own,
+        "positives": found.positives,
+        "negatives": found.negatives,
+        "truePositives": [_short(n) for n in found.true_positives.tolist()],
+        "falsePositives": [_short(n) for n in found.false_positives.tolist()],
+    }
+
+
+def _short(number: float) -> float:
+    """Seven digits: more than anybody reads."""
+    return float(f"{number:.7g}") if math.isfinite(number) else number
+
+
+def _tree(fitted: FittedTree) -> dict[str, Any]:
+    tree, summaries = fitted.tree, fitted.summaries(np.arange(fitted.tree.node_count))
+    splits = [None if leaf else _split(tree, node) for node, leaf in enumerate(tree.is_leaf)]
+    boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
+    curves = _curves(fitted)
+    return {
+        "value": [own if leaf else None for own, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
+        "posterior": _posteriors(fitted, tree.posterior),
+        "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
+        "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
+        "leafShare": tree.is_leaf.astype(float).tolist(),
+        "nodes": [
+            _node(fitted, node, summary, boxes.get(node), curves[node]) for node, summary in enumerate(summaries)
+        ],
+    }
+
+
+def _space(fitted: FittedSpace) -> dict[str, Any]:
+    space: Space = fitted.space
     return {
         "value": space.value[:, 0].tolist(),
+        "posterior": _posteriors(fitted, space.posterior),
+        "weight": [_short(weight) for weight in space.weighted_n_node_samples.tolist()],
         "choices": [
             [{**_split(space, choice), "share": float(space.choice_share[choice])} for choice in space.choices_of(node)]
             for node in range(space.node_count)
         ],
         "leafShare": space.leaf_share.tolist(),
     }
+
+
+def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | None:
+    """Of classes the parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
+    if fitted.classes is not None:
+        return [[_short(number) for number in own] for own in posterior.tolist()]
+    if not isinstance(fitted.outcome, NormalOutcome):
+        return None
+    freedom = 2 * posterior[:, 2]
+    columns = [freedom, posterior[:, 0]]
+    for kind in ("mean", "outcome"):
+        frozen = distribution_of(fitted.outcome, kind)(posterior)
+        columns.append((frozen.ppf(0.95) - frozen.ppf(0.5)) / stats.t.ppf(0.95, freedom))
+    return [[_short(number) for number in own] for own in np.stack(columns, axis=1).tolist()]
 
 
 def _split(splits: SplitArrays, i: int) -> dict[str, Any]:
@@ -84,31 +156,48 @@ def _split(splits: SplitArrays, i: int) -> dict[str, Any]:
     return result
 
 
-def _node(fitted: FittedTree, node: int, summary: Summary) -> dict[str, Any]:
+def _node(
+    fitted: FittedTree, node: int, summary: Summary, box: Box | None, curve: list[float] | None
+) -> dict[str, Any]:
     """A node as the drawing shows it."""
     tree, schema = fitted.tree, fitted.schema
-    result: dict[str, Any] = {
-        "n": int(tree.n_node_samples[node]),
-        "depth": int(tree.depth[node]),
-        "estimates": [[name, *(_finite(number) for number in numbers)] for name, numbers in summary.items()],
-        "posterior": f"{fitted.outcome.family}({', '.join(map(number_text, tree.posterior[node].tolist()))})",
-        "curve": density_curve(fitted, node),
+    result: dict[str, Any] = {"n": int(tree.n_node_samples[node]), "depth": int(tree.depth[node])}
+    if fitted.classes is None:
+        numbers = summary.items()
+        result["estimates"] = [[name, *(_short(n) if math.isfinite(n) else None for n in own)] for name, own in numbers]
+    if box is not None:
+        result |= {"curve": curve} if curve else {}
+        result["conditions"] = [
+            [feature, demand_text(demand, schema.columns[feature])] for feature, demand in box.demands.items()
+        ]
+        result["demands"] = [_demand(feature, demand) for feature, demand in box.demands.items()]
+        result["planes"] = [[plane, left] for plane, left in box.hyperplanes]
+        return result
+    split = tree.split(node)
+    question, yes_left = split.question(schema)
+    return result | {
+        "feature": split.subject(schema),
+        "features": [schema.name(feature) for feature in split.features],
+        "left": split.condition(schema, left=True),
+        "right": split.condition(schema, left=False),
+        "question": question,
+        "yesLeft": yes_left,
+        "odds": odds_text(float(tree.log_odds_split[node])),
+        "others": other_features(fitted, node),
     }
-    if not tree.is_leaf[node]:
-        split = tree.split(node)
+
+
+def _demand(feature: int, demand: Demand) -> dict[str, Any]:
+    """What a leaf wants of a feature: numbers above `low` up to `high`, or categories that are known to lead there."""
+    result: dict[str, Any] = {"feature": feature, "low": demand.low, "high": demand.high}
+    if demand.categories is not None:
+        own = demand.categories
         result |= {
-            "feature": split.subject(schema),
-            "features": [schema.name(feature) for feature in split.features],
-            "yes": split.condition(schema, left=True),
-            "no": split.condition(schema, left=False),
-            "odds": odds_text(float(tree.log_odds_split[node])),
-            "others": other_features(fitted, node),
+            "here": np.flatnonzero(own.here).tolist(),
+            "known": np.flatnonzero(own.here & own.known).tolist(),
+            "others": own.others,
         }
-    return result
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
+    return result | {"missing": demand.missing, "missingKnown": demand.missing_known}
 
 
 def other_features(fitted: FittedTree, node: int, most: int = 3) -> list[tuple[str, float]]:
@@ -117,48 +206,43 @@ def other_features(fitted: FittedTree, node: int, most: int = 3) -> list[tuple[s
     shares = tree.feature_posterior[node].copy()
     shares[tree.feature[node]] = 0.0
     order = [int(i) for i in np.argsort(-shares, kind="stable")[:most] if shares[i] >= 0.0005]
-    return [("no split" if i == tree.n_features else fitted.schema.name(i), float(shares[i])) for i in order]
+    return [("no split" if i == tree.n_features else fitted.schema.name(i), _short(float(shares[i]))) for i in order]
 
 
-def density_curve(fitted: FittedTree, node: int) -> list[float] | None:
-    """Posterior density of what the leaf estimates, from 0 to 1 of its height, over the range of all nodes.
-
-    For two classes the probability of the second, for one number the mean; several classes have none.
-    """
-    low, high = _range(fitted)
-    grid = np.linspace(low, high, _MOST_CURVE_POINTS)
-    density = _density(fitted, node, grid)
-    if density is None or not np.all(np.isfinite(density)) or density.max() <= 0:
-        return None
-    return [round(float(height), 4) for height in density / density.max()]
+def _curves(fitted: FittedTree) -> list[list[float] | None]:
+    """Posterior densities of the means of leaves, from 0 to 1 of their heights; of classes the script draws them."""
+    tree = fitted.tree
+    curves: list[list[float] | None] = [None] * tree.node_count
+    if fitted.classes is not None or not fitted.has_distribution("mean"):
+        return curves
+    grid = np.linspace(*_range(fitted), _CURVE_POINTS)
+    make = distribution_of(fitted.outcome, "mean")
+    for node in np.flatnonzero(tree.is_leaf).tolist():
+        density = np.asarray(make(tree.posterior[[node]]).pdf(grid), dtype=np.float64)
+        if np.all(np.isfinite(density)) and density.max() > 0:
+            curves[node] = [round(float(height), 3) for height in density / density.max()]
+    return curves
 
 
 def curve_text(fitted: FittedTree) -> str:
     """What the curves in the leaves are."""
-    if not any(density_curve(fitted, int(leaf)) for leaf in np.flatnonzero(fitted.tree.is_leaf)):
-        return ""
-    low, high = _range(fitted)
     if fitted.classes is not None:
-        return (
-            f"The curve in a leaf is the posterior density of the probability of {fitted.class_names[1]}, from 0 to 1."
-        )
-    return f"The curve in a leaf is the posterior density of its mean, from {number_text(low)} to {number_text(high)}."
+        if len(fitted.classes) != 2:
+            return "The bar in a leaf is as long as the probability of its class."
+        name = fitted.class_names[1]
+        return f"Every leaf tells the probability of {name}; its curve is the posterior density of it, from 0 to 100 %."
+    low, high = map(number_text, _range(fitted))
+    return f"The curve in a leaf is the posterior density of its mean, from {low} to {high}."
 
 
 def _range(fitted: FittedTree) -> tuple[float, float]:
+    """The range of all leaves' numbers."""
     if fitted.classes is not None:
-        return 1e-3, 1 - 1e-3
+        return 0.0, 1.0
     values = fitted.tree.value[np.isfinite(fitted.tree.value[:, 0, 0]), 0, 0]
     if len(values) == 0:
         return 0.0, 1.0
     margin = 0.15 * (np.ptp(values) or abs(values[0]) or 1.0)
-    return float(values.min() - margin), float(values.max() + margin)
-
-
-def _density(fitted: FittedTree, node: int, grid: Any) -> Any:
-    posterior = fitted.tree.posterior[[node]]
-    if fitted.classes is not None:
-        return stats.beta(*posterior[0, ::-1]).pdf(grid) if len(fitted.classes) == 2 else None
-    if not fitted.has_distribution("mean"):
-        return None
-    return distribution_of(fitted.outcome, "mean")(posterior).pdf(grid)
+    low, high = float(values.min() - margin), float(values.max() + margin)
+    step = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    return math.floor(low / step) * step, math.ceil(high / step) * step

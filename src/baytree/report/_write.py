@@ -11,25 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_integer
-from ..estimators import FittedEstimator, estimator_of, fitted_of, read_rows
-from ..fitted import FittedTree
+from ..estimators import FittedEstimator, estimator_of, facts_of, fitted_of, read_rows
+from ..explain import read_allowed
+from ..fitted import Fitted, FittedTree
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
+from ._decision_part import decision_part
+from ._held_out import Given, hold_out, read_given, read_subgroups
 from ._html import element, paragraph, section
-from ._metrics import hold_out
-from ._sections import (
-    alternatives_part,
-    feature_part,
-    limits_part,
-    provenance_part,
-    quality,
-    rules_part,
-    summary_text,
-    text_part,
-)
+from ._provenance import difference_part, lead_text, provenance_part
+from ._sections import alternatives_part, feature_part, limits_part, quality, rules_part, text_part
+from ._subgroup_part import subgroup_part
+from ._subgroups import subgroups_of
+from ._thresholds import thresholds_of
 
 
 def write(
@@ -38,29 +34,46 @@ def write(
     y: Any,
     path: str | Path,
     *,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    event: Any = None,
+    groups: Any = None,
+    subgroups: Any = (),
+    held_out: Any = None,
+    folds: int = 5,
     title: str | None = None,
     source: str | None = None,
-    held_out: tuple[Any, Any] | None = None,
-    folds: int = 5,
+    immutable: Any = (),
+    directions: Any = None,
 ) -> Path:
     """Write a fitted model as one HTML page that works offline, in print, by keyboard and with a screen reader.
 
     Parameters
     ----------
     model
-        A fitted tree or tree space, or a pipeline that ends in one.
-    X, y
-        The rows it was fitted to. They are not written to the page; the quality is measured by cross-validation.
+        A fitted tree or tree space, a pipeline that ends in one, or scikit-learn's ``FixedThresholdClassifier`` or
+        ``TunedThresholdClassifierCV`` around either.
+    X, y, sample_weight, exposure, event
+        What it was fitted to. Rows are not written to the page; the quality is measured by cross-validation. Where they
+        are not what the model says it was fitted on, the page says so.
     path
         File to write.
+    groups
+        Rows that belong together (those of one customer), one group per row: no fold divides a group.
+    subgroups
+        Columns of X by name, or a dict from name to one value per row for columns that X does not have: the page tells
+        the figures of each of their values, of many numbers by quarters.
+    held_out
+        Rows that the model has not seen, to measure its quality on instead: a pair ``(X, y)``, or a dict with ``X``,
+        ``y`` and, where they are needed, ``sample_weight``, ``exposure``, ``event`` and ``subgroups``.
+    folds
+        Folds of the cross-validation.
     title
         Heading of the page.
     source
         Where the rows come from, in words: a file, a query, a date.
-    held_out
-        A pair ``(X, y)`` of rows that the model has not seen, to measure its quality on instead.
-    folds
-        Folds of the cross-validation.
+    immutable, directions
+        What the page may not propose to change, as in the model's ``explain``.
 
     Returns
     -------
@@ -68,31 +81,89 @@ def write(
         The file.
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
-    check_consistent_length(X, y)
     folds = check_integer("folds", folds, low=2)
     for name, value in (("title", title), ("source", source)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
+    given = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
+    facts = facts_of(model, X, y, sample_weight, exposure=exposure, event=event)
+    allowed = read_allowed(
+        fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
+    )
     target = getattr(y, "name", None)  # of a pandas or polars series
     target = None if target is None or target == "" else str(target)
-    parts = [
-        quality(fitted, hold_out(model, X, y, held_out, folds)),
-        _tree_part(fitted.modal),
-        _case_part(),
-        feature_part(fitted),
-        alternatives_part(fitted),
-        rules_part(fitted.modal),
-        limits_part(fitted),
-        provenance_part(estimator, np.asarray(y), target, source),
-    ]
+    measured = hold_out(model, given, _read_held_out(fitted, held_out, subgroups), folds)
+    is_known = not isinstance(measured, str)
+    thresholds = thresholds_of(fitted, measured) if not isinstance(measured, str) else None
+    by_subgroup = subgroups_of(fitted, measured) if not isinstance(measured, str) else []
+    parts = {
+        "quality": quality(fitted, measured),
+        "decision": decision_part(fitted, measured, thresholds) if fitted.classes is not None else "",
+        "subgroups": subgroup_part(fitted.modal, by_subgroup) if by_subgroup else "",
+        "tree": _tree_part(fitted.modal),
+        "case": _case_part(fitted),
+        "features": feature_part(fitted),
+        "alternatives": alternatives_part(fitted),
+        "rules": rules_part(fitted.modal),
+        "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
+        "provenance": provenance_part(
+            estimator,
+            fitted,
+            given,
+            facts,
+            target,
+            source,
+            measured.how if is_known else "nothing",  # type: ignore[union-attr]
+        ),
+    }
     heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
-    lead = summary_text(fitted, len(np.asarray(y)), target)
-    return write_text(path, _page(heading, lead, parts, contents_of(fitted, target)))
+    head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
+    warning = difference_part(fitted, facts, is_held_out=held_out is not None)
+    contents = contents_of(fitted, target, allowed, thresholds, by_subgroup)
+    return write_text(path, _page(heading, "".join((*head, warning)), parts, contents))
+
+
+def _read(
+    fitted: Fitted, X: Any, y: Any, subgroups: Any, sample_weight: Any, groups: Any, exposure: Any, event: Any
+) -> Given:
+    given = read_given(fitted, X, y, sample_weight, groups, exposure=exposure, event=event)
+    given.subgroups.update(read_subgroups(X, subgroups, len(given.y)))
+    return given
+
+
+def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Given | None:
+    """Rows that are given as held out; a dict of subgroups is of the other rows, and they need one of their own."""
+    if held_out is None:
+        return None
+    known = {"X", "y", "sample_weight", "exposure", "event", "subgroups"}
+    if isinstance(held_out, dict):
+        if not {"X", "y"} <= set(held_out) <= known:
+            raise ValueError(f"held_out must be a dict with X and y, and of {sorted(known)}; got {sorted(held_out)}.")
+        own = dict(held_out)
+    elif isinstance(held_out, tuple) and len(held_out) == 2:
+        own = {"X": held_out[0], "y": held_out[1]}
+    else:
+        raise TypeError("held_out must be a pair (X, y) or a dict with X and y.")
+    named = own.pop("subgroups", None)
+    if named is None and isinstance(subgroups, dict):
+        raise ValueError("held_out has rows of its own: give their subgroups in held_out={'subgroups': …} too.")
+    return _read(
+        fitted,
+        own.pop("X"),
+        own.pop("y"),
+        subgroups if named is None else named,
+        own.get("sample_weight"),
+        None,
+        own.get("exposure"),
+        own.get("event"),
+    )
 
 
 _SECTIONS = {
     "quality": "Quality",
+    "decision": "Decision",
+    "subgroups": "Subgroups",
     "tree": "The tree",
     "case": "Try a case",
     "features": "What decides",
@@ -101,24 +172,30 @@ _SECTIONS = {
     "limits": "Limits",
     "provenance": "Provenance",
 }
+_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js", "changes.js", "case.js")
 
 
-def _page(title: str, lead: str, parts: list[str], contents: dict[str, Any]) -> str:
-    style, script = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+def _page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any]) -> str:
+    files = resources.files(__package__).joinpath("page")
+    style = files.joinpath("page.css").read_text("utf-8")
+    script = (
+        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in _SCRIPTS) + "})();\n"
+    )
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
         "form-action 'none'"
     )
-    links = "".join(element("li", element("a", name, href=f"#{anchor}")) for anchor, name in _SECTIONS.items())
+    written = [anchor for anchor, part in parts.items() if part]
+    links = "".join(element("li", element("a", _SECTIONS[anchor], href=f"#{anchor}")) for anchor in written)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{style}</style></head><body>"
         '<a class="skip" href="#tree">To the tree</a>'
-        + element("header", element("h1", escape(title)), paragraph(lead, class_="lead"))
+        + element("header", head)
         + element("nav", element("ul", links), aria_label="Contents")
-        + element("main", *parts)
+        + element("main", *parts.values())
         + f'<script type="application/json" id="model">{_json(contents)}</script><script>{script}</script>'
         + "</body></html>\n"
     )
@@ -146,50 +223,56 @@ def _without_infinity(value: Any) -> Any:
     return value
 
 
-def _button(name: str, text: str) -> str:
-    return element("button", text, type="button", id=name)
+def _button(name: str, text: str, label: str | None = None) -> str:
+    return element("button", escape(text), type="button", id=name, **({} if label is None else {"aria_label": label}))
 
 
 def _tree_part(fitted: FittedTree) -> str:
     toolbar = element(
         "div",
         '<label for="search">Find a column<input id="search" type="search" autocomplete="off"></label>',
-        _button("zoom-in", "Zoom in"),
-        _button("zoom-out", "Zoom out"),
-        _button("zoom-fit", "Fit"),
-        element("span", "100 %", id="zoom", role="status", aria_label="Zoom"),
+        element("span", id="found", role="status"),
         _button("open-all", "Open all"),
         _button("close-all", "Close all"),
-        element("span", id="found", role="status"),
-        class_="toolbar",
+        _button("fit", "Fit"),
+        _button("zoom-out", "−", "Zoom out"),
+        element("span", "100 %", id="zoom", role="status", aria_label="Zoom"),
+        _button("zoom-in", "+", "Zoom in"),
+        class_="toolbar screen",
     )
-    canvas = element("div", id="canvas", class_="canvas", role="tree", aria_label="The decision tree")
+    drawing = element("div", id="view", class_="view") + element("div", id="map", class_="map screen")
     return section(
         "tree",
         "The tree",
         paragraph(
             "Click a split to open or close what is below it, a leaf for its rule. By keyboard: arrows to move, Enter "
-            f"to open or close, + and - to zoom. {curve_text(fitted)}",
-            class_="soft",
+            "to open or close, F to look at a branch alone, + and - to zoom.",
+            class_="soft screen",
         ),
+        paragraph(curve_text(fitted), class_="soft"),
+        element("div", id="legend", class_="legend"),
         toolbar,
-        element("div", canvas, id="view", class_="view"),
-        element("div", id="detail", aria_live="polite"),
+        element("div", id="crumbs", class_="crumbs screen"),
+        element("div", drawing, class_="drawing"),
+        element("p", id="left-out", class_="soft"),
+        element("div", id="detail", class_="screen", aria_live="polite"),
         "<noscript><p>The drawing and the form need JavaScript; the text and the rules say the same.</p></noscript>",
         text_part(fitted),
     )
 
 
-def _case_part() -> str:
+def _case_part(fitted: Fitted) -> str:
+    other = "" if fitted.missing == "average" else " Where training rows never lacked it, that goes to the larger side."
     return section(
         "case",
         "Try a case",
-        paragraph("Nothing that you enter leaves this page. Empty fields count as missing.", class_="soft"),
+        paragraph(f"Nothing that you enter leaves this page. Empty fields count as missing.{other}", class_="soft"),
         '<form id="form"><div id="fields" class="fields"></div><p id="rest" class="soft"></p>'
         '<p><button class="main" type="submit">What does the model say?</button></p></form>'
         "<details><summary>Paste a case</summary>"
         '<label for="paste">Values in the order of the table, a line of names above a line of values, or JSON</label>'
-        '<p><textarea id="paste" rows="3" cols="60"></textarea></p>'
-        '<p><button id="fill" type="button">Fill in</button></p></details>',
+        '<p><textarea id="paste" rows="3" cols="40"></textarea></p>'
+        '<p><button id="fill" type="button">Fill in</button></p></details>'
+        '<details><summary>What may change</summary><div id="allowed" class="fields"></div></details>',
         element("div", id="answer", class_="answer", aria_live="polite"),
     )

@@ -5,6 +5,7 @@ from ._schema import Column as Column
 from ._schema import Kind as Kind
 from ._schema import Schema as Schema
 from ._schema import nearest_name as nearest_name
+from ._subgroups import divided as divided
 from ._tables import as_table as as_table
 from ._tables import is_frame as is_frame
 from ._tables import may_hold_text as may_hold_text

@@ -37,6 +37,10 @@ class Rows:
         """Some of the rows."""
         return Rows(self.matrix[first:stop], self.column_of)
 
+    def only(self, chosen: IntArray) -> Rows:
+        """Those of the rows that are chosen by their positions."""
+        return Rows(self.matrix[chosen], self.column_of)
+
     def dense(self) -> FloatArray:
         """All rows as one dense matrix."""
         return np.asarray(self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix)

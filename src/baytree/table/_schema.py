@@ -41,6 +41,9 @@ class Column:
     kind: Kind = Kind.NUMBER
     categories: AnyArray | None = None
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"kind": Kind(state["kind"])})  # skops makes plain text of it
+
     @property
     def is_nominal(self) -> bool:
         """Whether the column has categories without an order."""

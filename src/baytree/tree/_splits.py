@@ -10,9 +10,10 @@ from enum import IntEnum
 
 from .._typing import FloatArray
 from .._words import number_text
-from ..table import Schema
+from ..table import Kind, Schema
 
 _LARGEST = math.nextafter(math.inf, 0.0)
+_FEW = 3  # categories that are named, even where the others are fewer
 NumberText = Callable[[float], str]
 Row = Sequence[float] | FloatArray
 
@@ -59,6 +60,11 @@ class Threshold:
         text = schema.columns[self.feature].condition(self.threshold, left=left, number=number)
         return f"{text} or missing" if self.has_missing and self.missing_left == left else text
 
+    def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:
+        """The split as a question, and whether a yes goes left; of truth values whether it is true."""
+        left = schema.columns[self.feature].kind is not Kind.TRUTH
+        return f"{self.subject(schema)} {self.condition(schema, left=left, number=number)}", left
+
 
 @dataclass(frozen=True)
 class PresentMissing:
@@ -88,6 +94,10 @@ class PresentMissing:
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
         """``is present`` or ``is missing``."""
         return "is present" if left else "is missing"
+
+    def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:
+        """The split as a question, and whether a yes goes left."""
+        return f"{self.subject(schema)} {self.condition(schema, number=number)}", True
 
 
 @dataclass(frozen=True)
@@ -127,10 +137,15 @@ class CategorySet:
         return schema.name(self.feature)
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
-        """The shorter of the two sets, with ``in`` or ``not in``; missing counts as a category."""
+        """The set on a side, or where it is long and the other is not ``not in`` that; missing counts as a category."""
         here, there = self._members(schema, left=left), self._members(schema, left=not left)
-        inside = len(here) < len(there) or (len(here) == len(there) and left)
+        inside = len(here) <= max(len(there), _FEW)
         return f"{'in' if inside else 'not in'} {{{', '.join(here if inside else there)}}}"
+
+    def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:  # noqa: ARG002
+        """The split as a question of the shorter set, so that none is put in the negative; whether a yes goes left."""
+        left = len(self._members(schema, left=True)) <= len(self._members(schema, left=False))
+        return f"{self.subject(schema)} {self.condition(schema, left=left)}", left
 
     def _members(self, schema: Schema, *, left: bool) -> list[str]:
         names = schema.columns[self.feature].category_texts(self.side(left=left))
@@ -175,7 +190,11 @@ class Hyperplane:
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
         """``<= 3``; the threshold has been rounded as far as it can be."""
-        return f"{'<=' if left else '>'} {self.threshold:.15g}"
+        return f"{'<=' if left else '>'} {self.threshold:,.15g}"
+
+    def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:
+        """The split as a question, and whether a yes goes left."""
+        return f"{self.subject(schema)} {self.condition(schema, number=number)}", True
 
     def coefficient(self, feature: int) -> float:
         """The coefficient of a feature."""

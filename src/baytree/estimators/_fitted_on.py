@@ -1,0 +1,72 @@
+"""What a model is fitted on: sizes, a fingerprint and the date."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import AnyArray
+from .._validation import shown
+from ..fitted import FittedOn
+from ..outcomes import Target
+from ..table import Rows
+
+_SPREAD_VALUES = 2**20  # so many values of a table are read one by one, in rows that are spread evenly
+
+
+def fitted_on(rows: Rows, target: Target) -> FittedOn:
+    """The facts of a fit that happens now."""
+    n_rows, n_columns = rows.matrix.shape
+    return FittedOn(
+        n_rows, n_columns, target.total_weight(), _fingerprint(rows, target), _date().isoformat()[:19] + "Z", _VERSION
+    )
+
+
+_VERSION = version("baytree")
+
+
+def _date() -> datetime:
+    """Now; or, as in reproducible builds, the date that SOURCE_DATE_EPOCH gives: then equal fits write equal files."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is None:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"The environment variable SOURCE_DATE_EPOCH must be a number of seconds since 1970; got {shown(given)}."
+        ) from None
+
+
+def _fingerprint(rows: Rows, target: Target) -> str:
+    """A hash of all targets, of the sum of each column's bits, and of values in rows that are spread evenly.
+
+    Hashing all values would take as long as growing a tree from bins; the sums notice every single change.
+    """
+    matrix = rows.matrix
+    result = hashlib.sha256(f"{matrix.shape} {sorted(target.extras)}".encode())
+    step = max(1, matrix.shape[0] * matrix.shape[1] // _SPREAD_VALUES)
+    spread = Rows(sparse.csr_matrix(matrix)[::step] if sparse.issparse(matrix) else matrix[::step])
+    parts = [_column_sums(matrix), spread.dense(), target.y, *(target.extras[name] for name in sorted(target.extras))]
+    for part in parts if target.weight is None else [*parts, target.weight]:
+        result.update(_bytes(part))
+    return result.hexdigest()
+
+
+def _column_sums(matrix: AnyArray) -> AnyArray:
+    """The sums of the bits of each column, which NaN and rounding cannot spoil; zero has no bits."""
+    if not sparse.issparse(matrix):
+        return np.asarray(matrix.view(np.uint64).sum(axis=0, dtype=np.uint64))
+    columns = sparse.csc_matrix(matrix)
+    bits = np.append(columns.data.view(np.uint64), np.uint64(0))
+    return np.asarray(np.add.reduceat(bits, columns.indptr[:-1]) * (np.diff(columns.indptr) > 0))
+
+
+def _bytes(part: AnyArray) -> bytes:
+    """Numbers as they are; what else y may hold as it is shown."""
+    return part.tobytes() if part.dtype.kind in "biuf" else repr(part.tolist()).encode()

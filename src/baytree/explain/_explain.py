@@ -1,0 +1,158 @@
+"""Explaining the rows of a table by a fitted result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from .._words import estimate_text
+from ..fitted import Fitted, FittedTree, Summary
+from ..table import Rows
+from ..tree import Hyperplane, Split, Threshold
+from ._boxes import Box, boxes_of
+from ._conditions import demand_text
+from ._counterfactual import Allowed, Counterfactuals
+from ._explanation import Explanation, PrunedSplit, Step
+
+
+def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) -> list[Explanation]:
+    """Explain each row of a table that was read whole: by the tree to read, with a note of what all trees say."""
+    found = _explain_by_tree(fitted.modal, rows, allowed, n_threads)
+    if fitted.modal is fitted:
+        return found
+    notes = (
+        f"(the most probable tree says so; all trees together say {said})" for said in _said(fitted, rows, n_threads)
+    )
+    return [replace(one, note=" ".join(filter(None, (note, one.note)))) for one, note in zip(found, notes, strict=True)]
+
+
+def _said(fitted: Fitted, rows: Rows, n_threads: int) -> list[str]:
+    """What a model predicts for each row."""
+    mean = fitted.mean(rows, n_threads)
+    if fitted.classes is None:
+        return [estimate_text(float(own[0])) for own in mean]
+    codes = fitted.class_codes(rows, n_threads)
+    return [
+        f"{fitted.class_names[code]}: {estimate_text(float(own[code]))}" for own, code in zip(mean, codes, strict=True)
+    ]
+
+
+def _explain_by_tree(fitted: FittedTree, rows: Rows, allowed: Allowed, n_threads: int) -> list[Explanation]:
+    tree = fitted.tree
+    leaves = fitted.leaves(rows, n_threads)
+    counterfactuals, decisions = Counterfactuals(fitted, allowed), fitted.decisions()
+    boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
+    found = np.unique(leaves)
+    leaf_part = {
+        leaf: _leaf_part(fitted, boxes[leaf], summary, decisions.name(leaf))
+        for leaf, summary in zip(found.tolist(), fitted.summaries(found), strict=True)
+    }
+    splits = {node: tree.split(node) for leaf in found for node in tree.path(leaf)[:-1]}
+    explanations = []
+    values = (row for part in rows.dense_parts() for row in part)
+    for row, leaf in zip(values, leaves.tolist(), strict=True):
+        steps = tuple(_step(fitted, splits[node], node, child, row) for node, child in pairwise(tree.path(leaf)))
+        changes = counterfactuals.of(row, leaf)
+        explanations.append(Explanation(steps=steps, changes=changes, **leaf_part[leaf]))
+    return _averaged(fitted, rows, explanations, n_threads)
+
+
+def _averaged(fitted: FittedTree, rows: Rows, found: list[Explanation], n_threads: int) -> list[Explanation]:
+    """Where values that were not seen went both ways, what is predicted is an average over leaves."""
+    unsure = [i for i, one in enumerate(found) if any(step.both_ways for step in one.steps)]
+    if not unsure:
+        return found
+    part = rows.only(np.array(unsure))
+    mean, ends = fitted.mean(part, n_threads), np.array([0.05, 0.95])
+    names: tuple[str, ...] = ("mean", "outcome")
+    if fitted.classes is not None:
+        names, intervals = fitted.class_names, fitted.class_quantiles(part, ends, n_threads)
+        says = [fitted.class_names[code] for code in fitted.class_codes(part, n_threads)]
+    else:
+        unknown = np.full((len(unsure), 2), np.nan)
+        kinds = [
+            fitted.quantiles(part, ends, kind, n_threads) if fitted.has_distribution(kind) else unknown
+            for kind in names
+        ]
+        intervals, mean = np.stack(kinds, axis=1), np.repeat(mean[:, :1], 2, axis=1)
+        overall = float(fitted.tree.value[0, 0, 0])
+        says = [fitted.decisions().names[int(own > overall)] for own in mean[:, 0]]
+    for k, i in enumerate(unsure):
+        found[i] = replace(
+            found[i],
+            decision=says[k],
+            changes=found[i].changes if says[k] == found[i].decision else (),
+            estimate=dict(zip(names, mean[k].tolist(), strict=True)),
+            interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
+            note="(a value that was never seen goes both ways: the answer is an average, the path its largest part)",
+        )
+    return found
+
+
+def _leaf_part(fitted: FittedTree, box: Box, summary: Summary, decision: str) -> dict[str, Any]:
+    """What all rows of a leaf have in common."""
+    tree, schema, leaf = fitted.tree, fitted.schema, box.leaf
+    used = {feature for node in tree.path(leaf)[:-1] for feature in tree.split(node).features}
+    return {
+        "leaf": leaf,
+        "n_rows": int(tree.n_node_samples[leaf]),
+        "decision": decision,
+        "estimate": {name: estimate for name, (estimate, _, _) in summary.items()},
+        "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
+        "family": fitted.outcome.family,
+        "posterior": dict(zip(fitted.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "pruned": _pruned(fitted, leaf),
+        "conditions": {
+            schema.name(feature): demand_text(demand, schema.columns[feature])
+            for feature, demand in box.demands.items()
+        },
+        "unused": tuple(schema.name(i) for i in range(schema.n_features) if i not in used),
+    }
+
+
+def _pruned(fitted: FittedTree, leaf: int) -> PrunedSplit | None:
+    grown, node = fitted.grown, fitted.in_grown(leaf)
+    if grown.is_leaf[node]:
+        return None
+    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.tree.log_odds_split[leaf]))
+
+
+def _step(fitted: FittedTree, split: Split, node: int, child: int, row: FloatArray) -> Step:
+    tree, schema = fitted.tree, fitted.schema
+    shares = tree.feature_posterior[node, :-1].copy()
+    shares[tree.feature[node]] = -1.0
+    second = int(np.argmax(shares))
+    alone, seen = len(shares) == 1, split.has_seen(row)
+    return Step(
+        feature=split.subject(schema),
+        value=_value(fitted, split, row),
+        condition=split.condition(schema, left=bool(child == tree.children_left[node])),
+        threshold=split.threshold if isinstance(split, (Threshold, Hyperplane)) else None,
+        seen=seen,
+        log_odds=float(tree.log_odds_split[node]),
+        runner_up=None if alone else schema.name(second),
+        runner_up_share=0.0 if alone else float(shares[second]),
+        filled=_filled(fitted, split, row),
+        both_ways=not seen and fitted.missing == "average",
+    )
+
+
+def _value(fitted: FittedTree, split: Split, row: FloatArray) -> float | bool | str | None:
+    """What a row has where a split looks; of a hyperplane the sum."""
+    if isinstance(split, Hyperplane):
+        return split.sum(row)
+    column, number = fitted.schema.columns[split.feature], float(row[split.feature])
+    value = column.value(number)
+    return column.text(number) if column.categories is not None and value is not None else value
+
+
+def _filled(fitted: FittedTree, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:
+    """The features of a hyperplane that the row does not have, with the values they count as."""
+    if not isinstance(split, Hyperplane):
+        return ()
+    pairs = zip(split.features, split.missing_values, strict=True)
+    return tuple((fitted.schema.name(feature), mean) for feature, mean in pairs if np.isnan(row[feature]))

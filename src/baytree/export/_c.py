@@ -1,0 +1,257 @@
+"""A model as a C header without any dependency but the standard library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..estimators import Model
+from ..fitted import Fitted, FittedTree
+from ..table import Kind
+from ..tree import Space, Tree
+from ._code import Language, check_name
+from ._members import carried, interval_ends, members_of, value_names
+
+_KEYWORDS = (
+    *(
+        "alignas",
+        "alignof",
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "const",
+        "constexpr",
+        "continue",
+        "default",
+    ),
+    *("do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "new"),
+    *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this"),
+    *("typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"),
+)
+_PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
+
+
+def _number(number: float) -> str:
+    """A double to the last bit."""
+    value = float(number)
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return f"{value:.1f}" if value.is_integer() and abs(value) < 1e6 else value.hex()
+
+
+def _text(text: str) -> str:
+    """A string literal; what could mean something to a compiler is written in octal digits."""
+    inside = "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in text.encode("utf-8", "surrogatepass"))
+    return f'"{inside}"'
+
+
+def _language(name: str) -> Language:
+    return Language(
+        number=_number,
+        false="0",
+        both=" && ",
+        either=" || ",
+        negation="!",
+        choice="({condition} ? {yes} : {no})",
+        begin_if="if ({condition}) {{",
+        end_if="}",
+        give="return {value};",
+        prefix=f"{name}_",
+    )
+
+
+_TEXT = """/* A model of baytree. x[i] is the value of column {name}_column(i), NAN where it is missing; truth values
+   are 0 and 1, and categories what {name}_text or {name}_number makes of them. Compile without -ffast-math. */
+#ifndef {guard}_H
+#define {guard}_H
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {{ {guard}_COLUMNS = {n_columns}, {guard}_VALUES = {n_values} }};
+
+{names}
+/* Text as the number of a category; NULL is missing. length is in bytes of UTF-8. */
+static inline double {name}_text(int column, const char *text, size_t length) {{
+    if (text == NULL) return NAN;
+{texts}    (void)column, (void)length;
+    return -1.0;
+}}
+
+/* A number as the number of a category, in columns whose categories are numbers. */
+static inline double {name}_number(int column, double value) {{
+    if (value != value) return NAN;
+{numbers}    (void)column;
+    return -1.0;
+}}
+
+/* In two steps: a fused one would round once where the model rounds twice. */
+static inline double {name}_add(double total, double coefficient, double value) {{
+    volatile double product = coefficient * value;
+    return total + product;
+}}
+{parts}
+#endif
+"""
+
+
+def to_c(model: Model, *, name: str = "predict", interval: float | None = None) -> str:
+    """Return a C header (C99, or C++17) that predicts rows, without a dependency.
+
+    It defines ``NAME(const double *x, double *values)``, which writes ``NAME_VALUES`` numbers, of the names
+    ``NAME_value(i)``: class probabilities, or the mean, and the ends of the interval; ``NAME_class(x)``, the predicted
+    class ``i`` of the name ``NAME_label(i)``; and, of a single tree, ``NAME_leaf(x)``. ``x`` has one double for each
+    column ``NAME_column(i)`` of the training table; ``NAME_text(column, text, length)`` and ``NAME_number(column,
+    value)`` turn categories into such doubles.
+
+    Parameters
+    ----------
+    model
+        A fitted tree or tree space; of a pipeline the last step.
+    name
+        Of the function, and what other names begin with.
+    interval
+        Probability of an interval; None for none. Trees only.
+    """
+    fitted = carried(model)
+    schema = fitted.schema
+    language = _language(check_name(name, _KEYWORDS))
+    names = [*value_names(fitted), *interval_ends(fitted, interval)]
+    write = _of_tree if isinstance(fitted, FittedTree) else _of_members
+    lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
+    return _TEXT.format(
+        name=name,
+        guard=name.upper(),
+        n_columns=schema.n_features,
+        n_values=len(names),
+        names="".join(_list(f"{name}_{what}", texts) for what, texts in lists.items()),
+        texts=_categories(fitted, text=True),
+        numbers=_categories(fitted, text=False),
+        parts=write(fitted, interval, language),
+    )
+
+
+def _list(name: str, texts: Iterable[str]) -> str:
+    """A function that gives some text by its position; none where there is no text."""
+    inside = ", ".join(map(_text, texts))
+    return inside and (
+        f"\nstatic inline const char *{name}(int i) {{\n    static const char *const texts[] = {{{inside}}};\n"
+        "    return texts[i];\n}\n"
+    )
+
+
+def _categories(fitted: Fitted, *, text: bool) -> str:
+    """The positions of the categories of every column whose categories are text, or numbers."""
+    lines = []
+    for i, column in enumerate(fitted.schema.columns):
+        if column.categories is None or (column.categories.dtype.kind == "O") != text:
+            continue
+        lines.append(f"    if (column == {i}) {{\n")
+        for position, category in enumerate(column.categories.tolist()):
+            same = f"value == {_number(category)}" if not text else _is_text(category)
+            lines.append(f"        if ({same}) return {position}.0;\n")
+        # Without a place in the order it is missing.
+        lines.append(f"        return {'NAN' if column.kind is Kind.ORDERED else '-1.0'};\n    }}\n")
+    return "".join(lines)
+
+
+def _is_text(category: str) -> str:
+    length = len(category.encode("utf-8", "surrogatepass"))
+    return f"length == {length} && memcmp(text, {_text(category)}, {length}) == 0"
+
+
+def _function(kind: str, name: str, arguments: str, body: str) -> str:
+    return f"\nstatic inline {kind} {name}(const double *x{arguments}) {{\n    (void)x;\n{body}}}\n"
+
+
+def _find(tree: Tree, label: str, language: Language) -> str:
+    """Functions that find the leaf; the last is the one to call."""
+    ways = language.ways(tree, label)
+    return "".join(_function("int", name, "", "".join(f"{line}\n" for line in lines)) for name, lines in ways)
+
+
+def _rows(values: FloatArray) -> str:
+    return ",\n".join(f"    {{{', '.join(map(_number, row))}}}" for row in values)
+
+
+def _table(kind: str, name: str, values: str, shape: str) -> str:
+    return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
+
+
+def _of_tree(fitted: Any, interval: float | None, language: Language) -> str:
+    tree, prefix = fitted.tree, language.prefix
+    values = np.column_stack([tree.value[:, 0], *interval_ends(fitted, interval).values()])
+    copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
+    parts = [
+        _find(tree, "", language),
+        _table("double", f"{prefix}nodes", _rows(values), f"[{len(values)}][{values.shape[1]}]"),
+        _function("int", f"{prefix}leaf", "", f"    return {prefix}find(x);\n"),
+        _function("void", prefix[:-1], ", double *values", copy),
+    ]
+    if fitted.classes is not None:
+        best = ", ".join(map(str, fitted.node_codes))
+        parts.append(_table("int", f"{prefix}best", f"    {best}", f"[{len(values)}]"))
+        parts.append(_function("int", f"{prefix}class", "", f"    return {prefix}best[{prefix}find(x)];\n"))
+    return "".join(parts)
+
+
+def _of_members(fitted: Any, interval: float | None, language: Language) -> str:
+    """The average over trees and tree spaces."""
+    interval_ends(fitted, interval)  # of an average there are none
+    prefix, n_values = language.prefix, len(value_names(fitted))
+    parts, lines = [], [f"    for (int k = 0; k < {n_values}; ++k) values[k] = 0.0;\n"]
+    for i, member in enumerate(members_of(fitted)):
+        own = member.grown.value[:, 0]
+        if isinstance(member.grown, Tree):
+            parts.append(_find(member.grown, str(i), language))
+            given = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+        else:
+            own = member.grown.leaf_share[:, None] * own
+            given = "n[0]"
+        parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n_values}]"))
+        if isinstance(member.grown, Space):
+            lines.append(f"    double n[{len(own)}][{n_values}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
+            lines += _choices(member.grown, n_values, language)
+        lines.append(f"    {_adding('values', _number(member.share), given, n_values, language)}\n")
+    if fitted.classes is not None:
+        lines.append(
+            f"    double sum = 0.0;\n    for (int k = 0; k < {n_values}; ++k) sum += values[k];\n"
+            f"    for (int k = 0; k < {n_values}; ++k) values[k] /= sum;\n"
+        )
+    parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
+    if fitted.classes is not None:
+        largest = (
+            f"    double values[{n_values}];\n    int best = 0;\n    {prefix[:-1]}(x, values);\n"
+            f"    for (int k = 1; k < {n_values}; ++k) best = values[k] > values[best] ? k : best;\n    return best;\n"
+        )
+        parts.append(_function("int", f"{prefix}class", "", largest))
+    return "".join(parts)
+
+
+def _adding(total: str, share: str, given: str, n_values: int, language: Language) -> str:
+    return (
+        f"{{ const double *v = {given}; "
+        f"for (int k = 0; k < {n_values}; ++k) {total}[k] = {language.prefix}add({total}[k], {share}, v[k]); }}"
+    )
+
+
+def _choices(space: Space, n_values: int, language: Language) -> list[str]:
+    """What their choices add to the nodes, from the deepest up."""
+    lines = []
+    for node in range(space.node_count - 1, -1, -1):
+        for choice in space.choices_of(node):
+            left, right = int(space.children_left[choice]), int(space.children_right[choice])
+            below = f"({language.goes_left(space.split(choice))}) ? n[{left}] : n[{right}]"
+            share = _number(space.choice_share[choice])
+            lines.append(f"    {_adding(f'n[{node}]', share, below, n_values, language)}\n")
+    return lines

@@ -1,0 +1,198 @@
+"""The ONNX graph of trees and of tree spaces, from the columns to what is predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+from .._typing import AnyArray, FloatArray, IntArray
+from ..fitted import Fitted, FittedTree, real_outcome
+from ..tree import Space, SplitKind, Tree
+from ._members import members_of
+from ._onnx_graph import Columns, Graph, add_columns, add_conditions
+
+OUTPUTS = ("label", "probabilities", "mean", "leaf", "std")
+_LARGEST = np.finfo(np.float64).max
+
+
+def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto:
+    """The model of a fitted result that reads some columns, with a text for missing values."""
+    graph = Graph([*map(fitted.schema.name, used), "X", *OUTPUTS])
+    columns = add_columns(graph, fitted.schema, used, missing)
+    members = members_of(fitted)
+    if isinstance(members[0].grown, Space):
+        average = _of_space(graph, members[0].grown, columns)
+        _average_outputs(graph, fitted, average)
+        return graph.model()
+    trees = [member.grown for member in members if isinstance(member.grown, Tree)]
+    leaves = _leaves(graph, trees, columns)
+    if isinstance(fitted, FittedTree):
+        _tree_outputs(graph, fitted, leaves)
+    else:
+        _average_outputs(graph, fitted, _of_trees(graph, trees, [member.share for member in members], leaves))
+    return graph.model()
+
+
+def _leaves(graph: Graph, trees: list[Tree], columns: Columns) -> str:
+    """The leaf of each row in each tree, (n_rows, n_trees): a tree ensemble that predicts the numbers of leaves.
+
+    Thresholds are its own; where a row goes at other splits is worked out before, and is a column of zeros and ones.
+    """
+    if all(tree.node_count == 1 for tree in trees):
+        return graph.zeros(columns.numbers, len(trees), np.int64)
+    features, n_features, ensemble = [columns.numbers], len(columns.used), _Ensemble()
+    for tree in trees:
+        others = np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))
+        place = columns.places(np.where(tree.is_leaf, columns.used[0], tree.feature))
+        if len(others):
+            goes_right = graph.add("Not", add_conditions(graph, tree, others, columns))
+            features.append(graph.add("Cast", goes_right, to=TensorProto.DOUBLE))
+            place[others] = n_features + np.arange(len(others))
+            n_features += len(others)
+        ensemble.add(tree, place)
+    table = graph.add("Concat", *features, axis=1) if len(features) > 1 else features[0]
+    leaf = graph.add("TreeEnsemble", table, domain="ai.onnx.ml", **ensemble.attributes())
+    return graph.add("Cast", leaf, to=TensorProto.INT64)
+
+
+class _Ensemble:
+    """The attributes of a tree ensemble, tree by tree: internal nodes and leaves have numbers of their own."""
+
+    def __init__(self) -> None:
+        self.roots: list[int] = []
+        self.nodes: dict[str, list[AnyArray]] = {}
+        self.leaves: dict[str, list[AnyArray]] = {}
+        self.n_nodes = self.n_leaves = 0
+
+    def add(self, tree: Tree, place: IntArray) -> None:
+        """Add a tree whose splits look at these features."""
+        inner, leaf = tree.internal_nodes, np.flatnonzero(tree.is_leaf)
+        number = np.empty(tree.node_count, dtype=np.int64)
+        number[inner], number[leaf] = self.n_nodes + np.arange(len(inner)), self.n_leaves + np.arange(len(leaf))
+        self.roots.append(self.n_nodes)
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        if len(inner) == 0:  # a tree that is a leaf has a node whose two sides are that leaf
+            inner, left, right = leaf, leaf, leaf
+        of_value = tree.is_of(SplitKind.THRESHOLD)[inner]
+        present = tree.is_of(SplitKind.PRESENT_MISSING)[inner]
+        own = {
+            "nodes_featureids": place[inner],
+            "nodes_splits": np.where(of_value, tree.threshold[inner], np.where(present, _LARGEST, 0.5)),
+            "nodes_missing_value_tracks_true": (of_value & tree.missing_go_to_left[inner]).astype(np.int64),
+            "nodes_truenodeids": number[left],
+            "nodes_trueleafs": tree.is_leaf[left].astype(np.int64),
+            "nodes_falsenodeids": number[right],
+            "nodes_falseleafs": tree.is_leaf[right].astype(np.int64),
+        }
+        of_leaves = {"leaf_weights": leaf.astype(np.float64), "leaf_targetids": np.full(len(leaf), len(self.roots) - 1)}
+        for name, array in own.items():
+            self.nodes.setdefault(name, []).append(array)
+        for name, array in of_leaves.items():
+            self.leaves.setdefault(name, []).append(array)
+        self.n_nodes, self.n_leaves = self.n_nodes + len(inner), self.n_leaves + len(leaf)
+
+    def attributes(self) -> dict[str, Any]:
+        """What the operator takes: tensors of doubles, lists of whole numbers."""
+        arrays = {name: np.concatenate(parts) for name, parts in (self.nodes | self.leaves).items()}
+        return {
+            **{n: numpy_helper.from_array(a) if a.dtype == np.float64 else a.tolist() for n, a in arrays.items()},
+            "nodes_modes": numpy_helper.from_array(np.zeros(self.n_nodes, dtype=np.uint8)),  # x <= t
+            "tree_roots": self.roots,
+            "n_targets": len(self.roots),
+            "aggregate_function": 1,  # the sum, of one tree for each target
+            "post_transform": 0,
+        }
+
+
+def _of_trees(graph: Graph, trees: list[Tree], shares: list[float], leaves: str) -> str:
+    """The average of what the trees predict, (n_rows, n_values)."""
+    total = ""
+    for i, (tree, share) in enumerate(zip(trees, shares, strict=True)):
+        leaf = graph.add("Squeeze", graph.gather(leaves, [i]), graph.whole([1]))
+        own = graph.add("Gather", graph.constant(share * tree.value[:, 0]), leaf, axis=0)
+        total = graph.add("Add", total, own) if total else own
+    return total
+
+
+def _of_space(graph: Graph, space: Space, columns: Columns) -> str:
+    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up.
+
+    Every node of a depth has as many choices as the one with the most; those that it lacks lead to a node of zeros.
+    """
+    own = space.leaf_share[:, None] * space.value[:, 0]
+    if space.n_choices == 0:
+        return graph.add("Add", graph.zeros(columns.numbers, own.shape[1], np.float64), graph.constant(own))
+    goes_left = add_conditions(graph, space, np.arange(space.n_choices), columns)
+    below = ""
+    for depth in range(int(space.depth[-1]), -1, -1):
+        nodes = np.flatnonzero(space.depth == depth)
+        leaf = graph.constant(own[nodes][None])  # (1, n_nodes, n_values)
+        if not below:
+            below = leaf
+            continue
+        added = _choices(graph, space, nodes, goes_left, below)
+        below = graph.add("Sum", added, leaf)  # an Add of next to nothing is taken out by some run times
+    return graph.add("Squeeze", below, graph.whole([1]))
+
+
+def _choices(graph: Graph, space: Space, nodes: IntArray, goes_left: str, below: str) -> str:
+    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values)."""
+    first, n_choices = space.choice_start[nodes], np.diff(space.choice_start)[nodes]
+    most = max(2, int(n_choices.max()))  # two: run times take out a Mul by what float32 cannot tell from one
+    place = first[:, None] + np.arange(most)
+    has_choice = np.arange(most) < n_choices[:, None]
+    choice = np.where(has_choice, place, 0).ravel()
+    of_depth = np.searchsorted(space.depth, space.depth[nodes[0]] + 1)
+    n_below = int(np.sum(space.depth == space.depth[nodes[0]] + 1))
+    sides = [
+        np.where(has_choice.ravel(), children[choice] - of_depth, n_below)
+        for children in (space.children_left, space.children_right)
+    ]
+    with_zeros = graph.add("Pad", below, graph.whole([0, 0, 0, 0, 1, 0]))
+    left, right = (graph.gather(with_zeros, side) for side in sides)
+    is_left = graph.add("Unsqueeze", graph.gather(goes_left, choice), graph.whole([2]))
+    share = np.where(has_choice.ravel(), space.choice_share[choice], 0.0)[None, :, None]
+    terms = graph.add("Mul", graph.add("Where", is_left, left, right), graph.constant(share))
+    shape = graph.whole([0, len(nodes), most, space.value.shape[2]])
+    return graph.add("ReduceSum", graph.add("Reshape", terms, shape), graph.whole([2]), keepdims=0)
+
+
+def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
+    """What is in the leaves of a single tree."""
+    tree = fitted.tree
+    leaf = graph.add("Squeeze", leaves, graph.whole([1]), output=graph.output("leaf", np.int64, [None]))
+
+    def by_leaf(name: str, values: AnyArray) -> None:
+        graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
+
+    if fitted.classes is not None:
+        by_leaf("label", _labels(fitted.classes)[fitted.node_codes])
+        by_leaf("probabilities", tree.value[:, 0])
+        return
+    by_leaf("mean", tree.value[:, 0])
+    if fitted.has_distribution():
+        std: FloatArray = np.asarray(real_outcome(fitted.outcome).std(tree.posterior), dtype=np.float64)
+        by_leaf("std", std[:, None])
+
+
+def _average_outputs(graph: Graph, fitted: Fitted, average: str) -> None:
+    """The mean; or class probabilities, which sum to one, and the most probable class, the first of equals."""
+    n_values = members_of(fitted)[0].grown.value.shape[2]
+    if fitted.classes is None:
+        graph.add("Identity", average, output=graph.output("mean", np.float64, [None, n_values]))
+        return
+    total = graph.add("ReduceSum", average, graph.whole([1]))
+    graph.add("Div", average, total, output=graph.output("probabilities", np.float64, [None, n_values]))
+    best = graph.add("ArgMax", average, axis=1, keepdims=0)
+    labels = _labels(fitted.classes)
+    graph.add("Gather", graph.constant(labels), best, axis=0, output=graph.output("label", labels, None))
+
+
+def _labels(classes: AnyArray) -> AnyArray:
+    """Class labels as ONNX has them: text, or numbers of 64 bits."""
+    if classes.dtype.kind in "iu" and classes.dtype != np.uint64:
+        return classes.astype(np.int64)
+    return classes.astype(np.float64) if classes.dtype.kind == "f" else classes

@@ -1,0 +1,103 @@
+"""A fitted result as a sum over paths: what SHAP values are worked out from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..fitted import Fitted
+from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Space, Split, Threshold, Tree
+from ._members import members_of
+
+_MOST_PATHS = 100_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One split on the way, the side that the way takes, and that side's share of the training rows."""
+
+    split: Split
+    left: bool
+    share: float
+
+    def is_taken(self, X: FloatArray) -> BoolArray:
+        """Which rows take this side."""
+        return goes_left(self.split, X) == self.left
+
+
+@dataclass(frozen=True)
+class Path:
+    """The way from the root to a node, and what the node predicts, times how probably a tree ends there."""
+
+    steps: tuple[Step, ...]
+    value: FloatArray
+
+
+def goes_left(split: Split, X: FloatArray) -> BoolArray:
+    """Which rows of a dense matrix go left; the features are along the last axis."""
+    if isinstance(split, Hyperplane):
+        total = np.zeros(X.shape[:-1])
+        for feature, coefficient, instead in zip(split.features, split.coefficients, split.missing_values, strict=True):
+            values = X[..., feature]
+            total = total + coefficient * np.where(np.isnan(values), instead, values)
+        return np.asarray(total <= split.threshold)
+    values = X[..., split.feature]
+    missing = np.isnan(values)
+    match split:
+        case Threshold():
+            return np.where(missing, split.missing_left, values <= split.threshold)
+        case PresentMissing():
+            return ~missing
+        case CategorySet():
+            inside = np.isin(values, split.left) | (split.unseen_left & ~np.isin(values, split.right))
+            return np.where(missing, split.missing_left, inside)
+
+
+def paths_of(fitted: Fitted) -> list[Path]:
+    """All paths; their values sum to what is predicted where every step is taken."""
+    result: list[Path] = []
+    for member in members_of(fitted):
+        walk = _tree_paths(member.grown) if isinstance(member.grown, Tree) else _space_paths(member.grown)
+        for path in walk:
+            result.append(Path(path.steps, member.share * path.value))
+            if len(result) > _MOST_PATHS:
+                raise ValueError(
+                    f"The tree space has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of modal_tree_, or "
+                    "explore less (max_nodes)."
+                )
+    if not all(np.isfinite(path.value).all() for path in result):
+        raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
+    return result
+
+
+def _tree_paths(tree: Tree) -> Iterator[Path]:
+    stack: list[tuple[int, tuple[Step, ...]]] = [(0, ())]
+    while stack:
+        node, steps = stack.pop()
+        if tree.children_left[node] == LEAF:
+            yield Path(steps, tree.value[node, 0])
+        else:
+            stack += [(child, (*steps, step)) for child, step in _sides(tree, node)]
+
+
+def _space_paths(space: Space) -> Iterator[Path]:
+    stack: list[tuple[int, tuple[Step, ...], float]] = [(0, (), 1.0)]
+    while stack:
+        node, steps, probability = stack.pop()
+        yield Path(steps, probability * space.leaf_share[node] * space.value[node, 0])
+        for choice in space.choices_of(node):
+            below = probability * float(space.choice_share[choice])
+            stack += [(child, (*steps, step), below) for child, step in _sides(space, choice)]
+
+
+def _sides(grown: Tree | Space, i: int) -> list[tuple[int, Step]]:
+    """The two children of a split, and the steps to them."""
+    left, right = int(grown.children_left[i]), int(grown.children_right[i])
+    weights = grown.weighted_n_node_samples[[left, right]]
+    share = float(weights[0] / math.fsum(weights))
+    split = grown.split(i)
+    return [(left, Step(split, True, share)), (right, Step(split, False, 1 - share))]

@@ -1,0 +1,254 @@
+"""SHAP values: our own, exact for every kind of split, and trees in the form of shap's TreeExplainer.
+
+A path predicts where all of its steps are taken. Let every feature be known with probability t, independently: the
+expected prediction is a polynomial in t (the multilinear extension of the game, on the diagonal), and the SHAP value of
+a feature is the integral over t of what knowing it adds (Owen 1972), for which Gauss-Legendre quadrature is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import Fitted
+from ..tree import Hyperplane, SplitKind, Tree
+from ._members import trees_of
+from ._paths import Path, Step, paths_of
+from ._shapley import shapley
+
+_MOST_TOGETHER = 16  # features that the hyperplanes of one path have, of which all subsets are gone through
+_ENTRIES = 2**22  # of pairs of rows and subsets at a time
+
+
+@dataclass(frozen=True)
+class ShapValues:
+    """What each feature adds to each prediction: ``base + values.sum(axis=1)`` is the prediction."""
+
+    values: FloatArray  # (n_rows, n_features, n_classes); (n_rows, n_features) where one number is predicted
+    base: FloatArray  # (n_classes,), or one number
+    names: tuple[str, ...]  # of the features
+
+
+def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
+    """Return exact SHAP values of class probabilities or means, for every kind of split, tree and tree space.
+
+    They are exact also where shap's TreeExplainer has no such split: sets of categories, present against missing,
+    hyperplanes. A prediction is the base plus the values of all features.
+
+    Parameters
+    ----------
+    model
+        A fitted tree or tree space, or a pipeline that ends in one.
+    X
+        Rows: a table like that of `fit`.
+    background
+        None: path-dependent values. Where a feature counts as unknown, both sides of a split along it are averaged by
+        the weight of their training rows; a hyperplane is known where all of its features are. A table like that of
+        `fit`: interventional values, for which unknown features come from its rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> from baytree.export import shap_values
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = shap_values(BayesianTreeClassifier(prior=1.0, max_depth=1).fit(X, y), X[:1])
+    >>> found.values[0, :, 0].round(3).tolist(), found.base.round(3).tolist()
+    ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
+    """
+    fitted = fitted_of(model).routed
+    rows = read_rows(model, X).dense()
+    paths = paths_of(fitted)
+    values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
+    base = np.zeros(values.shape[2])
+    others = None if background is None else read_rows(model, background).dense()
+    for path in paths:
+        found, start = _path_dependent(path, rows) if others is None else _interventional(path, rows, others)
+        base += start * path.value
+        for feature, own in found.items():
+            values[:, feature] += own[:, None] * path.value
+    names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
+    if fitted.classes is None and values.shape[2] == 1:
+        return ShapValues(values[:, :, 0], base[0], names)
+    return ShapValues(values, base, names)
+
+
+@dataclass(frozen=True)
+class _Game:
+    """A path as a game: features that count alone, each with its steps, and those that hyperplanes put together."""
+
+    path: Path
+    alone: list[int]
+    together: list[int]
+
+    @classmethod
+    def of(cls, path: Path) -> _Game:
+        """Refuses paths that would take too long."""
+        planes = [step.split for step in path.steps if isinstance(step.split, Hyperplane)]
+        together = sorted({feature for plane in planes for feature in plane.features})
+        alone = sorted({feature for step in path.steps for feature in step.split.features} - {*together})
+        if len(together) > _MOST_TOGETHER:
+            raise ValueError(
+                f"A path has hyperplanes of {len(together)} features, for which exact SHAP values would take too long: "
+                f"at most {_MOST_TOGETHER} are possible. Limit max_depth."
+            )
+        return cls(path, alone, together)
+
+    def steps_of(self, feature: int) -> list[int]:
+        """The steps of a feature that counts alone."""
+        return [i for i, step in enumerate(self.path.steps) if step.split.features == (feature,)]
+
+    def joint_steps(self) -> list[int]:
+        """The steps that look at features which hyperplanes put together."""
+        return [i for i, step in enumerate(self.path.steps) if not {*step.split.features}.isdisjoint(self.together)]
+
+    def subsets(self) -> Iterator[set[int]]:
+        """All subsets of the features that are together, in the order of `shapley`."""
+        for number in range(2 ** len(self.together)):
+            yield {feature for i, feature in enumerate(self.together) if number >> i & 1}
+
+    @property
+    def features(self) -> list[int]:
+        """All of them, in the order of `shapley`."""
+        return [*self.alone, *self.together]
+
+
+def _path_dependent(path: Path, X: FloatArray) -> tuple[dict[int, FloatArray], float]:
+    """What each feature adds for each row, and what is there without any."""
+    game = _Game.of(path)
+    taken, inverse = _patterns(_taken(path.steps, X))
+    share = np.array([step.share for step in path.steps])
+    known = _columns([taken[:, game.steps_of(feature)].all(axis=1) for feature in game.alone], len(taken))
+    unknown = np.array([share[game.steps_of(feature)].prod() for feature in game.alone])
+    joint = None
+    if game.together:
+        steps = game.joint_steps()
+        joint = np.empty((len(taken), 2 ** len(game.together)))
+        for number, subset in enumerate(game.subsets()):
+            seen = np.array([subset.issuperset(path.steps[i].split.features) for i in steps])
+            joint[:, number] = np.where(seen, taken[:, steps], share[steps]).prod(axis=1)
+    values, empty = shapley(known, np.broadcast_to(unknown, known.shape), joint)
+    return {feature: values[inverse, i] for i, feature in enumerate(game.features)}, float(empty[0])
+
+
+def _interventional(path: Path, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:
+    """The same on average over the rows of a background."""
+    game = _Game.of(path)
+    if game.together:
+        return _by_pairs(game, X, background)
+    taken, inverse = _patterns(_taken(path.steps, X))
+    of_others, others = _patterns(_taken(path.steps, background))
+    weight = np.bincount(others) / len(background)
+    known, unknown = (
+        _columns([own[:, game.steps_of(feature)].all(axis=1) for feature in game.alone], len(own))
+        for own in (taken, of_others)
+    )
+    shape = (len(known), len(unknown), len(game.alone))
+    n_pairs = shape[0] * shape[1]
+    pairs = [np.broadcast_to(own, shape).reshape(n_pairs, shape[2]) for own in (known[:, None], unknown[None])]
+    values, empty = shapley(*pairs)
+    mean = np.einsum("rof,o->rf", values.reshape(shape), weight)
+    start = float(weight @ empty.reshape(shape[:2])[0])
+    return {feature: mean[inverse, i] for i, feature in enumerate(game.features)}, start
+
+
+def _by_pairs(game: _Game, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:
+    """The same where hyperplanes mix what is known with what is not: for every pair of rows."""
+    steps, n_subsets = [game.path.steps[i] for i in game.joint_steps()], 2 ** len(game.together)
+    result = np.empty((len(X), len(game.features)))
+    unknown = _columns([_all(game, feature, background) for feature in game.alone], len(background))
+    at_once = max(1, _ENTRIES // (n_subsets * len(background)))
+    start = 0.0
+    for first in range(0, len(X), at_once):
+        rows = X[first : first + at_once]
+        shape = (len(rows), len(background))
+        known = _columns([_all(game, feature, rows) for feature in game.alone], len(rows))
+        joint = np.empty((*shape, n_subsets))
+        for number, subset in enumerate(game.subsets()):
+            mixed = np.broadcast_to(background, (*shape, X.shape[1])).copy()
+            mixed[:, :, sorted(subset)] = rows[:, None, sorted(subset)]
+            joint[:, :, number] = np.logical_and.reduce([step.is_taken(mixed) for step in steps])
+        pairs = [np.broadcast_to(own, (*shape, len(game.alone))) for own in (known[:, None], unknown[None])]
+        flat = [own.reshape(shape[0] * shape[1], own.shape[2]) for own in (*pairs, joint)]
+        values, empty = shapley(*flat)
+        result[first : first + at_once] = values.reshape(*shape, -1).mean(axis=1)
+        start = float(empty.reshape(shape)[0].mean())
+    return {feature: result[:, i] for i, feature in enumerate(game.features)}, start
+
+
+def _all(game: _Game, feature: int, X: FloatArray) -> BoolArray:
+    """Whether rows take all steps of a feature."""
+    return np.asarray(np.logical_and.reduce([game.path.steps[i].is_taken(X) for i in game.steps_of(feature)]))
+
+
+def _taken(steps: tuple[Step, ...], X: FloatArray) -> BoolArray:
+    return _columns([step.is_taken(X) for step in steps], len(X)).astype(bool)
+
+
+def _columns(columns: list[Any], n_rows: int) -> FloatArray:
+    return np.column_stack(columns).astype(np.float64) if columns else np.empty((n_rows, 0))
+
+
+def _patterns(taken: BoolArray) -> tuple[BoolArray, IntArray]:
+    """The rows that differ, and which of them each row is: few, however many rows there are."""
+    if taken.shape[1] == 0:
+        return taken[:1], np.zeros(len(taken), dtype=np.int64)
+    packed: AnyArray = np.packbits(taken, axis=1)
+    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    return taken[first], inverse.ravel()
+
+
+def to_shap(model: Model) -> dict[str, Any]:
+    """Return a model in the form of ``shap.TreeExplainer``, which then explains it: ``TreeExplainer(to_shap(model))``.
+
+    Parameters
+    ----------
+    model
+        A fitted tree, or a tree space of few trees. shap has splits of the form ``x <= t`` and missing values alone:
+        for sets of categories and hyperplanes use `shap_values`.
+
+    Returns
+    -------
+    dict
+        Trees in float64 with class probabilities or means in their leaves.
+    """
+    fitted = fitted_of(model).routed
+    trees = trees_of(fitted, "shap")
+    for _, tree in trees:
+        _refuse_other_splits(fitted, tree)
+    return {
+        "trees": [_shap_tree(share, tree) for share, tree in trees],
+        "internal_dtype": np.float64,
+        "input_dtype": np.float64,
+        "objective": None,
+        "tree_output": "probability" if fitted.classes is not None else "raw_value",
+        "base_offset": 0.0,
+    }
+
+
+def _refuse_other_splits(fitted: Fitted, tree: Tree) -> None:
+    for node in np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))[:1]:
+        split = tree.split(int(node))
+        raise ValueError(
+            f"shap's trees cannot hold the split {split.subject(fitted.schema)} {split.condition(fitted.schema)}: they "
+            "have splits of the form x <= t alone. Use shap_values."
+        )
+
+
+def _shap_tree(share: float, tree: Tree) -> dict[str, Any]:
+    present = tree.is_of(SplitKind.PRESENT_MISSING)
+    default = np.where(tree.missing_go_to_left, tree.children_left, tree.children_right)
+    return {
+        "children_left": tree.children_left.astype(np.int32),
+        "children_right": tree.children_right.astype(np.int32),
+        "children_default": default.astype(np.int32),
+        "features": tree.feature.astype(np.int32),
+        "thresholds": np.where(present, np.finfo(np.float64).max, tree.threshold),
+        "values": share * tree.value[:, 0],
+        "node_sample_weight": tree.weighted_n_node_samples.astype(np.float64),
+    }

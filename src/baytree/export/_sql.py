@@ -1,0 +1,269 @@
+"""A model as one SELECT, so that rows are scored where they live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from .._validation import shown
+from ..estimators import Model
+from ..fitted import Fitted, FittedTree
+from ..tree import LEAF, Space, Tree
+from ._members import carried, interval_ends, members_of, value_names
+from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
+
+_MOST_COLUMNS = 1500  # that every database takes
+
+
+def to_sql(
+    model: Model,
+    *,
+    dialect: str = "duckdb",
+    table: str | Sequence[str] = "rows",
+    columns: Sequence[str] = (),
+    interval: float | None = None,
+) -> str:
+    """Return a SELECT that predicts the rows of a table of a database.
+
+    It has the columns ``leaf`` (of a single tree), ``probability_…`` of each class and ``prediction`` (the class), or
+    ``mean`` of a regressor. Rows go where the model sends them: NULL and NaN are missing values, categories that were
+    not seen in training go where the tree sends them, numbers are compared as float64. Infinite values, which the model
+    refuses, count as numbers here.
+
+    Parameters
+    ----------
+    model
+        A fitted tree or tree space; of a pipeline the last step, whose columns the table must have.
+    dialect
+        ``"duckdb"``, ``"sqlite"``, ``"postgres"`` or, where sqlglot is installed, any name of a dialect it knows.
+    table
+        Name of the table, or its parts: ``("schema", "rows")``. Its columns have the names of the training table (or
+        ``x0``, ``x1`` and so on where that had none), and are boolean where those were truth values.
+    columns
+        Columns of the table to carry along, such as an id.
+    interval
+        Probability of an interval, for columns ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for
+        none. Trees only: the interval of an average is not in the leaves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeRegressor
+    >>> from baytree.export import to_sql
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeRegressor(outcome="poisson", prior=[1, 1], max_depth=1).fit(X, y)
+    >>> print(to_sql(model, table="flowers"))
+    SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
+    FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
+    """
+    fitted = carried(model)
+    own = DIALECTS.get(dialect, DIALECTS["duckdb"])
+    query = _Query(fitted, own, _relation(table), _kept(columns), interval)
+    text = query.of_tree(fitted) if isinstance(fitted, FittedTree) else query.of_members()
+    return text if dialect in DIALECTS else _translated(text, dialect)
+
+
+def to_ibis(model: Model, table: Any, *, columns: Sequence[str] = (), interval: float | None = None) -> Any:
+    """Return the predictions of a model for an Ibis table, lazily: an Ibis table with the columns of `to_sql`.
+
+    Parameters
+    ----------
+    model
+        A fitted tree or tree space.
+    table
+        An Ibis table that has the columns of the training table.
+    columns, interval
+        As in `to_sql`.
+    """
+    if not hasattr(table, "alias") or not hasattr(table, "sql"):
+        raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
+    backend = table.get_backend().name
+    dialect = backend if backend in DIALECTS else "duckdb"
+    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval)
+    return table.alias("baytree_rows").sql(text, dialect=dialect)
+
+
+def _relation(table: str | Sequence[str]) -> str:
+    parts = [table] if isinstance(table, str) else list(table) if isinstance(table, (list, tuple)) else []
+    if not parts or not all(isinstance(part, str) and part for part in parts):
+        raise ValueError(f"table must be the name of a table, or its parts; got {shown(table)}.")
+    return ".".join(map(identifier, parts))
+
+
+def _kept(columns: Sequence[str]) -> list[str]:
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise ValueError(f"columns must be a list of names of columns; got {shown(columns)}.")
+    return list(columns)
+
+
+def _translated(text: str, dialect: Any) -> str:
+    try:
+        import sqlglot  # noqa: PLC0415 - an optional dependency
+    except ImportError:
+        known = ", ".join(map(repr, DIALECTS))
+        raise ImportError(f"Dialects other than {known} need sqlglot: pip install sqlglot.") from None
+    if not isinstance(dialect, str) or dialect not in sqlglot.Dialect.classes:
+        raise ValueError(f"dialect must be one of {', '.join(sorted(filter(None, sqlglot.Dialect.classes)))}.")
+    query = sqlglot.parse_one(text, read="duckdb")
+    for step in query.find_all(sqlglot.exp.CTE):
+        step.set("materialized", None)  # which not all of them know
+    return query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """Writes the SELECT, from the table outwards."""
+
+    fitted: Fitted
+    dialect: Dialect
+    table: str
+    kept: list[str]
+    interval: float | None
+
+    def of_tree(self, fitted: FittedTree) -> str:
+        """The leaf of each row, and what is in it."""
+        tree, ends = fitted.tree, interval_ends(fitted, self.interval)
+        made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
+        outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
+        if fitted.classes is not None:
+            labels = [label_literal(label, self.dialect) for label in fitted.classes]
+            best = fitted.node_codes
+            cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
+            outputs.append(self._output(cases, "prediction"))
+        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in ends.items()]
+        self._check_names(["leaf", *made, "prediction", *ends])
+        inner = [*self._kept_from("t"), f"{self._leaf(tree)} AS leaf"]
+        outer = [*self._kept_from("routed"), "leaf", *outputs]
+        return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
+
+    def of_members(self) -> str:
+        """The average over trees, or over a tree space."""
+        interval_ends(self.fitted, self.interval)  # of an average there are none
+        members, names = members_of(self.fitted), value_names(self.fitted)
+        self._check_names([*names, "prediction"])
+        if isinstance(members[0].grown, Space):
+            layers, values = self._layers(members[0].grown)
+        else:
+            layers, values = self._leaves_of([(member.share, member.grown) for member in members])
+        averages = [*self._kept_from("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
+        layers.append(f"SELECT {', '.join(averages)} FROM {self._last(layers)} AS t")
+        steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
+        outputs = [*self._kept_from("t"), *self._from_averages(names)]
+        return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last(layers)} AS t"
+
+    def _last(self, layers: list[str]) -> str:
+        return f"step{len(layers) - 1}" if layers else self.table
+
+    def _from_averages(self, names: list[str]) -> list[str]:
+        """The mean; or class probabilities, which sum to one, and the most probable class, the first of equals."""
+        if self.fitted.classes is None:
+            return [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
+        n, total = len(names), " + ".join(f"t.a{c}" for c in range(len(names)))
+        outputs = [self._output(f"t.a{c} / ({total})", name) for c, name in enumerate(names)]
+        labels = [label_literal(label, self.dialect) for label in self.fitted.classes]
+        cases = "".join(
+            f"WHEN {' AND '.join(f't.a{c} >= t.a{d}' for d in range(n) if d != c)} THEN {labels[c]} "
+            for c in range(n - 1)
+        )
+        return [*outputs, self._output(f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1], "prediction")]
+
+    def _leaves_of(self, trees: list[tuple[float, Any]]) -> tuple[list[str], list[str]]:
+        """One step that finds the leaf of every tree; the averages over trees."""
+        found = [*self._kept_from("t"), *(f"{self._leaf(tree)} AS leaf{i}" for i, (_, tree) in enumerate(trees))]
+        values = [
+            " + ".join(
+                f"{number_literal(share, self.dialect)} * {self._of_leaf(f't.leaf{i}', tree, tree.value[:, 0, c])}"
+                for i, (share, tree) in enumerate(trees)
+            )
+            for c in range(trees[0][1].value.shape[2])
+        ]
+        return [f"SELECT {', '.join(found)} FROM {self.table} AS t"], values
+
+    def _layers(self, space: Space) -> tuple[list[str], list[str]]:
+        """One step for each depth of a tree space, from the deepest up; what its root predicts."""
+        conditions, n_values = Conditions(self.fitted.schema, self.dialect, "t"), space.value.shape[2]
+        carried = dict.fromkeys([*self.kept, *(self.fitted.schema.name(f) for f in self.fitted.used_features)])
+        layers: list[str] = []
+        for depth in range(int(space.depth[-1]) - 1, -1, -1):
+            nodes = [node for node in np.flatnonzero(space.depth == depth).tolist() if space.choices_of(node)]
+            if len(nodes) * n_values + len(carried) > _MOST_COLUMNS:
+                raise ValueError(
+                    f"SQL cannot hold a tree space that is {len(nodes)} nodes wide: export modal_tree_, or explore "
+                    "less (max_nodes)."
+                )
+            made = [
+                f"{self._of_choices(space, node, value, conditions)} AS {_node_name(node, value)}"
+                for node in nodes
+                for value in range(n_values)
+            ]
+            layers.append(f"SELECT {', '.join([*self._from('t', carried), *made])} FROM {self._last(layers)} AS t")
+        return layers, [self._of_node(space, 0, value) for value in range(n_values)]
+
+    def _of_node(self, space: Space, node: int, value: int) -> str:
+        """What a node predicts: a number, or a column of the step before."""
+        if not space.choices_of(node):
+            return number_literal(space.value[node, 0, value], self.dialect)
+        return f"t.{_node_name(node, value)}"
+
+    def _of_choices(self, space: Space, node: int, value: int, conditions: Conditions) -> str:
+        terms = [number_literal(space.leaf_share[node] * space.value[node, 0, value], self.dialect)]
+        for choice in space.choices_of(node):
+            left, right = int(space.children_left[choice]), int(space.children_right[choice])
+            below = (
+                f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {self._of_node(space, left, value)} "
+                f"ELSE {self._of_node(space, right, value)} END"
+            )
+            terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
+        return " + ".join(terms)
+
+    def _leaf(self, tree: Tree) -> str:
+        """The leaf of a row, as cases within cases."""
+        conditions = Conditions(self.fitted.schema, self.dialect, "t")
+        text: dict[int, str] = {}
+        for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
+            left, right = int(tree.children_left[node]), int(tree.children_right[node])
+            if left == LEAF:
+                text[node] = str(node)
+            else:
+                condition = conditions.goes_left(tree.split(node))
+                text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"
+        return text[0]
+
+    def _of_leaf(self, leaf: str, tree: Tree, values: FloatArray) -> str:
+        return _cases(leaf, ((node, number_literal(float(values[node]), self.dialect)) for node in _leaves(tree)))
+
+    def _output(self, expression: str, name: str) -> str:
+        return f"{expression} AS {identifier(name)}"
+
+    def _kept_from(self, relation: str) -> list[str]:
+        return self._from(relation, self.kept)
+
+    @staticmethod
+    def _from(relation: str, names: Iterable[str]) -> list[str]:
+        return [f"{relation}.{identifier(name)}" for name in names]
+
+    def _check_names(self, made: list[str]) -> None:
+        """Refuse columns of one name, and names that the database would cut."""
+        for one, other in combinations([*self.kept, *made], 2):
+            if one.lower() == other.lower():
+                raise ValueError(f"The query would have two columns of the name {one!r}: leave it out of columns.")
+        for name in made:
+            if len(name.encode()) > self.dialect.longest_name:
+                raise ValueError(f"The name of a column is too long for the database: {shown(name)}.")
+
+
+def _leaves(tree: Tree) -> list[int]:
+    return [int(leaf) for leaf in np.flatnonzero(tree.is_leaf)]
+
+
+def _cases(subject: str, pairs: Iterable[tuple[int, str]]) -> str:
+    return f"CASE {subject} {' '.join(f'WHEN {key} THEN {value}' for key, value in pairs)} END"
+
+
+def _node_name(node: int, value: int) -> str:
+    return f"node{node}_{value}"

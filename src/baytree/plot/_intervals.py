@@ -1,0 +1,68 @@
+"""Whether outcomes lie in their intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from .._validation import check_integer, check_real
+from .._words import number_text
+from ..estimators import Model, fitted_of, read_rows
+from ..figures import share_of
+from ..outcomes import read_numbers
+from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
+
+
+def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int = 300, ax: Any = None) -> Axes:
+    """Draw the prediction interval of every row, in the order of the predictions, and the outcomes.
+
+    Best of rows that the model has not seen. The title says how many outcomes lie inside, of all rows.
+
+    Parameters
+    ----------
+    model
+        A fitted regressor.
+    X, y
+        Rows and their outcomes.
+    level
+        Probability that an interval should hold, in (0, 1).
+    max_rows
+        Most rows to draw, evenly spread over the predictions.
+    ax
+        Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    fitted = fitted_of(model)
+    if fitted.classes is not None:
+        raise TypeError("intervals needs a regressor; this model predicts classes.")
+    if not fitted.has_distribution():
+        raise ValueError("intervals needs an outcome with a distribution; that of this model has none.")
+    level, max_rows = check_real("level", level, low=0, high=1), check_integer("max_rows", max_rows, low=1)
+    rows = read_rows(model, X)
+    predicted = fitted.mean(rows)[:, 0]
+    outcomes = read_numbers("y", y, len(predicted))
+    low, high = fitted.quantiles(rows, np.array([0.5 - level / 2, 0.5 + level / 2])).T
+    inside = (low <= outcomes) & (outcomes <= high)
+    order = np.argsort(predicted, kind="stable")
+    order = order[np.unique(np.linspace(0, len(order) - 1, min(max_rows, len(order))).astype(np.int64))]
+    place = np.arange(len(order))
+    ax = axes_of(ax, size=(7.0, 4.0))
+    name = f"{100 * level:g} % interval"
+    ax.fill_between(place, low[order], high[order], step="mid", color=BLUE, alpha=0.2, lw=0, label=name)
+    ax.step(place, predicted[order], where="mid", color=BLUE, lw=1.3, label="prediction")
+    for own, mark, colour, label in ((inside, ".", GREY, "inside"), (~inside, "x", VERMILION, "outside")):
+        chosen = own[order]
+        ax.plot(place[chosen], outcomes[order][chosen], mark, color=colour, markersize=5, label=f"outcome {label}")
+    found = share_of(inside, np.ones(len(inside)))
+    ax.set_title(f"{found.text()} of the outcomes lie in their {name} ({found.interval()})", fontsize=10)
+    ax.set(xlabel="rows, by prediction", ylabel="outcome")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+    ax.legend(frameon=False, fontsize=9)
+    open_frame(ax)
+    return ax

@@ -1,0 +1,75 @@
+"""How well two classes are told apart, and what every threshold would decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from .._words import percent_text
+from ..estimators import Model, fitted_of, read_rows
+from ..figures import share
+from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
+from ._rows import labels_of, weights_of
+from ._words import plain, wrapped
+
+
+def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
+    """Draw the ROC curve of a model for two classes, with its own threshold and 90 % intervals there.
+
+    Best of rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
+
+    Parameters
+    ----------
+    model
+        A fitted classifier for two classes.
+    X, y
+        Rows and their classes.
+    sample_weight
+        How often each row counts.
+    ax
+        Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    fitted = fitted_of(model)
+    outcomes, classes = labels_of("roc", fitted, X, y)
+    if len(classes) != 2:
+        raise ValueError(f"roc needs two classes, the model has {len(classes)}: use plot.confusion.")
+    weight = weights_of(sample_weight, len(outcomes))
+    second = outcomes == classes[1]
+    if second.all() or not second.any():
+        raise ValueError("roc needs rows of both classes in y.")
+    probability = fitted.mean(read_rows(model, X))
+    decided = fitted.decision.codes(probability) == 1
+    false, true, _ = roc_curve(second, probability[:, 1], sample_weight=weight)
+    area = roc_auc_score(second, probability[:, 1], sample_weight=weight)
+    ax = axes_of(ax, size=(5.0, 5.0))
+    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
+    ax.plot(false, true, color=BLUE, lw=1.8, label=f"area under the curve: {area:.3f}")
+    found = share(*(float(weight[second & own].sum()) for own in (decided, ~decided)))
+    wrongly = share(*(float(weight[~second & own].sum()) for own in (decided, ~decided)))
+    reach = [
+        np.maximum([[own.estimate - own.low], [own.high - own.estimate]], 0)  # an interval may end at a share of 0 or 1
+        for own in (wrongly, found)
+    ]
+    threshold = fitted.decision.threshold_of_second(2)
+    label = "its decision" if threshold is None else f"its decision, from {percent_text(threshold)} on"
+    ax.errorbar(
+        wrongly.estimate, found.estimate, reach[1], reach[0], fmt="o", color=VERMILION, ms=6, capsize=3, label=label
+    )
+    first, name = (wrapped(text, 2.0, 10) for text in fitted.class_names)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_xlabel(f"{first} taken for {name}")
+    ax.set_ylabel(f"{name} that is found")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0, 0, " %"))
+    ax.set_title(plain("How well are the classes told apart?"), fontsize=10)
+    ax.legend(frameon=False, fontsize=9, loc="lower right")
+    open_frame(ax)
+    return ax

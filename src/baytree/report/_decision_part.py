@@ -1,0 +1,207 @@
+"""What is decided, and how often it is wrong: confusion matrix, curves, rates and cost at a threshold."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from .._typing import FloatArray
+from .._words import estimate_text, number_text, percent_text
+from ..figures import Figure, mean, share
+from ..fitted import Fitted
+from ._charts import curve_chart
+from ._held_out import HeldOut
+from ._html import Cell, element, paragraph, section, table
+from ._thresholds import RATES, Thresholds, curve_of
+
+_MOST_CLASSES = 12  # in a confusion matrix; of more the most frequent errors are told
+_MOST_ERRORS = 20
+
+
+def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Thresholds | None) -> str:
+    """The rule, and what it does on held-out rows."""
+    rule = paragraph(f"The model decides for {fitted.decision.text(fitted.class_names)}.")
+    title = "What is decided, and how often is it wrong?"
+    if isinstance(held_out, str):
+        return section("decision", title, rule, paragraph(held_out))
+    if thresholds is None:
+        return section("decision", title, rule, _many_classes(fitted, held_out))
+    own = percent_text(float(thresholds.at[thresholds.own]))
+    slider = element(
+        "div",
+        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from a probability of '
+        f'<output id="threshold-text" for="threshold">{own}</output> on</label>'
+        f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" value="{thresholds.own}">'
+        f'<button type="button" id="threshold-own">Back to the model\'s {own}</button>',
+        class_="slider screen",
+    )
+    note = paragraph(
+        "Move the slider to see what another threshold would decide: here, by subgroup, in the tree and for a case. "
+        "The "
+        "model itself does not change.",
+        class_="soft screen",
+    )
+    charts = element("div", *_charts(fitted, held_out, thresholds), class_="charts")
+    return section(
+        "decision",
+        title,
+        rule,
+        slider,
+        note,
+        element("div", _confusion(fitted, thresholds), _costs(fitted, held_out), class_="side-by-side"),
+        _rates(fitted, thresholds),
+        charts,
+    )
+
+
+def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
+    first, second = fitted.class_names
+    tp, fp = (float(counts[thresholds.own]) for counts in (thresholds.true_positives, thresholds.false_positives))
+    fn, tn = thresholds.positives - tp, thresholds.negatives - fp
+    rows = [
+        (first, _count("tn", tn), _count("fp", fp, wrong=True), number_text(thresholds.negatives)),
+        (second, _count("fn", fn, wrong=True), _count("tp", tp), number_text(thresholds.positives)),
+    ]
+    header = ["true class", f"decided {first}", f"decided {second}", "rows"]
+    return table(header, rows, (1, 2, 3), label="confusion matrix")
+
+
+def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
+    return Cell(number_text(n), id=name, class_="number wrong" if wrong else "number right")
+
+
+def _costs(fitted: Fitted, held_out: HeldOut) -> str:
+    """Cost of the errors, which may be set, and the cost a row."""
+    first, second = fitted.class_names
+    costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
+    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
+    true = (held_out.y == fitted.classes[1]).astype(np.int64)
+    found = mean(costs[true, held_out.codes], held_out.weight)
+    fields = "".join(
+        element(
+            "label",
+            escape(f"Cost of {said} for {is_}"),
+            element("input", id=name, type="text", inputmode="decimal", autocomplete="off", value=f"{cost:.6g}"),
+            for_=name,
+        ).replace("</input>", "")
+        for name, said, is_, cost in (
+            ("cost-fn", first, second, costs[1, 0]),
+            ("cost-fp", second, first, costs[0, 1]),
+        )
+    )
+    text = (
+        f"Mean cost a row: {estimate_text(found.estimate)} (90 % between {found.interval().replace(' to ', ' and ')})"
+    )
+    return element(
+        "div",
+        element("div", fields, class_="fields screen"),
+        element("p", escape(text), id="cost", role="status"),
+        element("p", id="cheapest", class_="soft screen"),
+        class_="costs",
+    )
+
+
+def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
+    rates = thresholds.rates(thresholds.own)
+    rows = [
+        (
+            name.replace("decided", f"decided {fitted.class_names[1]}"),
+            Cell(rates[name].text(), id=f"rate-{i}", class_="number"),
+            Cell(rates[name].interval(), id=f"rate-{i}-interval", class_="number"),
+            meaning.format(*fitted.class_names),
+        )
+        for i, (name, meaning) in enumerate(RATES.items())
+    ]
+    return table(["rate", "value", "90 % interval", "meaning"], rows, (1, 2), class_="stack")
+
+
+def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[str]:
+    """ROC and precision-recall."""
+    if thresholds.positives == 0 or thresholds.negatives == 0:
+        return [paragraph("The held-out rows have one class only: there are no curves.")]
+    first, second = fitted.class_names
+    true, false = curve_of(fitted, held_out)
+    rates = thresholds.rates(thresholds.own)
+    wrongly = rates["specificity"]
+    wrongly = Figure(1 - wrongly.estimate, 1 - wrongly.high, 1 - wrongly.low, is_share=True)
+    found, taken = f"{second} that is found", f"{first} taken for {second}"
+    sensitivity = true / thresholds.positives
+    roc = (false / thresholds.negatives, sensitivity)
+    precision: FloatArray = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
+    return [
+        element(
+            "figure",
+            element("figcaption", "ROC curve"),
+            curve_chart("roc", *roc, (wrongly, rates["sensitivity"]), (taken, found), ideal=True),
+        ),
+        element(
+            "figure",
+            element("figcaption", "Precision and recall"),
+            curve_chart(
+                "recall",
+                sensitivity[1:],
+                precision,
+                (rates["sensitivity"], rates["precision"]),
+                (found, f"decided {second} that is {second}"),
+                ideal=False,
+            ),
+        ),
+    ]
+
+
+def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
+    """A confusion matrix; of many classes the most frequent errors; and what becomes of each class."""
+    names, classes, codes = fitted.class_names, fitted.classes, held_out.codes
+    assert classes is not None and codes is not None  # noqa: S101, PT018
+    true = np.searchsorted(classes, held_out.y)
+    counts = np.zeros((len(names), len(names)))
+    np.add.at(counts, (true, codes), held_out.weight)
+    right = np.diag(counts)
+    by_class = [
+        (names[i], number_text(counts[i].sum()), found.text(), found.interval(), taken.text(), taken.interval())
+        for i in range(len(names))
+        for found, taken in [
+            (share(right[i], counts[i].sum() - right[i]), share(right[i], counts[:, i].sum() - right[i]))
+        ]
+    ]
+    header = ["class", "rows", "of these found", "90 % interval", "of those decided right", "90 % interval"]
+    parts = [table(header, by_class, range(1, 6), class_="stack", label="classes")]
+    if len(names) <= _MOST_CLASSES:
+        rows = [
+            (
+                name,
+                *(
+                    Cell(number_text(n), class_="number right" if i == j else "number wrong" if n else "number")
+                    for j, n in enumerate(counts[i])
+                ),
+            )
+            for i, name in enumerate(names)
+        ]
+        title = element("h3", "Confusion matrix")
+        return (
+            title
+            + table(
+                ["true class", *(f"decided {name}" for name in names)],
+                rows,
+                range(1, len(names) + 1),
+                label="confusion matrix",
+            )
+            + element("h3", "Class by class")
+            + parts[0]
+        )
+    wrong = counts - np.diag(right)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_ERRORS]
+    errors = [
+        (names[i], names[j], number_text(wrong[i, j]), figure.text(), figure.interval())
+        for i, j in (divmod(int(place), len(names)) for place in order)
+        if wrong[i, j] > 0
+        for figure in [share(wrong[i, j], counts[i].sum() - wrong[i, j])]
+    ]
+    header = ["true class", "decided", "rows", "share of the class", "90 % interval"]
+    return (
+        element("h3", "The most frequent errors")
+        + table(header, errors, (2, 3, 4), class_="stack", label="errors")
+        + element("h3", "Class by class")
+        + parts[0]
+    )

@@ -1,0 +1,192 @@
+"""The figures of a model on held-out rows. Areas under the curve have the interval of Hanley and McNeil (1982)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from .._typing import AnyArray, BoolArray, FloatArray
+from ..figures import Figure, Z, mean, ratio, share, share_of
+from ..fitted import Fitted
+from ._held_out import HeldOut
+
+HOW = (
+    "Intervals hold 90 %. Of shares they are those of a Beta posterior (Jeffreys' prior), of means those of the "
+    "standard error, of ratios of events those of a Gamma posterior, of the area under the curve those of Hanley and "
+    "McNeil (1982)."
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure with its name and meaning, or the reason why there is none."""
+
+    name: str
+    meaning: str
+    figure: Figure = field(default_factory=Figure)
+    reason: str = ""  # where the figure is not defined
+
+
+def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
+    """The figures that matter for the outcome."""
+    if fitted.classes is not None:
+        return _of_classes(fitted, held_out)
+    if held_out.mean is None or held_out.mean.ndim > 1:
+        return []
+    if "event" in held_out.rows.extras:
+        return _of_durations(held_out, held_out.mean)
+    return _of_numbers(fitted, held_out, held_out.mean)
+
+
+def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
+    p, codes, weight, classes = held_out.probabilities, held_out.codes, held_out.weight, fitted.classes
+    assert p is not None and codes is not None and classes is not None  # noqa: S101, PT018
+    is_class = held_out.y[:, None] == classes[None, :]
+    of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
+    right = classes[codes] == held_out.y
+    counts = (is_class * weight[:, None]).sum(axis=0)
+    common = int(counts.argmax())
+    found = [
+        Metric("Accuracy", "share of rows that are decided rightly", share_of(right, weight)),
+        Metric(
+            "  without a model",
+            f"accuracy of always deciding for {fitted.class_names[common]}",
+            share(float(counts[common]), float(counts.sum() - counts[common])),
+        ),
+        Metric("Log loss", "surprise at the true class, in nats; 0 is perfect", mean(-_safe_log(of_own), weight)),
+        Metric(
+            "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
+        ),
+    ]
+    if len(classes) == 2:
+        found.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
+    return found
+
+
+def _safe_log(p: FloatArray) -> FloatArray:
+    return np.log(np.maximum(p, np.finfo(float).tiny))
+
+
+def _brier(p: FloatArray, is_class: AnyArray) -> FloatArray:
+    return np.sum((p - is_class) ** 2, axis=1) / 2
+
+
+def _area(score: FloatArray, positive: BoolArray, weight: FloatArray, name: str) -> Metric:
+    meaning = f"chance that a row of class {name} has the higher probability of it than one of the other class"
+    n_pos, n_neg = float(weight[positive].sum()), float(weight[~positive].sum())
+    if n_pos == 0 or n_neg == 0:
+        return Metric("Area under the curve", meaning, reason="not defined: the held-out rows have one class only")
+    area = float(roc_auc_score(positive, score, sample_weight=weight))
+    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = area * (1 - area) + max(n_pos - 1, 0) * (q1 - area**2) + max(n_neg - 1, 0) * (q2 - area**2)
+    half = Z * math.sqrt(max(variance / (n_pos * n_neg), 0.0))
+    return Metric("Area under the curve", meaning, Figure(area, max(0.0, area - half), min(1.0, area + half)))
+
+
+def _of_numbers(fitted: Fitted, held_out: HeldOut, predicted: FloatArray) -> list[Metric]:
+    exposure = held_out.rows.extras.get("exposure")
+    y, weight = np.asarray(held_out.y, dtype=np.float64), held_out.weight
+    error = y - (predicted if exposure is None else predicted * exposure)
+    if not np.all(np.isfinite(error)):
+        return [
+            Metric("Mean absolute error", "mean size of an error", reason="not defined: some predictions are infinite")
+        ]
+    squared = error**2
+    found = [
+        Metric("Mean absolute error", "mean size of an error", mean(np.abs(error), weight)),
+        Metric("Root mean squared error", "typical size of an error", mean(squared, weight, _root)),
+    ]
+    spread = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
+    meaning = "share of the outcome's variance that is explained"
+    if spread > 0:
+        found.append(Metric("R squared", meaning, mean(squared, weight, lambda m: 1 - m / spread)))
+    else:
+        found.append(Metric("R squared", meaning, reason="not defined: all held-out outcomes are equal"))
+    if fitted.outcome.counts:
+        expected = predicted if exposure is None else predicted * exposure
+        meaning = "observed count over predicted count; 1 is right"
+        found.append(Metric("Observed over predicted", meaning, ratio(float(weight @ y), float(weight @ expected))))
+    if held_out.interval is not None:
+        inside = (y >= held_out.interval[:, 0]) & (y <= held_out.interval[:, 1])
+        meaning = "share of outcomes inside of their 90 % prediction interval; 90 % is right"
+        found.append(Metric("Coverage", meaning, share_of(inside, weight)))
+    return found
+
+
+def _root(m: float) -> float:
+    return math.sqrt(max(m, 0.0))
+
+
+def _of_durations(held_out: HeldOut, predicted: FloatArray) -> list[Metric]:
+    """Of durations that may be cut off: errors are not known, events and their probability are."""
+    y, weight, event = np.asarray(held_out.y, dtype=np.float64), held_out.weight, held_out.rows.extras["event"]
+    meaning = "events over those that the predicted means let expect; 1 is right"
+    if not np.all(np.isfinite(predicted)):
+        return [Metric("Observed over predicted", meaning, reason="not defined: some predictions are infinite")]
+    overall = float(weight @ y) / max(float(weight @ event), 0.5)
+    surprise = [event * np.log(m) + y / m for m in (predicted, np.full(len(y), overall))]
+    return [
+        Metric("Observed over predicted", meaning, ratio(float(weight @ event), float(weight @ (y / predicted)))),
+        Metric("Log loss", "surprise at the durations, in nats; less is better", mean(surprise[0], weight)),
+        Metric("  without a model", "log loss of predicting one mean for all rows", mean(surprise[1], weight)),
+    ]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows with about the same prediction."""
+
+    predicted: float
+    observed: Figure
+    n: float
+
+
+def calibration_of(fitted: Fitted, held_out: HeldOut, n_bins: int = 10) -> list[Bin]:
+    """Predictions in bins of about equal numbers of rows, and what was observed there, with intervals.
+
+    Of two classes the probability of the second, of more that of the most probable class, of numbers the mean, of
+    counts the rate, of durations the mean.
+    """
+    predicted = calibrated(fitted, held_out)[0]
+    groups = np.array_split(np.argsort(predicted, kind="stable"), min(n_bins, len(predicted)))
+    return [bin_of(fitted, held_out, rows) for rows in groups if held_out.weight[rows].sum() > 0]
+
+
+def calibrated(fitted: Fitted, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+    """What is predicted and what happened, one number a row."""
+    classes, p = fitted.classes, held_out.probabilities
+    if p is None or classes is None:
+        assert held_out.mean is not None  # noqa: S101
+        own = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
+        return own, np.asarray(held_out.y, dtype=np.float64)
+    if len(classes) == 2:
+        return p[:, 1], (held_out.y == classes[1]).astype(float)
+    return p.max(axis=1), (classes[p.argmax(axis=1)] == held_out.y).astype(float)
+
+
+def bin_of(fitted: Fitted, held_out: HeldOut, rows: AnyArray) -> Bin:
+    """The prediction for some rows, and what was observed there."""
+    predicted, observed = (values[rows] for values in calibrated(fitted, held_out))
+    weight, extras = held_out.weight[rows], {name: values[rows] for name, values in held_out.rows.extras.items()}
+    n = float(weight.sum())
+    if "event" in extras:
+        # Time per event: an interval of the rate, turned over.
+        rate = ratio(float(weight @ extras["event"]), float(weight @ observed))
+        with np.errstate(divide="ignore"):
+            middle, low, high = (float(np.divide(1.0, number)) for number in (rate.estimate, rate.high, rate.low))
+        return Bin(_harmonic(predicted, weight * observed), Figure(middle, low, high), n)
+    if "exposure" in extras:
+        exposed = weight * extras["exposure"]
+        rate = ratio(float(weight @ observed), float(exposed.sum()))
+        return Bin(float(np.average(predicted, weights=exposed)), rate, n)
+    hits = float(weight @ observed)
+    seen = share(hits, n - hits) if fitted.classes is not None else mean(observed, weight)
+    return Bin(float(np.average(predicted, weights=weight)), seen, n)
+
+
+def _harmonic(values: FloatArray, weight: FloatArray) -> float:
+    """The mean duration that rows with these means, exposed for so long, would show."""
+    return float(weight.sum() / (weight / values).sum())

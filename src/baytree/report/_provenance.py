@@ -1,0 +1,128 @@
+"""What the model is, what it was fitted on and what it was measured on."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+
+from .._words import count_text, estimate_text, listed, number_text, shortened
+from ..estimators import Estimator
+from ..export import to_dict
+from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
+from ..outcomes import CustomOutcome
+from ._held_out import Given
+from ._html import element, paragraph, section, table
+
+TREES = 10  # of a tree space, that are told of
+
+
+def lead_text(fitted: Fitted, target: str | None) -> str:
+    """What the model is, in a few sentences."""
+    tree = fitted.modal.tree
+    name = "" if target is None else f"{shortened(target, 60)}, "
+    classes = [shortened(label, 60) for label in fitted.class_names]
+    what = (
+        f"{name}a number ({fitted.outcome.name} outcome)" if not classes else f"{name}the class ({listed(classes, 6)})"
+    )
+    used = len(tree.used_features)
+    fitted_on = "" if fitted.fitted_on is None else f", fitted on {_size(fitted.fitted_on)}"
+    return (
+        f"A Bayesian decision tree that predicts {what} from "
+        f"{count_text(fitted.schema.n_features, 'column')}{fitted_on}. "
+        f"It has {count_text(tree.n_leaves, 'leaf', 'leaves')}, is {tree.max_depth} deep and uses "
+        f"{count_text(used, 'column')}. {of_the_model(fitted)}"
+    )
+
+
+def of_the_model(fitted: Fitted) -> str:
+    """What the tree that is shown is of the model."""
+    if isinstance(fitted, FittedTree):
+        return (
+            "Every split was made because, given the rows, it is more probable than no split."
+            if fitted.tree.n_leaves > 1
+            else "No split is more probable than none."
+        )
+    if isinstance(fitted, FittedSpace):
+        return (
+            f"Predictions are averaged over a space of trees with {count_text(fitted.space.node_count, 'node')}; the "
+            "tree "
+            f"below is the most probable of them, with {fitted.tree_weights(TREES)[0]:.1%} of the weight of the first "
+            f"{TREES}."
+        )
+    return "Predictions are averaged over many trees; the tree below is the one to read, and not the whole model."
+
+
+def _size(facts: FittedOn) -> str:
+    weight = "" if facts.weight == facts.n_rows else f" of weight {number_text(facts.weight)} in all"
+    return f"{count_text(facts.n_rows, 'row')}{weight}"
+
+
+def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> str:
+    """Says clearly where the rows that were given are not those of the fit."""
+    known = fitted.fitted_on
+    if known is not None and known.fingerprint == facts.fingerprint:
+        return ""
+    then = (
+        "The figures below are of the rows given as held out."
+        if is_held_out
+        else "The figures below come from fitting the same settings anew to the rows given: they tell how good such a "
+        "model "
+        "is, not how good this very model is. Give held_out=(X, y) to measure this model on rows that it has not seen."
+    )
+    if known is None:
+        text = f"The model does not say which rows it was fitted on; the page was written with {_size(facts)}. {then}"
+    else:
+        text = (
+            f"The model was fitted on other rows than those that this page was written with: on {_size(known)} on "
+            f"{known.date[:10]}, while {_size(facts)} were given here. {then}"
+        )
+    return element("div", paragraph(text), class_="warning", role="note")
+
+
+def provenance_part(
+    model: Estimator,
+    fitted: Fitted,
+    given: Given,
+    facts: FittedOn,
+    target: str | None,
+    source: str | None,
+    measured: str,
+) -> str:
+    """Where the model comes from."""
+    is_own = isinstance(fitted.outcome, CustomOutcome)
+    settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
+    grown, known = fitted.modal.tree, fitted.fitted_on
+    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else grown.log_evidence()
+    prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
+    rows = [
+        ("estimator", type(model).__name__),
+        ("predicts", target) if target else None,
+        ("fitted on", _facts(known)) if known else ("fitted on", "not known: the model does not say"),
+        ("fitted", f"{known.date.replace('T', ' ').rstrip('Z')} UTC, by baytree {known.version}") if known else None,
+        ("rows from", source) if source else None,
+        ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
+        ("measured on", measured),
+        ("rows by class", _class_counts(fitted, given)) if fitted.classes is not None else None,
+        ("prior", listed(prior, 12)),
+        ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
+        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.classes is not None else None,
+        ("log posterior of the tree", estimate_text(grown.log_posterior())),
+        ("log evidence", estimate_text(float(evidence))),
+        ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),
+        ("written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+        ("model, SHA-256", "an outcome of your own has no file" if is_own else to_dict(model)["sha256"]),
+    ]
+    inner = table(["what", "value"], [row for row in rows if row], class_="stack")
+    return section("provenance", "Where it comes from", inner)
+
+
+def _facts(facts: FittedOn) -> str:
+    return f"{_size(facts)} × {count_text(facts.n_columns, 'column')}, fingerprint {facts.fingerprint[:16]}"
+
+
+def _class_counts(fitted: Fitted, given: Given) -> str:
+    classes = fitted.classes if fitted.classes is not None else ()
+    return listed([f"{shortened(str(label), 60)}: {np.sum(given.y == label):,}" for label in classes], 20)

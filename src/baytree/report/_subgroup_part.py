@@ -1,0 +1,81 @@
+"""Who is treated how, as a table."""
+
+from __future__ import annotations
+
+from html import escape
+
+from .._words import count_text, number_text, percent_text
+from ..figures import Figure
+from ..fitted import FittedTree
+from ._charts import dot
+from ._html import Cell, element, paragraph, section, table
+from ._subgroups import TITLES, Subgroup, splits_with
+
+
+def subgroup_part(fitted: FittedTree, subgroups: list[Subgroup]) -> str:
+    """One table a column."""
+    parts = [
+        paragraph(
+            "Figures by subgroup, on held-out rows, each with its 90 % interval. Intervals of different subgroups that "
+            "do not overlap show a difference that chance hardly makes; whether it is fair, the figures do not say."
+        )
+    ]
+    place = 0
+    for column in dict.fromkeys(own.column for own in subgroups):
+        own = [one for one in subgroups if one.column == column]
+        parts += [element("h3", escape(column)), paragraph(_use(fitted, column), class_="soft")]
+        parts.append(_table(fitted, column, own, place))
+        place += len(own)
+    return section("subgroups", "Who is treated how?", *parts)
+
+
+def _use(fitted: FittedTree, column: str) -> str:
+    """Which splits use the column."""
+    splits = splits_with(fitted, column)
+    if splits is None:
+        return "The model does not have this column; other columns may stand for it."
+    if not splits:
+        return "No split of the tree uses this column; other columns may stand for it."
+    nodes = fitted.tree.n_node_samples
+    share = percent_text(float(nodes[splits[0]] / nodes[0]))
+    numbers = ", ".join(map(str, splits[:12])) + (" and others" if len(splits) > 12 else "")
+    return (
+        f"{count_text(len(splits), 'split')} of the tree {'uses' if len(splits) == 1 else 'use'} this column: "
+        f"{numbers}. "
+        f"{share} of the training rows come to the first of them."
+    )
+
+
+def _table(fitted: FittedTree, column: str, subgroups: list[Subgroup], place: int) -> str:
+    names = fitted.class_names if len(fitted.class_names) == 2 else ("", "")
+    titles = {key: title.format(*names) for key, title in TITLES.items() if key in subgroups[0].figures}
+    if names[1]:
+        titles["observed"] = f"observed {names[1]}"
+    elif fitted.classes is not None:
+        titles["observed"] = "most probable class is right"
+    ends = {key: _ends([own.figures[key] for own in subgroups]) for key in titles}
+    rows = [
+        (
+            own.name,
+            number_text(own.n),
+            *(_cell(own.figures[key], ends[key], f"group-{place + i}-{key}") for key in titles),
+        )
+        for i, own in enumerate(subgroups)
+    ]
+    return table(
+        [column, "rows", *titles.values()], rows, range(1, len(titles) + 2), class_="stack groups", label=column
+    )
+
+
+def _cell(figure: Figure, ends: tuple[float, float], name: str) -> Cell:
+    interval = figure.interval()
+    text = f"{escape(figure.text())}<br><small>{escape(interval)}</small>" if interval else escape(figure.text())
+    return Cell(f'<span id="{name}">{text}</span>{dot(figure, *ends)}', html=True)
+
+
+def _ends(figures: list[Figure]) -> tuple[float, float]:
+    """Shares go from 0 to 1, other figures over what there is."""
+    if figures[0].is_share:
+        return 0.0, 1.0
+    numbers = [n for own in figures for n in (own.low, own.high, own.estimate) if n == n and abs(n) != float("inf")]
+    return (min(numbers), max(numbers)) if numbers else (0.0, 0.0)

@@ -1,0 +1,82 @@
+"""What every threshold for the second of two classes would decide, on held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..figures import Figure, share
+from ..fitted import Fitted
+from ._held_out import HeldOut
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Rows by what is true and what is decided, for each of some thresholds."""
+
+    at: FloatArray  # ascending
+    own: int  # which of them is the model's; that of the most probable class where costs have none
+    positives: float  # rows of the second class
+    negatives: float
+    true_positives: FloatArray  # by threshold: rows of the second class that are decided for
+    false_positives: FloatArray
+
+    def rates(self, i: int) -> dict[str, Figure]:
+        """The usual rates at a threshold."""
+        tp, fp = float(self.true_positives[i]), float(self.false_positives[i])
+        fn, tn = self.positives - tp, self.negatives - fp
+        return {
+            "sensitivity": share(tp, fn),
+            "specificity": share(tn, fp),
+            "precision": share(tp, fp),
+            "negative predictive value": share(tn, fn),
+            "decided": share(tp + fp, fn + tn),
+            "accuracy": share(tp + tn, fp + fn),
+        }
+
+
+RATES = {
+    "sensitivity": "share of {1} that is decided to be {1}",
+    "specificity": "share of {0} that is decided to be {0}",
+    "precision": "share of those decided to be {1} that are {1}",
+    "negative predictive value": "share of those decided to be {0} that are {0}",
+    "decided": "share of all rows decided to be {1}",
+    "accuracy": "share of all rows that are decided rightly",
+}
+
+
+def thresholds_of(fitted: Fitted, held_out: HeldOut, chosen: BoolArray | None = None) -> Thresholds | None:
+    """Count the rows, or some of them, at every percent and at the model's own threshold; None without two classes."""
+    if fitted.classes is None or len(fitted.classes) != 2 or held_out.probabilities is None:
+        return None
+    own = fitted.decision.threshold_of_second(2)
+    own = 0.5 if own is None else own
+    percents = np.arange(101) / 100
+    at = np.sort(np.append(percents[np.abs(percents - own) > 1e-9], own))
+    rows = np.ones(len(held_out.y), dtype=bool) if chosen is None else chosen
+    score, weight = held_out.probabilities[rows, 1], held_out.weight[rows]
+    positive = held_out.y[rows] == fitted.classes[1]
+    counts = [_from(at, score[side], weight[side]) for side in (positive, ~positive)]
+    totals = float(weight[positive].sum()), float(weight[~positive].sum())
+    return Thresholds(at, int(np.searchsorted(at, own)), *totals, *counts)
+
+
+def _from(at: FloatArray, score: FloatArray, weight: FloatArray) -> FloatArray:
+    """The weight of the scores from each threshold on."""
+    order = np.argsort(score, kind="stable")
+    before = np.append(0.0, np.cumsum(weight[order]))
+    return np.asarray(before[-1] - before[np.searchsorted(score[order], at, side="left")])
+
+
+def curve_of(fitted: Fitted, held_out: HeldOut, most: int = 200) -> tuple[FloatArray, FloatArray]:
+    """Rows of the second and of the first class that are decided for, over all thresholds from high to low."""
+    assert held_out.probabilities is not None and fitted.classes is not None  # noqa: S101, PT018
+    score, weight = held_out.probabilities[:, 1], held_out.weight
+    positive = held_out.y == fitted.classes[1]
+    cuts = np.unique(score)[::-1]
+    if len(cuts) > most:
+        cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, most).astype(np.int64))]
+    true, false = (_from(cuts[::-1], score[side], weight[side])[::-1] for side in (positive, ~positive))
+    return np.append(0.0, true), np.append(0.0, false)

@@ -1,0 +1,120 @@
+// The model: where rows go, what nodes know, what is decided.
+const model = JSON.parse($("model").textContent);
+const tree = model.tree, nodes = tree.nodes, graph = model.space || tree, UNSEEN = -1;
+const two = model.classes && model.classes.length === 2;
+const childrenOf = (node) => tree.choices[node].length ? [tree.choices[node][0].left, tree.choices[node][0].right] : [];
+const isLeaf = (node) => tree.choices[node].length === 0;
+const parentOf = nodes.map(() => -1);
+nodes.forEach((_, node) => childrenOf(node).forEach((child) => { parentOf[child] = node; }));
+const leavesBelow = nodes.map((_, node) => isLeaf(node) ? 1 : 0);
+for (let node = nodes.length - 1; node > 0; node--) leavesBelow[parentOf[node]] += leavesBelow[node];  // children come later
+const pathTo = (node) => {
+  const path = [];
+  for (let at = node; at >= 0; at = parentOf[at]) path.unshift(at);
+  return path;
+};
+const conditionOf = (node) => nodes[parentOf[node]][childrenOf(parentOf[node])[0] === node ? "left" : "right"];
+
+let threshold = model.decision.threshold;  // for the second of two classes; the slider moves it
+function decide(probabilities) {
+  if (two && threshold !== null) return probabilities[1] >= threshold ? 1 : 0;
+  const costs = model.decision.costs;
+  const score = costs ? probabilities.map((_, j) => -probabilities.reduce((sum, p, i) => sum + p * costs[i][j], 0)) : probabilities;
+  return score.reduce((best, own, i) => own > score[best] ? i : best, 0);
+}
+const meanOf = (posterior) => {
+  const total = posterior.reduce((sum, own) => sum + own, 0);
+  return posterior.map((own) => own / total);
+};
+const probabilitiesOf = (node) => tree.value[node] || meanOf(tree.posterior[node]);
+function decisionOf(node) {  // a class; of numbers whether it is above the root's
+  if (model.classes) return decide(probabilitiesOf(node));
+  return nodes[node].estimates[0][1] > nodes[0].estimates[0][1] ? 1 : 0;
+}
+const decisionText = (code) => model.classes ? model.classes[code]
+  : `${code ? "above" : "at most"} the overall ${estimateText(nodes[0].estimates[0][1])}`;
+function certaintyOf(node) {  // how sure the decision is, from 0 to 1
+  if (!model.classes) {
+    const [low, high] = model.range, value = nodes[node].estimates[0][1];
+    return value === null ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)));
+  }
+  const code = decisionOf(node), posterior = tree.posterior[node];
+  if (!two || threshold === null) return probabilitiesOf(node)[code];
+  const above = 1 - betaCdf(posterior[1], posterior[0], threshold);
+  return code ? above : 1 - above;
+}
+function classInterval(node, code) {
+  const posterior = tree.posterior[node], own = posterior[code], rest = posterior.reduce((sum, a) => sum + a, 0) - own;
+  return rest > 0 ? [betaQuantile(own, rest, 0.05), betaQuantile(own, rest, 0.95)] : [1, 1];
+}
+
+// Where a row goes; `null` is a missing value.
+const sumOf = (split, row) => split.terms.reduce(
+  (sum, [feature, coefficient, missing]) => sum + coefficient * (row[feature] === null ? missing : row[feature]), 0);
+const featuresOf = (split) => split.kind === "hyperplane" ? split.terms.map(([feature]) => feature) : [split.feature];
+function goesLeft(split, row) {
+  if (split.kind === "hyperplane") return sumOf(split, row) <= split.threshold;
+  const value = row[split.feature];
+  if (value === null) return split.missingLeft;
+  if (split.kind === "present_missing") return true;
+  if (split.kind === "threshold") return value <= split.threshold;
+  return split.leftCategories.includes(value) || (!split.rightCategories.includes(value) && split.unseenLeft);
+}
+function hasSeen(split, row) {
+  if (split.kind === "hyperplane" || split.kind === "present_missing") return true;
+  const value = row[split.feature];
+  if (value === null) return split.sawMissing;
+  return split.kind !== "category_set" || split.leftCategories.includes(value) || split.rightCategories.includes(value);
+}
+function leafOf(row) {
+  let node = 0;
+  while (!isLeaf(node)) node = goesLeft(tree.choices[node][0], row) ? tree.choices[node][0].left : tree.choices[node][0].right;
+  return node;
+}
+function weightsOf(row) {  // how much the row belongs to each node: over all trees, and both ways where that is wanted
+  const mass = new Float64Array(graph.choices.length), ends = new Map();
+  mass[0] = 1;
+  for (let node = 0; node < mass.length; node++) {
+    if (mass[node] === 0) continue;
+    if (graph.leafShare[node] > 0) ends.set(node, mass[node] * graph.leafShare[node]);
+    for (const split of graph.choices[node]) {
+      const own = mass[node] * split.share;
+      if (model.missing === "average" && !hasSeen(split, row)) {
+        const left = graph.weight[split.left], right = graph.weight[split.right];
+        mass[split.left] += own * left / (left + right);
+        mass[split.right] += own * right / (left + right);
+      } else mass[goesLeft(split, row) ? split.left : split.right] += own;
+    }
+  }
+  return ends;
+}
+function averageOf(ends) {
+  const first = graph.value[ends.keys().next().value];
+  return first.map((_, k) => {
+    let sum = 0;
+    for (const [node, weight] of ends) sum = sum === null || graph.value[node][k] === null ? null : sum + weight * graph.value[node][k];
+    return sum;
+  });
+}
+function mixtureInterval(ends, cdfOf, low, high) {  // the central 90 % of a mixture
+  const parts = [...ends].filter(([, weight]) => weight > 1e-7);
+  const total = parts.reduce((sum, [, weight]) => sum + weight, 0);
+  const cdf = (x) => parts.reduce((sum, [node, weight]) => sum + weight * cdfOf(node, x), 0) / total;
+  return [root(cdf, 0.05, low, high), root(cdf, 0.95, low, high)];
+}
+function classMixtureInterval(ends, code) {
+  return mixtureInterval(ends, (node, x) => {
+    const posterior = graph.posterior[node], total = posterior.reduce((sum, a) => sum + a, 0);
+    return total > posterior[code] ? betaCdf(posterior[code], total - posterior[code], x) : Number(x >= 1);
+  }, 0, 1);
+}
+function numberMixtureInterval(ends, kind) {  // of the mean or the outcome of real values; null where it is not known
+  if (!graph.posterior) return null;
+  const spread = kind === "mean" ? 2 : 3;
+  const far = [...ends.keys()].map((node) => [graph.posterior[node][1], 60 * graph.posterior[node][spread]]);
+  const low = Math.min(...far.map(([place, room]) => place - room)), high = Math.max(...far.map(([place, room]) => place + room));
+  return mixtureInterval(ends, (node, x) => {
+    const [freedom, place] = graph.posterior[node];
+    return studentCdf(freedom, (x - place) / graph.posterior[node][spread]);
+  }, low, high);
+}

@@ -1,0 +1,40 @@
+"""Writes the models that exports are held to as ONNX, with rows and what is predicted, for onnx_web.mjs to check.
+
+``make test-web`` runs both; it needs npm.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import onnx
+
+from baytree.export import to_onnx
+from tests.scoring import N_MODELS, scored
+
+MISSING = "\1missing"
+
+
+def write(folder: Path) -> None:
+    """One file a model, and one of all cases."""
+    cases = []
+    for own in map(scored, range(N_MODELS)):
+        model = to_onnx(own.model, missing=MISSING)
+        (folder / f"{own.seed}.onnx").write_bytes(model.SerializeToString())
+        columns = {}
+        for column in model.graph.input:
+            is_text = column.type.tensor_type.elem_type == onnx.TensorProto.STRING
+            values = [None if value is None or value != value else value for value in own.rows[column.name].tolist()]
+            numbers = [None if value is None else float(value) for value in values] if not is_text else []
+            texts = [MISSING if value is None else value for value in values] if is_text else []
+            columns[column.name] = {"texts": texts, "numbers": numbers}
+        output = "probabilities" if own.is_classifier else "mean"
+        case = {"seed": own.seed, "columns": columns, "nRows": len(own.rows), "output": output}
+        cases.append(case | {"expected": own.mean().ravel().tolist(), "digits": 1e-12 if own.is_space else 0})
+    (folder / "cases.json").write_text(json.dumps(cases), "utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,183 @@
+"""Random models of every outcome and column kind, with rows that are hard to score elsewhere.
+
+Every export is held to what the estimator says of these rows: training rows, random ones, missing values, categories
+that were never seen, values exactly at the thresholds and the next ones above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree.outcomes import REGRESSION_OUTCOMES
+from baytree.tree import SplitKind
+
+N_MODELS = 100
+OUTCOMES = ["two classes", "classes", *REGRESSION_OUTCOMES]
+NASTY = [
+    "plain",
+    "it's",
+    'a "quote"',
+    "semi;colon; DROP TABLE rows; --",
+    "/* comment */ -- x",
+    "line\nbreak\r\ttab",
+    "back\\slash\\n\\",
+    "*/ // {brace} %d ?:trigraph??/",
+    "ünïcode 日本 \u202e",
+    "' OR '1'='1",
+    '"""',
+    '"); abort(); //',
+    "'); DROP TABLE rows; SELECT ('",
+    "\"]; raise SystemExit('out') #",
+    "{}{0}",
+]
+UNSEEN = "never seen'\"; --"
+KINDS = ["number", "few", "truth", "text", "ordered", "number categories", "whole"]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A fitted model and rows to score, in columns of plain types."""
+
+    seed: int
+    model: Any
+    rows: pd.DataFrame  # numbers as float64, truth values as objects, text as objects; None or NaN where missing
+    kinds: dict[str, str]  # of its columns
+
+    @property
+    def fitted(self):
+        return self.model.fitted_
+
+    @property
+    def is_classifier(self):
+        return self.fitted.classes is not None
+
+    @property
+    def is_space(self):
+        return hasattr(self.fitted, "space")
+
+    def mean(self):
+        """Class probabilities or means, shape (n_rows, n_values)."""
+        return self.fitted.mean(self.numbers())
+
+    def numbers(self):
+        """The rows as the model reads them."""
+        return self.model._read_all(self.rows)
+
+
+@cache
+def scored(seed: int, *, spaces: bool = True) -> Scored:
+    """The model of a seed."""
+    random = np.random.default_rng(seed)
+    n = int(random.choice([20, 60, 150]))
+    frame, plain, kinds = _table(random, n)
+    outcome = OUTCOMES[seed % len(OUTCOMES)]
+    space = spaces and seed % 4 == 3
+    signal = sum(pd.factorize(plain[name])[0] % 3 * (i + 1) for i, name in enumerate(plain))
+    model = _model(random, outcome, space=space).fit(frame, _target(random, outcome, np.asarray(signal)))
+    return Scored(seed, model, _rows(random, plain, kinds, model), kinds)
+
+
+def _table(random, n):
+    """As it is fitted, and in plain types."""
+    frame, plain, kinds = {}, {}, {}
+    for name in random.permutation(NASTY)[: random.integers(2, 6)]:
+        kind = str(random.choice(KINDS))
+        missing = random.random(n) < random.choice([0.0, 0.0, 0.2])
+        values = _values(random, kind, n)
+        held = pd.Series(values).mask(missing)
+        if kind in ("text", "ordered"):
+            held = pd.Series(np.where(missing, None, values.astype(object)))
+        elif kind == "truth":
+            held = pd.Series(values, dtype="boolean").mask(missing)
+        plain[name], kinds[name] = held, kind
+        frame[name] = held
+        if kind == "ordered":
+            frame[name] = pd.Series(pd.Categorical(held, NASTY[:6], ordered=True))
+        elif kind == "number categories":
+            frame[name] = held.astype("category")
+    return pd.DataFrame(frame), plain, kinds
+
+
+def _values(random, kind, n):
+    match kind:
+        case "number":
+            return random.normal(size=n) * 10.0 ** random.integers(-6, 7)
+        case "few":
+            return random.choice([-0.1, 0.1, 0.30000000000000004, 1 / 3, 5e-7], n)
+        case "truth":
+            return random.random(n) < 0.5
+        case "number categories":
+            return random.choice([-1.5, 0.1, 2.0, 1e10, 7.0], n)
+        case "whole":
+            return random.integers(-5, 2**40, n).astype(float)
+        case _:
+            return random.choice(NASTY[: random.integers(3, len(NASTY))] if kind == "text" else NASTY[:6], n)
+
+
+def _model(random, outcome, *, space):
+    options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
+    prune = bool(random.random() < 0.3)
+    if outcome in ("two classes", "classes"):
+        options["prior"] = float(random.choice([0.05, 0.5]))
+        return TreeSpaceClassifier(max_nodes=15, **options) if space else BayesianTreeClassifier(prune=prune, **options)
+    options["outcome"] = outcome
+    return TreeSpaceRegressor(max_nodes=15, **options) if space else BayesianTreeRegressor(prune=prune, **options)
+
+
+def _target(random, outcome, signal):
+    signal = signal % 4
+    n = len(signal)
+    match outcome:
+        case "two classes":
+            labels = [[False, True], ["it's", '"; --\n\\'], [-3, 2**40]][random.integers(3)]
+            return np.array(labels)[((signal > 1) ^ (random.random(n) < 0.1)).astype(int)]
+        case "classes":
+            labels = [NASTY[:4], [-1.0, 0.0, 2.0, 1e15]][random.integers(2)]
+            return np.array(labels)[np.where(random.random(n) < 0.1, random.integers(0, 4, n), signal)]
+        case "normal":
+            return 10.0 * signal + random.normal(size=n)
+        case "exponential":
+            return random.exponential(1 + 5 * signal) + 1e-9
+        case _:
+            return random.poisson(1 + 5 * signal)
+
+
+def _rows(random, plain, kinds, model):
+    """Training rows, mixed rows, missing and unseen values, values at the thresholds."""
+    n = len(next(iter(plain.values())))
+    columns = {}
+    for position, (name, values) in enumerate(plain.items()):
+        mixed = values.iloc[random.integers(0, n, 40)].tolist()
+        extra = _thresholds(model, position) if kinds[name] in ("number", "few", "whole") else []
+        odd = [UNSEEN, ""] if kinds[name] in ("text", "ordered") else [123.456] if kinds[name] != "truth" else []
+        columns[name] = [*values.iloc[:20].tolist(), *mixed, *extra, *odd, None, None]
+    longest = max(map(len, columns.values()))
+    for name, values in columns.items():
+        more = [values[int(i)] for i in random.integers(0, len(values), longest - len(values))]
+        mixed = [(values + more)[i] for i in random.permutation(longest)]  # so that values at thresholds meet
+        columns[name] = _plain(kinds[name], mixed)
+    return pd.DataFrame(columns)
+
+
+def _plain(kind, values):
+    values = [None if value is None or value is pd.NA or value != value else value for value in values]
+    if kind in ("text", "ordered", "truth"):
+        return pd.Series(values, dtype=object)
+    return pd.Series([np.nan if value is None else float(value) for value in values])
+
+
+def _thresholds(model, position):
+    grown = model.fitted_.space if hasattr(model.fitted_, "space") else model.fitted_.tree
+    own = (grown.feature == position) & grown.is_of(SplitKind.THRESHOLD)
+    found = grown.threshold[own][:20].tolist()
+    return [value for threshold in found for value in (threshold, np.nextafter(threshold, np.inf))]
+
+
+def is_number(kind):
+    return kind in ("number", "few", "whole", "number categories")

@@ -1,0 +1,119 @@
+"""Values that training never had at a split: to the larger side, or both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
+from baytree.export import to_python
+from tests import strategies
+from tests.reference import both_ways, route
+
+RANDOM = np.random.default_rng(0)
+X = pd.DataFrame(
+    {
+        "size": RANDOM.normal(size=400),
+        "colour": RANDOM.choice(["red", "blue", "green"], 400),
+        "age": np.where(RANDOM.random(400) < 0.2, np.nan, RANDOM.uniform(20, 80, 400)),
+    }
+)
+Y = X["size"] + (X["colour"] == "red") - X["age"].fillna(100) / 50 + RANDOM.normal(size=400) * 0.3
+CASES = pd.DataFrame(
+    {"size": [None, 0.3, None, 1.0], "colour": ["red", "mauve", None, "blue"], "age": [30.0, None, None, 44.0]}
+)
+
+
+@strategies.examples(1)
+@given(strategies.fitted_frames())
+def test_a_tree_sends_what_it_has_not_seen_both_ways(fitted):
+    own, frame = fitted
+    averaging = clone(own).set_params(missing="average").fit(frame, own_targets(own, frame))
+    rows = averaging._read_all(hidden(frame)).matrix
+    for row, mean in zip(rows, averaging.fitted_.mean(averaging._read_all(hidden(frame))), strict=True):
+        weights = both_ways.weights_of(averaging.tree_, row)
+        assert_allclose(mean, sum(w * averaging.tree_.value[leaf, 0] for leaf, w in weights.items()), rtol=1e-9)
+
+
+def own_targets(model, frame):
+    return model.predict(frame)
+
+
+def hidden(frame):
+    """The same rows without some of their values, and with categories that nobody has seen."""
+    frame = frame.copy()
+    for i, name in enumerate(frame.columns):
+        frame[name] = frame[name].astype(object).where((np.arange(len(frame)) + i) % 3 != 0, None)
+    return frame
+
+
+@pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
+def test_a_tree_space_sends_what_it_has_not_seen_both_ways(kind):
+    y = Y > 0 if kind is TreeSpaceClassifier else Y
+    model = kind(max_nodes=80, missing="average").fit(X, y)
+    rows = model._read_all(CASES)
+    for row, mean in zip(rows.matrix, model.fitted_.mean(rows), strict=True):
+        weights = both_ways.space_weights_of(model.space_, row)
+        assert_allclose(sum(weights.values()), 1)
+        assert_allclose(mean, sum(w * model.space_.value[node, 0] for node, w in weights.items()), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", [BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor]
+)
+def test_rows_with_values_that_were_seen_do_not_change(kind, tmp_path):
+    y = Y > 0 if "Classifier" in kind.__name__ else Y
+    plain, averaging = kind().fit(X, y), kind(missing="average").fit(X, y)
+    one = plain.predict_interval(X[:20])
+    assert_allclose(averaging.predict_interval(X[:20]), one, rtol=1e-9)
+    assert_allclose(averaging.predict(X[:20]).astype(float), plain.predict(X[:20]).astype(float), rtol=1e-9)
+    averaging.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert_array_equal(again.predict_interval(CASES), averaging.predict_interval(CASES))
+    assert again.fitted_.missing == "average"
+
+
+def test_intervals_are_wider_where_nothing_is_known():
+    empty = pd.DataFrame({"size": [None], "colour": [None], "age": [None]})
+    narrow = BayesianTreeClassifier(prior=1.0).fit(X, Y > 0)
+    wide = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    low, high = narrow.predict_interval(empty)[0, 1]
+    widely = wide.predict_interval(empty)[0, 1]
+    assert widely[1] - widely[0] > 2 * (high - low)
+    said = wide.explain(empty)[0]
+    assert "the answer is an average" in said.note
+    assert said.estimate["True"] == pytest.approx(wide.predict_proba(empty)[0, 1])
+    assert "not seen here, goes both ways" in str(said)
+    assert "goes to the larger side" in str(narrow.explain(empty)[0])
+
+
+def test_numbers_are_averaged_in_explanations_too():
+    model = BayesianTreeRegressor(missing="average").fit(X, Y)
+    for explanation, mean in zip(model.explain(CASES), model.predict(CASES), strict=True):
+        assert explanation.estimate["mean"] == pytest.approx(mean)
+        assert str(explanation).startswith("predicted: ")
+
+
+def test_the_way_of_a_row_is_that_of_the_majority():
+    model = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    rows = model._read_all(CASES).matrix
+    assert model.apply(CASES).tolist() == [route.leaf_of(model.tree_, row) for row in rows]
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="missing must be 'majority' or 'average'; got 'mean'"):
+        BayesianTreeClassifier(missing="mean").fit(X, Y > 0)
+
+
+@pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
+def test_exports_send_what_was_not_seen_both_ways_too(kind):
+    model = kind(missing="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
+    names = {}
+    exec(to_python(model), names)
+    rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
+    said = [[names["predict"](row)[f"probability_{label}"] for label in (False, True)] for row in rows]
+    assert_allclose(said, model.predict_proba(CASES), rtol=1e-9)

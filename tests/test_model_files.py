@@ -1,0 +1,262 @@
+"""Model files as bytes: archives, equal bytes, files of every format, full disks, and any damage."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import baytree
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, ModelFileError, TreeSpaceClassifier, load
+from baytree.estimators import from_document
+from baytree.export import from_dict, to_dict
+from baytree.persistence import FORMAT_VERSION, _files, write_text
+from tests.documents import RAW, X, Y, document, signed
+from tests.mutations import damage, damage_bytes
+from tests.saved_models import FOLDER, MODELS, predictions
+
+SAVED = sorted(FOLDER.glob("*.model"))
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """The path of a model that is written as an archive, though it is small."""
+    monkeypatch.setattr(_files, "_MOST_VALUES_AS_TEXT", 0)
+    BayesianTreeClassifier(prior=0.1, partitions="oblique").fit(RAW, Y).save(tmp_path / "model.zip")
+    return tmp_path / "model.zip"
+
+
+def test_a_large_model_is_an_archive_and_comes_back(tmp_path):
+    table = np.random.default_rng(0).random((500, 4000))
+    model = BayesianTreeRegressor(prior=[0.0, 1e-3, 0.5, 1e-9]).fit(table, table[:, 0])
+    assert sum(array.size for array in model.tree_.arrays().values()) > 2**16
+    model.save(tmp_path / "one")
+    loaded = load(tmp_path / "one")
+    assert zipfile.is_zipfile(tmp_path / "one")
+    for name, array in model.tree_.arrays().items():
+        assert_array_equal(loaded.tree_.arrays()[name], array, strict=True)
+        assert not loaded.tree_.arrays()[name].flags.writeable
+    assert_array_equal(loaded.predict_interval(table), model.predict_interval(table), strict=True)
+    loaded.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one").stat().st_size < len(json.dumps(to_dict(model)))
+
+
+def test_an_archive_holds_the_same_document(archive):
+    loaded = load(archive)
+    with zipfile.ZipFile(archive) as members:
+        held = json.loads(members.read("model.json"))
+        names = {f"{folder}/{name}" for folder in ("arrays", "unpruned") for name in held[folder] or ()}
+        assert set(members.namelist()) == {"model.json", *names}
+    plain = to_dict(loaded)
+    for own in (held, plain):
+        del own["arrays"], own["unpruned"], own["sha256"]
+    assert held == plain
+
+
+def rewritten(path, **changes):
+    """The archive with some members changed; None: left out."""
+    with zipfile.ZipFile(path) as members:
+        content = {name: members.read(name) for name in members.namelist()} | changes
+    return _files._archive({name: own for name, own in content.items() if own is not None})
+
+
+def member(path, name):
+    with zipfile.ZipFile(path) as members:
+        return members.read(name)
+
+
+def compressed(path, method):
+    with zipfile.ZipFile(path) as members:
+        content = {name: members.read(name) for name in members.namelist()}
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as members:
+        for name, own in content.items():
+            members.writestr(name, own)
+    return made.getvalue()
+
+
+def test_an_archive_that_is_none_of_ours_is_refused(archive):
+    whole = archive.read_bytes()
+    damaged = {
+        "no document": rewritten(archive, **{"model.json": None}),
+        "no JSON": rewritten(archive, **{"model.json": b"{"}),
+        "an array less": rewritten(archive, **{"arrays/threshold": None}),
+        "a longer array": rewritten(archive, **{"arrays/threshold": b"\0" * 8000}),
+        "another array": rewritten(archive, **{"arrays/depth": bytes(len(member(archive, "arrays/depth")))}),
+        "compressed": compressed(archive, zipfile.ZIP_DEFLATED),
+        "packed": compressed(archive, zipfile.ZIP_LZMA),
+        "only a mark": b"PK",
+        "empty": b"PK\5\6" + bytes(18),
+    }
+    for content in damaged.values():
+        archive.write_bytes(content)
+        with pytest.raises(ModelFileError, match=r"not a baytree model|damaged"):
+            load(archive)
+    archive.write_bytes(whole)
+    assert load(archive).get_n_leaves() > 1
+
+
+def test_an_archive_cannot_grow_when_it_is_read(archive):
+    """Ten gigabytes of zeros in ten megabytes: refused before anything is unpacked."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as members:
+        members.writestr("model.json", b" " * 10**7)
+    archive.write_bytes(content.getvalue())
+    with pytest.raises(ModelFileError, match="compressed"):
+        load(archive)
+
+
+def test_text_that_would_fill_the_memory_is_refused():
+    changed = document()
+    wide = {"array": "<U20000", "shape": [20_000], "values": ["x" * 20_000] + [""] * 19_999}
+    changed["parameters"]["prior"] = wide
+    with pytest.raises(ModelFileError, match="wider than its text"):
+        from_dict(signed(changed))
+    with pytest.raises(ValueError, match="different lengths"):
+        to_dict(BayesianTreeClassifier().fit(X, Y).set_params(prior=np.array(wide["values"])))
+
+
+def test_a_tree_that_is_no_pruning_of_what_was_grown_is_refused():
+    model = BayesianTreeClassifier(prior=0.1).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    grown = BayesianTreeClassifier(prior=0.1, prune=False).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    assert model.get_n_leaves() < grown.get_n_leaves()
+    assert from_dict(to_dict(model)).fitted_.grown.n_leaves == grown.get_n_leaves()
+    swapped = to_dict(model)
+    swapped["arrays"], swapped["unpruned"] = swapped["unpruned"], swapped["arrays"]
+    other = to_dict(model)
+    other["unpruned"]["threshold"]["values"][0] += 1
+    for changed in (swapped, other):
+        with pytest.raises(ModelFileError, match="no pruning of the one that was grown"):
+            from_dict(signed(changed))
+
+
+# Formats.
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_a_saved_model_of_every_format_loads_and_predicts_the_same(path):
+    expected = json.loads(path.with_suffix(".predictions").read_text("utf-8"))
+    found = predictions(load(path))
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-12)
+
+
+def test_there_is_a_saved_model_of_every_format_and_kind():
+    kinds = [*MODELS, "archive"]
+    wanted = {f"format_{version}_{kind}" for version in range(1, FORMAT_VERSION + 1) for kind in kinds}
+    assert {path.stem for path in SAVED} == wanted
+
+
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, 10**30])
+def test_a_newer_format_is_refused_with_a_sentence(version):
+    with pytest.raises(ModelFileError, match=r"format version \d+, but this baytree reads 1 and older: upgrade"):
+        from_dict(signed(document() | {"version": version}))
+
+
+def test_the_docs_name_every_entry_of_a_document():
+    page = Path(__file__).parents[1] / "docs" / "model_files.md"
+    if not page.exists():
+        pytest.skip("needs the repository, not only the package")
+    text = page.read_text("utf-8")
+    entries = {*document(), *document()["schema"], *document()["fitted_on"], *document()["outcome"]}
+    assert not [name for name in entries if f"`{name}`" not in text]
+
+
+def test_the_error_is_public_and_a_value_error():
+    assert issubclass(baytree.ModelFileError, ValueError)
+
+
+# Disks.
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    """The limit on the size of files is real, and so is the error of the system."""
+    path = tmp_path / "page.html"
+    write_text(path, "before")
+    code = f"""
+import resource, signal
+from baytree.persistence import write_text
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_text({str(path)!r}, "x" * 100_000)
+except OSError as error:
+    print("refused:", type(error).__name__)
+"""
+    if os.name != "posix":
+        pytest.skip("limits of POSIX")
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout == "refused: OSError\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert path.read_text("utf-8") == "before"
+
+
+# Any damage: 20,000 mutations in all.
+
+
+def small_models():
+    """Models with all kinds of splits that are read in less than a millisecond."""
+    tree = BayesianTreeClassifier(prior=0.1, partitions="oblique", max_depth=3).fit(RAW, Y)
+    regressor = BayesianTreeRegressor(max_depth=2).fit(RAW, Y)
+    return [tree, regressor, TreeSpaceClassifier(max_nodes=5, max_depth=2).fit(RAW, Y)]
+
+
+def assert_refused_or_sound(read, *arguments):
+    """Only a ModelFileError is raised; a model that loads all the same gives sound answers, or refuses the rows."""
+    try:
+        model = read(*arguments)
+    except ModelFileError:
+        return False
+    try:
+        probability = model.predict_proba(RAW[:3]) if hasattr(model, "predict_proba") else None
+    except ValueError:
+        return True
+    assert probability is None or np.all(np.isfinite(probability))
+    return True
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.filterwarnings("ignore")  # names may be among what was lost, and numbers may be huge
+def test_documents_with_any_damage_are_refused_in_bounded_time(part):
+    random = np.random.default_rng(part)
+    texts = [json.dumps(to_dict(model)) for model in small_models()]
+    start, slowest, n_loaded = time.monotonic(), 0.0, 0
+    for i in range(3000):
+        changed = json.loads(texts[i % 3])
+        for _ in range(random.integers(1, 4)):
+            damage(changed, random)
+        before = time.monotonic()
+        n_loaded += assert_refused_or_sound(from_dict, signed(changed) if random.random() < 0.9 else changed)
+        slowest = max(slowest, time.monotonic() - before)
+    assert n_loaded > 0  # such as another name of a column
+    assert slowest < 10
+    assert time.monotonic() - start < 300
+
+
+@pytest.mark.parametrize("kind", ["text", "archive"])
+def test_files_with_any_damage_are_refused_in_bounded_time(kind, tmp_path, monkeypatch):
+    if kind == "archive":
+        monkeypatch.setattr(_files, "_MOST_VALUES_AS_TEXT", 0)
+    random, path, contents = np.random.default_rng(len(kind)), tmp_path / "model", []
+    for model in small_models():
+        model.save(path)
+        contents.append(path.read_bytes())
+    slowest = 0.0
+    for i in range(4000):
+        changed = damage_bytes(contents[i % 3], random)
+        before = time.monotonic()
+        assert_refused_or_sound(lambda own: from_document(*_files.read_content(own, "model")), changed)
+        slowest = max(slowest, time.monotonic() - before)
+    assert slowest < 10

@@ -1,0 +1,41 @@
+"""The models that exports are held to are such as to find mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from baytree.table import Kind
+from baytree.tree import SplitKind
+from tests.scoring import N_MODELS, OUTCOMES, scored
+
+
+def test_the_models_have_every_kind_of_split_column_and_outcome():
+    splits, columns, missing_left, unseen_left = Counter(), Counter(), Counter(), Counter()
+    for own in map(scored, range(N_MODELS)):
+        grown = own.fitted.space if own.is_space else own.fitted.tree
+        splits.update(grown.kind.tolist())
+        columns.update(
+            column.kind for i, column in enumerate(own.fitted.schema.columns) if i in own.fitted.used_features
+        )
+        missing_left.update(grown.missing_go_to_left[grown.is_of(SplitKind.THRESHOLD)].tolist())
+        unseen_left.update(grown.unseen_go_to_left[grown.is_of(SplitKind.CATEGORY_SET)].tolist())
+        assert len(own.rows) >= 60
+    assert min(splits[kind] for kind in SplitKind) > 10
+    assert min(columns[kind] for kind in Kind) > 10
+    assert min(*missing_left.values(), *unseen_left.values()) > 10
+    assert len(OUTCOMES) >= 6
+
+
+def test_the_rows_have_what_is_hard():
+    own = [scored(seed) for seed in range(N_MODELS)]
+    numbers = [rows.numbers().dense() for rows in own]
+    assert np.mean([np.isnan(table).mean() for table in numbers]) > 0.03  # missing
+    assert sum((table == -1).any() for table in numbers) > 20  # categories that were never seen
+    on_threshold = 0
+    for one, table in zip(own, numbers, strict=True):
+        grown = one.fitted.space if one.is_space else one.fitted.tree
+        for i in np.flatnonzero(grown.is_of(SplitKind.THRESHOLD)):
+            on_threshold += np.any(table[:, grown.feature[i]] == grown.threshold[i])
+    assert on_threshold > 100

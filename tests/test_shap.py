@@ -1,0 +1,176 @@
+"""SHAP values: our own against the sum over all subsets, and shap's own on the trees that it can hold."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree.export import shap_values, to_shap
+from tests import strategies
+from tests.reference import shapley as reference
+from tests.scoring import N_MODELS, scored
+
+GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
+
+
+def grown_of(fitted):
+    return fitted.space if hasattr(fitted, "space") else fitted.tree
+
+
+def assert_additive(found, prediction):
+    values, base = found.values, np.asarray(found.base)
+    total = base + values.sum(axis=1)
+    assert_allclose(total.reshape(prediction.shape), prediction, rtol=1e-10, atol=1e-10 * np.abs(prediction).max())
+
+
+@pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def test_values_are_those_of_all_subsets(seeds):
+    for seed in seeds:
+        own = scored(seed)
+        numbers, n_features = own.numbers().dense(), len(own.kinds)
+        if not np.all(np.isfinite(grown_of(own.fitted).value)):
+            continue
+        background = own.rows.iloc[:: max(1, len(own.rows) // 3)]
+        others = own.model._read_all(background).dense()
+        by_path, by_rows = shap_values(own.model, own.rows), shap_values(own.model, own.rows, background)
+        for found in (by_path, by_rows):
+            assert_additive(found, own.mean())
+        for i in range(0, len(numbers), 40):
+            for found, value in (
+                (by_path, reference.path_dependent(grown_of(own.fitted), numbers[i])),
+                (by_rows, reference.interventional(grown_of(own.fitted), numbers[i], others)),
+            ):
+                base, expected = reference.shapley(value, n_features)
+                scale = np.abs(own.mean()).max()
+                assert_allclose(np.reshape(found.base, -1), base, rtol=1e-10, atol=1e-12 * scale)
+                assert_allclose(found.values[i].reshape(n_features, -1), expected, rtol=1e-9, atol=1e-11 * scale)
+
+
+@given(strategies.fitted_frames())
+def test_values_are_additive_whatever_the_columns(drawn):
+    model, frame = drawn
+    prediction = model.predict_proba(frame) if hasattr(model, "predict_proba") else model.predict(frame)
+    assert_additive(shap_values(model, frame), prediction)
+    assert_additive(shap_values(model, frame, frame[:5]), prediction)
+
+
+def test_a_deep_tree_of_many_rows_is_additive():
+    random = np.random.default_rng(0)
+    X = random.random((2000, 6))
+    y = np.sin(9 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * random.normal(size=2000)
+    for options in ({}, {"partitions": "oblique", "max_depth": 4}):
+        model = BayesianTreeRegressor(**options).fit(X, y)
+        assert model.get_n_leaves() > 8
+        found = shap_values(model, X)
+        assert found.values.shape == (2000, 6)
+        assert_additive(found, model.predict(X))
+        assert_additive(shap_values(model, X[:20], X[:50]), model.predict(X[:20]))
+
+
+def test_features_that_are_not_used_have_no_value():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = BayesianTreeClassifier(max_depth=1).fit(X, y)
+    found = shap_values(model, X)
+    unused = np.setdiff1d(np.arange(4), model.fitted_.used_features)
+    assert not found.values[:, unused].any()
+    assert found.names == tuple(X.columns)
+    single = shap_values(BayesianTreeClassifier(max_depth=0).fit(X, y), X)
+    assert not single.values.any()
+
+
+def test_a_pipeline_is_explained_by_its_last_step():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), BayesianTreeClassifier()).fit(X, y)
+    assert_additive(shap_values(model, X, X[::10]), model.predict_proba(X))
+
+
+def test_paths_that_would_take_too_long_are_refused(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.random((300, 3))
+    y = X.sum(axis=1) > 1.5
+    oblique = BayesianTreeClassifier(partitions="oblique").fit(X, y)
+    monkeypatch.setattr("baytree.export._shap._MOST_TOGETHER", 1)
+    with pytest.raises(ValueError, match=r"A path has hyperplanes of \d features, for which exact SHAP values"):
+        shap_values(oblique, X)
+    monkeypatch.setattr("baytree.export._paths._MOST_PATHS", 10)
+    with pytest.raises(ValueError, match="more than 10 ways to a leaf: take SHAP values of modal_tree_"):
+        shap_values(TreeSpaceClassifier(max_nodes=50).fit(X, y), X)
+
+
+def test_infinite_means_are_refused():
+    X = np.arange(40.0)[:, None]
+    model = BayesianTreeRegressor(outcome="exponential", prior=[0.1, 1.0]).fit(X, X[:, 0] + 1, event=np.arange(40) < 1)
+    assert np.isinf(model.predict(X)).any()
+    with pytest.raises(ValueError, match="infinite mean"):
+        shap_values(model, X)
+
+
+# shap's own.
+
+
+@pytest.fixture
+def tree_explainer():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap = pytest.importorskip("shap")
+    return shap.TreeExplainer
+
+
+def with_missing(X):
+    X = X.copy()
+    X[::5, 2] = np.nan
+    X[1::7, 0] = np.nan
+    return X
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_shap_gives_our_values(tree_explainer):
+    X, y = load_iris(return_X_y=True)
+    numbers, progression = load_diabetes(return_X_y=True)
+    y_missing = np.where(np.isnan(with_missing(X)[:, 2]), 1, y)  # so that present against missing is a split
+    for model, table, target in (
+        (BayesianTreeClassifier(prior=0.1), with_missing(X), y),
+        (BayesianTreeClassifier(prior=0.1), with_missing(X), y_missing),
+        (BayesianTreeRegressor(), with_missing(numbers), progression),
+        (BayesianTreeRegressor(outcome="poisson"), numbers, progression),
+    ):
+        model.fit(table, target)
+        explainer, ours = tree_explainer(to_shap(model)), shap_values(model, table[:40])
+        theirs = explainer.shap_values(table[:40], check_additivity=False)
+        assert_allclose(np.reshape(theirs, ours.values.shape), ours.values, atol=1e-10 * np.abs(ours.values).max())
+        assert_allclose(np.reshape(explainer.expected_value, -1), np.reshape(ours.base, -1), rtol=1e-10)
+        # Their interventional values are not in double precision (brute force agrees with ours), but their start is.
+        explainer = tree_explainer(to_shap(model), data=table[:30])
+        ours = shap_values(model, table[:40], table[:30])
+        assert_allclose(np.reshape(explainer.expected_value, -1), np.reshape(ours.base, -1), rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
+def test_shap_takes_a_tree_space_of_few_trees(kind, tree_explainer):
+    X, y = load_iris(return_X_y=True)
+    model = kind(space="prunings", max_depth=3).fit(X, y)
+    theirs = tree_explainer(to_shap(model)).shap_values(X[:20], check_additivity=False)
+    ours = shap_values(model, X[:20])
+    assert_allclose(np.reshape(theirs, ours.values.shape), ours.values, atol=1e-10)
+
+
+def test_what_shap_cannot_hold_is_refused_in_one_sentence():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"city": random.choice(["a", "b", "c"], 200), "x": random.random(200)})
+    with pytest.raises(ValueError, match=r"shap's trees cannot hold the split city in \{a\}.*Use shap_values"):
+        to_shap(BayesianTreeClassifier().fit(frame, frame["city"] == "a"))
+    X = random.random((300, 2))
+    with pytest.raises(ValueError, match=r"shap's trees cannot hold the split x\d [+-] "):
+        to_shap(BayesianTreeClassifier(partitions="oblique").fit(X, X.sum(axis=1) > 1))
+    with pytest.raises(ValueError, match="shap cannot hold a tree space that is more than 200 trees"):
+        to_shap(TreeSpaceClassifier(max_nodes=200).fit(X, X.sum(axis=1) > 1))

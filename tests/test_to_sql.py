@@ -1,0 +1,243 @@
+"""Models as SQL: three databases predict what the model predicts, whatever the names and categories are."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
+from baytree.export import to_ibis, to_sql
+from baytree.export._sql_text import DIALECTS, identifier, number_literal, text_literal
+from tests.own_outcomes import Rates, TwoRates
+from tests.scoring import N_MODELS, NASTY, is_number, scored
+
+duckdb = pytest.importorskip("duckdb")
+GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
+
+
+def as_arrow(rows, kinds):
+    """Columns of plain types; every second missing number is NaN, the others are null."""
+    columns = {"row": pa.array(range(len(rows)))}
+    for name, kind in kinds.items():
+        values = rows[name]
+        if is_number(kind):
+            missing = values.isna().to_numpy() & (np.arange(len(values)) % 2 == 0)
+            columns[name] = pa.array(values.to_numpy(), mask=missing, from_pandas=False)
+        else:
+            columns[name] = pa.array(values.tolist(), pa.bool_() if kind == "truth" else pa.string())
+    return pa.table(columns)
+
+
+class DuckDB:
+    dialect = "duckdb"
+
+    def __init__(self):
+        self.connection = duckdb.connect()
+
+    def run(self, table, query):
+        self.connection.register("rows", table)
+        return self.connection.execute(query).df()
+
+
+class SQLite:
+    dialect = "sqlite"
+
+    def run(self, table, query):
+        with closing(sqlite3.connect(":memory:")) as connection:
+            return self.run_in(connection, table, query)
+
+    def run_in(self, connection, table, query):
+        names = ", ".join(identifier(name) for name in table.column_names)
+        connection.execute(f"CREATE TABLE rows ({names})")
+        marks = ", ".join("?" * table.num_columns)
+        values = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        connection.executemany(f"INSERT INTO rows VALUES ({marks})", values)
+        cursor = connection.execute(query)
+        return pd.DataFrame(cursor.fetchall(), columns=[column[0] for column in cursor.description])
+
+
+TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE PRECISION", pa.string(): "TEXT", pa.bool_(): "BOOLEAN"}
+
+
+class PostgreSQL:
+    dialect = "postgres"
+
+    def __init__(self, connection):
+        psycopg = pytest.importorskip("psycopg")
+        self.connection = psycopg.connect(connection, autocommit=True)
+
+    def run(self, table, query):
+        columns = [f"{identifier(field.name)} {TYPES[field.type]}" for field in table.schema]
+        cursor = self.connection.cursor()
+        cursor.execute(f"CREATE TEMP TABLE rows ({', '.join(columns)})".encode())
+        with cursor.copy(b"COPY rows FROM STDIN") as copy:
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                copy.write_row(row)
+        cursor.execute(query.encode())
+        result = pd.DataFrame(cursor.fetchall(), columns=[column.name for column in cursor.description])
+        cursor.execute(b"DROP TABLE rows")
+        return result
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgres"])
+def database(request):
+    if request.param == "sqlite":
+        yield SQLite()
+        return
+    own = DuckDB() if request.param == "duckdb" else PostgreSQL(request.getfixturevalue("postgres"))
+    yield own
+    own.connection.close()
+
+
+def assert_predicts_the_same(database, own):
+    fitted = own.fitted
+    interval = None if own.is_space else 0.8
+    query = to_sql(own.model, dialect=database.dialect, columns=["row"], interval=interval)
+    found = database.run(as_arrow(own.rows, own.kinds), query).sort_values("row")
+    names = [f"probability_{name}" for name in fitted.class_names] or ["mean"]
+    expected = own.mean()
+    numbers = found[names].to_numpy(float)
+    if own.is_space:
+        assert_allclose(numbers, expected, rtol=1e-12, atol=1e-14)
+    else:
+        assert_array_equal(found["leaf"], own.model.apply(own.rows))
+        assert_array_equal(numbers, expected)
+        ends = own.model.predict_interval(own.rows, level=0.8).reshape(len(found), -1)
+        assert_allclose(found.filter(regex=r"^(low|high)(_|$)").to_numpy(float), ends, rtol=1e-12)
+    if own.is_classifier:
+        close = np.sort(expected, axis=1)[:, -2:] @ [-1, 1] < 1e-12 if own.is_space else np.zeros(len(found), bool)
+        assert_array_equal(found["prediction"].to_numpy()[~close], own.model.predict(own.rows)[~close])
+
+
+@pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def test_databases_predict_what_the_model_predicts(database, seeds):
+    for seed in seeds:
+        assert_predicts_the_same(database, scored(seed))
+
+
+def test_every_number_is_read_back_as_it_is(database):
+    random = np.random.default_rng(0)
+    numbers = np.concatenate(
+        [
+            random.normal(size=300),
+            random.normal(size=300) * 10.0 ** random.uniform(-250, 250, 300),
+            [0.0, 1e22, 1e23, 5e-7, 0.1, 1 / 3, 1.7976931348623157e308, -1.7e308, 123456789012345.6, 2.0**53 + 2],
+        ]
+    )
+    row = ", ".join(f"{number_literal(x, DIALECTS[database.dialect])} AS c{i}" for i, x in enumerate(numbers))
+    found = database.run(pa.table({"row": [0]}), f"SELECT {row} FROM rows")
+    assert_array_equal(found.to_numpy(float)[0], numbers)
+
+
+def test_a_table_in_a_schema_and_names_that_clash():
+    model = BayesianTreeClassifier().fit(pd.DataFrame({"a": [0.0, 1.0] * 20}), [0, 1] * 20)
+    assert 'FROM "my ""schema"""."rows" AS t' in to_sql(model, table=('my "schema"', "rows"))
+    for columns in (["leaf"], ["PREDICTION"], ["a", "A"], ["probability_1"]):
+        with pytest.raises(ValueError, match="two columns of the name"):
+            to_sql(model, columns=columns)
+    assert to_sql(model, columns=["a"]).startswith('SELECT routed."a", leaf')
+    for wrong in ("", (), ("a", 3), None, 5):
+        with pytest.raises((ValueError, TypeError), match="table"):
+            to_sql(model, table=wrong)
+    with pytest.raises(ValueError, match="columns must be a list of names"):
+        to_sql(model, columns="id")
+
+
+def test_what_sql_cannot_hold_is_refused_in_one_sentence():
+    frame = pd.DataFrame({"a\0b": [0.0, 1.0] * 20, "c": ["x\0", "y\0"] * 20})
+    with pytest.raises(ValueError, match=r"SQL cannot hold the name 'a\\x00b': it has a null character"):
+        to_sql(BayesianTreeClassifier().fit(frame[["a\0b"]], [0, 1] * 20))
+    with pytest.raises(ValueError, match="null character"):
+        to_sql(BayesianTreeClassifier().fit(frame[["c"]], [0, 1] * 20))
+    with pytest.raises(ValueError, match="null character"):
+        text_literal("a\0")
+    labels = np.array([0, 2**64 - 1], dtype=np.uint64)[[0, 1] * 20]
+    with pytest.raises(ValueError, match=r"SQL cannot hold the class 18446744073709551615"):
+        to_sql(BayesianTreeClassifier().fit(frame[["c"]].replace({"x\0": "x", "y\0": "y"}), labels))
+    space = TreeSpaceClassifier(max_nodes=20).fit(np.random.default_rng(0).random((60, 2)), [0, 1] * 30)
+    with pytest.raises(ValueError, match="interval of an average over trees is not in their leaves"):
+        to_sql(space, interval=0.9)
+    long = np.array(["x" * 70, "y"])[[0, 1] * 20]
+    with pytest.raises(ValueError, match="too long for the database"):
+        to_sql(BayesianTreeClassifier().fit(frame[["c"]].replace({"x\0": "x", "y\0": "y"}), long), dialect="postgres")
+
+
+def test_a_space_that_is_too_wide_is_refused(monkeypatch):
+    monkeypatch.setattr("baytree.export._sql._MOST_COLUMNS", 10)
+    random = np.random.default_rng(0)
+    X = random.random((200, 3))
+    with pytest.raises(ValueError, match=r"SQL cannot hold a tree space that is \d+ nodes wide: export modal_tree_"):
+        to_sql(TreeSpaceClassifier(max_nodes=100).fit(X, (X.sum(axis=1) > 1.5)))
+
+
+def test_an_outcome_of_the_users_own_has_as_many_means_as_it_says():
+    X, y = np.arange(40.0)[:, None], np.repeat([1, 9], 20)
+    with pytest.raises(ValueError, match="has no distribution: leave interval out"):
+        to_sql(BayesianTreeRegressor(outcome=Rates()).fit(X, y), interval=0.9)
+    model = BayesianTreeRegressor(outcome=TwoRates()).fit(X, y)
+    found = DuckDB().run(pa.table({"x0": X[:, 0]}), to_sql(model))
+    assert_array_equal(found[["mean_0", "mean_1"]], model.predict(X))
+
+
+def test_other_dialects_come_from_sqlglot():
+    pytest.importorskip("sqlglot")
+    frame = pd.DataFrame({"it's": [0.0, 1.0] * 20, "text": ["a", "b'\\"] * 20})
+    model = BayesianTreeClassifier(prior=0.1).fit(frame, [0, 1] * 20)
+    for dialect in ("bigquery", "snowflake", "mysql", "spark", "tsql", "oracle", "clickhouse"):
+        assert "SELECT" in to_sql(model, dialect=dialect)
+    space = TreeSpaceClassifier(max_nodes=5).fit(frame, [0, 1] * 20)
+    assert "MATERIALIZED" not in to_sql(space, dialect="bigquery")
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        to_sql(model, dialect="no such database")
+
+
+@pytest.mark.parametrize(
+    "dialect", ["bigquery", "snowflake", "mysql", "spark", "tsql", "oracle", "clickhouse", "trino"]
+)
+def test_names_and_text_come_through_sqlglot_as_they_are(dialect):
+    sqlglot = pytest.importorskip("sqlglot")
+    for name in NASTY:
+        frame = pd.DataFrame({name: [text for text in NASTY for _ in range(6)]})
+        model = BayesianTreeClassifier(prior=0.05, prune=False).fit(frame, np.arange(len(frame)) // 6 % 2)
+        query = sqlglot.parse_one(to_sql(model, dialect=dialect), read=dialect)
+        texts = {own.this for own in query.find_all(sqlglot.exp.Literal) if own.is_string}
+        names = {own.this for own in query.find_all(sqlglot.exp.Identifier)}
+        assert name in names
+        assert texts
+        assert texts <= {*NASTY, "0", "1"}
+
+
+@pytest.mark.parametrize("seed", [0, 3, 12, 27])
+@pytest.mark.parametrize("backend", ["duckdb", "sqlite"])
+@pytest.mark.filterwarnings("ignore")  # between Ibis, pandas and DuckDB
+def test_ibis_predicts_the_same(backend, seed, tmp_path):
+    ibis = pytest.importorskip("ibis")
+    own = scored(seed)
+    rows = as_arrow(own.rows, own.kinds)
+    if backend == "duckdb":
+        connection = duckdb.connect()
+        connection.register("some_rows", rows)
+        tables = ibis.duckdb.from_connection(connection)
+    else:
+        with closing(sqlite3.connect(tmp_path / "rows.db")) as connection:
+            types = [f"{identifier(field.name)} {TYPES[field.type]}" for field in rows.schema]
+            connection.execute(f"CREATE TABLE some_rows ({', '.join(types)})")
+            values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+            connection.executemany(f"INSERT INTO some_rows VALUES ({', '.join('?' * rows.num_columns)})", values)
+            connection.commit()
+        tables = ibis.sqlite.connect(tmp_path / "rows.db")
+    found = to_ibis(own.model, tables.table("some_rows"), columns=["row"]).order_by("row").execute()
+    names = [f"probability_{name}" for name in own.fitted.class_names] or ["mean"]
+    assert_allclose(found[names].to_numpy(float), own.mean(), rtol=1e-12)
+    tables.disconnect()
+
+
+def test_ibis_needs_a_table_of_ibis():
+    with pytest.raises(TypeError, match="Ibis table"):
+        to_ibis(scored(0).model, scored(0).rows)

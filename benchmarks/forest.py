@@ -1,9 +1,9 @@
 """Forests and what people would use instead, on the tables of a folder: ``python -m benchmarks.forest DATA``.
 
-The paper's sets, coded as its authors did, ten folds (ripley: its own part for testing), and, raw, the other sets of the
-folder, ``clf_*.csv`` (five folds) and ``reg_*.csv`` (ten folds). Classes: accuracy, log loss, calibration error. Numbers:
-R2, negative log density in units of the standard deviation of y, share of test rows inside the 90 % interval, its width.
-Seconds are CPU time of the fit; leaves those of one tree.
+The paper's sets, coded as its authors did, ten folds (ripley: its own part for testing), and, raw, the other sets of
+the folder, ``clf_*.csv`` (five folds) and ``reg_*.csv`` (ten folds). Classes: accuracy, log loss, calibration error.
+Numbers: R2, negative log density in units of the standard deviation of y, share of test rows inside the 90 % interval,
+its width. Seconds are CPU time of the fit; leaves those of one tree.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def variant(base: type[Any], settings: dict[str, Any], **parameters: Any) -> Cal
 def raw(model: Any) -> Any:
     """A model that takes no categories, on columns coded one category a column."""
     text = make_column_selector(dtype_exclude="number")
-    coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), text), remainder="passthrough")
+    coded = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), text), remainder="passthrough", sparse_threshold=0
+    )
     return make_pipeline(coded, model)
 
 

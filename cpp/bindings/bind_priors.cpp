@@ -51,8 +51,8 @@ void bind_prior(nb::module_& module) {
             require(!sizes.empty() && sizes.front() > 1 && std::is_sorted(sizes.begin(), sizes.end()),
                     "hyperplanes have two features or more");
             require(few_rows > 1 && many_rows >= few_rows, "a search has rows");
-            new (self) HyperplaneEffort{std::move(sizes), few_rows, many_rows, most_responses, n_refits,
-                                        n_rounds,         n_shakes, round_off};
+            new (self) HyperplaneEffort{std::move(sizes), few_rows, many_rows, most_responses,
+                                        n_refits,         n_rounds, n_shakes,  round_off};
           },
           nb::arg("sizes"), nb::arg("few_rows"), nb::arg("many_rows"), nb::arg("most_responses"), nb::arg("n_refits"),
           nb::arg("n_rounds"), nb::arg("n_shakes"), nb::arg("round_off"));

@@ -19,8 +19,9 @@ struct ForestArrays {
   std::vector<std::int64_t> tree_start{0};
   std::vector<std::int32_t> children_right, feature, n_rows;
   std::vector<std::uint8_t> kind, has_missing, missing_go_to_left;
-  std::vector<double> threshold, log_prior_leaf, log_prior_split, log_odds_split, statistics;
-  std::vector<std::int64_t> category_start{0}, hyperplane_start{0};
+  std::vector<float> log_prior_leaf, log_prior_split, log_odds_split;
+  std::vector<double> threshold, statistics;
+  std::vector<std::int32_t> category_start{0}, hyperplane_start{0};
   std::vector<std::int32_t> category, hyperplane_feature;
   std::vector<std::uint8_t> category_goes_left;
   std::vector<double> hyperplane_coefficient, hyperplane_missing_value;
@@ -76,8 +77,9 @@ struct ForestArrays {
   static void add_all(std::vector<Value>& to, const std::vector<Value>& from) {
     to.insert(to.end(), from.begin(), from.end());
   }
-  static void add_shifted(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from, std::size_t shift) {
-    for (std::size_t i = 1; i < from.size(); ++i) to.push_back(from[i] + static_cast<std::int64_t>(shift));
+  template <class Value>
+  static void add_shifted(std::vector<Value>& to, const std::vector<Value>& from, std::size_t shift) {
+    for (std::size_t i = 1; i < from.size(); ++i) to.push_back(from[i] + static_cast<Value>(shift));
   }
 
   template <class Number>
@@ -90,9 +92,9 @@ struct ForestArrays {
     has_missing.push_back(missing_of(partition.split) != Missing::none);
     missing_go_to_left.push_back(missing_of(partition.split) == Missing::lower);
     n_rows.push_back(static_cast<std::int32_t>(node.n_rows));
-    log_prior_leaf.push_back(node.log_prior_leaf);
-    log_prior_split.push_back(partition.log_prior);
-    log_odds_split.push_back(node.log_odds_split);
+    log_prior_leaf.push_back(static_cast<float>(node.log_prior_leaf));
+    log_prior_split.push_back(static_cast<float>(partition.log_prior));
+    log_odds_split.push_back(static_cast<float>(node.log_odds_split));
     for (const Number number : node.statistics) statistics.push_back(static_cast<double>(number));
     add_entries(partition.split);
   }
@@ -109,8 +111,8 @@ struct ForestArrays {
         hyperplane_coefficient.push_back(term.coefficient);
         hyperplane_missing_value.push_back(term.missing_value);
       }
-    category_start.push_back(static_cast<std::int64_t>(category.size()));
-    hyperplane_start.push_back(static_cast<std::int64_t>(hyperplane_feature.size()));
+    category_start.push_back(static_cast<std::int32_t>(category.size()));
+    hyperplane_start.push_back(static_cast<std::int32_t>(hyperplane_feature.size()));
   }
 };
 
@@ -132,7 +134,7 @@ void bind_forest_of(nb::module_& module) {
         double unit = 1.0;
         ForestArrays all = without_gil([&](Interrupt& interrupt) {
           ForestGrower<T> forest = grower(columns, outcome, outcome_prior, settings, lookahead, plan, weight,
-                                                subtree_rows);
+                                          subtree_rows);
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
@@ -168,8 +170,9 @@ void bind_forest_of(nb::module_& module) {
         });
         return array_of(std::move(all), {plan.n_trees, rows.shape(0)});
       },
-      nb::arg("columns"), nb::arg("outcome"), nb::arg("settings"), nb::arg("plan"), nb::arg("weight").noconvert().none(),
-      nb::arg("rows").noconvert(), "How often each of some rows counts in each tree, with all that are equal to it.");
+      nb::arg("columns"), nb::arg("outcome"), nb::arg("settings"), nb::arg("plan"),
+      nb::arg("weight").noconvert().none(), nb::arg("rows").noconvert(),
+      "How often each of some rows counts in each tree, with all that are equal to it.");
 }
 
 }  // namespace baytree::bindings

@@ -34,10 +34,10 @@ namespace baytree {
 struct ForestPlan {
   std::uint64_t seed = 0;
   std::size_t first = 0, n_trees = 0;  // those of numbers first, first + 1, ...
-  bool resample = false;               // rows are drawn with replacement; otherwise all of them have random weights
-  bool whole = true;                   // weights are whole numbers, for which there may be tables
-  double factor = 1.0;                 // on the weights
-  std::size_t n_features = 0;          // that each tree may use
+  bool resample = false;  // rows are drawn with replacement; otherwise all of them have random weights
+  bool whole = true;  // weights are whole numbers, for which there may be tables
+  double factor = 1.0;  // on the weights
+  std::size_t n_features = 0;  // that each tree may use
 };
 
 // How often the rows of the order count in one tree; zero: not at all.
@@ -52,9 +52,7 @@ class RowWeights {
   }
 
   // What a count of 1 in a tree stands for.
-  double unit() const {
-    return (plan_.resample ? total_ / static_cast<double>(n_draws_) : 1.0) / plan_.factor;
-  }
+  double unit() const { return (plan_.resample ? total_ / static_cast<double>(n_draws_) : 1.0) / plan_.factor; }
   double base(std::size_t place) const { return base_[place]; }
   // More than the counts of rows of a total weight add up to in a tree, but for once in a million times.
   double most(double weight) const { return plan_.factor * (weight + 6.0 * std::sqrt(weight) + 20.0); }
@@ -97,7 +95,8 @@ inline bool varies(const Column& column, std::span<const Row> rows, bool present
       [&](const auto& codes) {
         const Code missing = present ? column.missing_code() : column.n_codes;
         const auto first = std::find_if(rows.begin(), rows.end(), [&](Row row) { return codes[row] != missing; });
-        return std::any_of(first, rows.end(), [&](Row row) { return codes[row] != missing && codes[row] != codes[*first]; });
+        return std::any_of(first, rows.end(),
+                           [&](Row row) { return codes[row] != missing && codes[row] != codes[*first]; });
       },
       column.codes);
 }
@@ -117,7 +116,8 @@ class ForestGrower {
                std::vector<double> weights, std::size_t subtree_rows)
       : columns_(columns), outcome_(outcome), settings_(settings), root_prior_(root_prior), lookahead_(lookahead),
         plan_(plan), subtree_rows_(subtree_rows), stands_for_(columns.n_rows),
-        order_(order_weighted_rows(columns, outcome, settings, weights, &stands_for_)), weights_(plan, in_order(weights)) {
+        order_(order_weighted_rows(columns, outcome, settings, weights, &stands_for_)),
+        weights_(plan, in_order(weights)) {
     if constexpr (requires { outcome_.whole_weights; }) outcome_.whole_weights = plan.whole;
   }
 
@@ -128,9 +128,8 @@ class ForestGrower {
   void grow(std::size_t n_threads, Interrupt& interrupt, Keep&& keep) {
     if (plan_.whole) prepare_tables();
     const std::size_t inside = std::max<std::size_t>(n_threads / std::max<std::size_t>(plan_.n_trees, 1), 1);
-    parallel_for(plan_.n_trees, n_threads, interrupt, [&](std::size_t i, std::size_t) {
-      keep(i, grow_one(plan_.first + i, inside, interrupt));
-    });
+    parallel_for(plan_.n_trees, n_threads, interrupt,
+                 [&](std::size_t i, std::size_t) { keep(i, grow_one(plan_.first + i, inside, interrupt)); });
   }
 
   // By row of the table, how often it counts in a tree, equal ones together; zero: it is not in it.

@@ -69,8 +69,8 @@ struct Normal {
   void set_weights(const std::vector<double>& weights) { weight = weights; }
 
   Normal narrowed_to(std::span<const Row> rows) const {
-    Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()),
-                whole_weights, tables};
+    Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()), whole_weights,
+                tables};
     for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
     for (std::size_t i = 0; i < part.weight.size(); ++i) part.weight[i] = weight[rows[i]];
     return part;

@@ -33,7 +33,8 @@ class ForestRouter {
     rules_.finish();
     value_.reserve(value.size());
     for (const std::int32_t node : node_)
-      for (std::size_t k = 0; k < n_values_; ++k) value_.push_back(value[static_cast<std::size_t>(node) * n_values_ + k]);
+      for (std::size_t k = 0; k < n_values_; ++k)
+        value_.push_back(value[static_cast<std::size_t>(node) * n_values_ + k]);
   }
 
   std::size_t n_trees() const { return roots_.size(); }
@@ -42,21 +43,25 @@ class ForestRouter {
   // The mean over the trees of what they predict for each row; returns whether no value is infinite.
   bool mean(const Table& table, const FeatureColumns& columns, std::span<double> result, std::size_t n_threads,
             Interrupt& interrupt) const {
-    return route(table, columns, n_threads, interrupt, [&](std::size_t, std::size_t row, std::size_t at) BAYTREE_INLINE {
-      for (std::size_t k = 0; k < n_values_; ++k) result[row * n_values_ + k] += value_[at * n_values_ + k];
-    }, [&](std::size_t first, std::size_t stop) {
-      for (std::size_t i = first * n_values_; i < stop * n_values_; ++i) result[i] /= static_cast<double>(n_trees());
-    });
+    return route(
+        table, columns, n_threads, interrupt,
+        [&](std::size_t, std::size_t row, std::size_t at) BAYTREE_INLINE {
+          for (std::size_t k = 0; k < n_values_; ++k) result[row * n_values_ + k] += value_[at * n_values_ + k];
+        },
+        [&](std::size_t first, std::size_t stop) {
+          for (std::size_t i = first * n_values_; i < stop * n_values_; ++i)
+            result[i] /= static_cast<double>(n_trees());
+        });
   }
 
   // The leaf of each row in each tree, one row after the other.
   bool leaves(const Table& table, const FeatureColumns& columns, std::span<std::int32_t> result, std::size_t n_threads,
               Interrupt& interrupt) const {
-    return route(table, columns, n_threads, interrupt,
-                 [&](std::size_t tree, std::size_t row, std::size_t at) BAYTREE_INLINE {
-                   result[row * n_trees() + tree] = node_[at];
-                 },
-                 [](std::size_t, std::size_t) {});
+    return route(
+        table, columns, n_threads, interrupt,
+        [&](std::size_t tree, std::size_t row, std::size_t at)
+            BAYTREE_INLINE { result[row * n_trees() + tree] = node_[at]; },
+        [](std::size_t, std::size_t) {});
   }
 
  private:
@@ -146,9 +151,8 @@ class ForestRouter {
           if (step.feature >= 0)
             at[k] = step.left + (row[place(static_cast<std::size_t>(step.feature))] > step.threshold);
           else
-            at[k] = step.left + rules_.goes_right(static_cast<std::size_t>(at[k]), [&](std::size_t feature) {
-              return row[place(feature)];
-            });
+            at[k] = step.left + rules_.goes_right(static_cast<std::size_t>(at[k]),
+                                                  [&](std::size_t feature) { return row[place(feature)]; });
           arrived &= steps[at[k]].left == at[k];
         }
       } while (!arrived);
@@ -170,10 +174,10 @@ class ForestRouter {
   }
 
   std::size_t n_features_, n_values_;
-  SplitRules rules_;                 // by place
-  std::vector<Step> steps_;          // by place
-  std::vector<std::int32_t> node_;   // the number that each place has in the forest
-  std::vector<double> value_;        // by place
+  SplitRules rules_;  // by place
+  std::vector<Step> steps_;  // by place
+  std::vector<std::int32_t> node_;  // the number that each place has in the forest
+  std::vector<double> value_;  // by place
   std::vector<std::int32_t> roots_;  // the place where each tree begins
 };
 

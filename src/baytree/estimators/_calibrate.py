@@ -56,8 +56,25 @@ def calibrate_out_of_bag(
     test = data.take(rows)
     if test.target.total_weight() < _FEWEST:
         return fitted
-    inside = _coverage(fitted.cdf_at(test.rows, _numbers(test), counts))
+    y = _nearer(fitted, test, counts)
+    inside = _coverage(fitted.cdf_at(test.rows, y, counts))
     return replace(fitted, outcome=_calibrated(outcome, [inside], _weights(test)))
+
+
+def _nearer(fitted: FittedForest, test: TrainingData, counts: BoolArray) -> FloatArray:
+    """The outcomes, as far from the means of the trees that do not have them as they are from those of all trees.
+
+    A mean of few trees has more variance than one of many: the part of the squared distances that this makes up is
+    taken out of all of them alike.
+    """
+    y, n_trees = _numbers(test), counts.sum(axis=1)
+    means = np.where(counts, fitted.tree_means(test.rows)[:, :, 0], 0.0)
+    mean = means.sum(axis=1) / n_trees
+    squares = np.where(counts, (means - mean[:, None]) ** 2, 0.0).sum(axis=1) / np.maximum(n_trees - 1, 1)
+    more = squares * (1 / n_trees - 1 / counts.shape[1])
+    of_all = np.mean((y - mean) ** 2)
+    share = max(1 - np.mean(more) / of_all, 0.0) if of_all > 0 else 1.0
+    return np.asarray(mean + np.sqrt(share) * (y - mean))
 
 
 def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:

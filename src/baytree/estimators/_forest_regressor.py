@@ -4,17 +4,58 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
+from .._typing import FloatArray
 from ..fitted import FittedTree
-from ._regressor import BayesianTreeRegressor
+from ._data import EncodedData
 from ._forest import ManyGrownTrees
 from ._predictions import NumberPredictions
+from ._regressor import BayesianTreeRegressor
 from ._targets import NumberReader
 
 
 class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees):
-    """Proto."""
+    """The average of trees for numbers, each grown on the table with random weights.
+
+    Parameters
+    ----------
+    n_estimators
+        Number of trees.
+    outcome, prior
+        As in `BayesianTreeRegressor`; the noise comes from trees of all rows as they are.
+    prune, partition_prior, feature_prior, smoothing, lookahead, partitions, categorical_features, monotonic_cst
+        As in `BayesianForestClassifier`.
+    bootstrap, max_features, oob_score, random_state, warm_start, verbose
+        As in `BayesianForestClassifier`; ``oob_prediction_`` has the means.
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, n_jobs
+        As in `BayesianForestClassifier`.
+    calibrate
+        Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
+        hold nine in ten training rows, each by the trees that do not have it; ``"normal"`` only.
+
+    Attributes
+    ----------
+    fitted_, estimators_, representative_tree_, representative_agreement_, schema_, categories_
+        As in `BayesianForestClassifier`.
+    oob_score_, oob_prediction_
+        R2 and means of training rows by the trees that do not have them (NaN where all have).
+    prior_, spread_, feature_importances_, feature_inclusion_, feature_posterior_, stability_
+        See their own descriptions.
+    log_evidence_, log_posterior_
+        See their own descriptions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from baytree import BayesianForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BayesianForestRegressor(random_state=0).fit(X, y)
+    >>> model.predict(X[:1]).shape, model.predict_interval(X[:1]).shape
+    ((1,), (1, 2))
+    """
 
     def __init__(
         self,
@@ -37,6 +78,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         calibrate: bool = True,
+        missing: str = "majority",
         oob_score: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
@@ -61,6 +103,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.calibrate = calibrate
+        self.missing = missing
         self.oob_score = oob_score
         self.random_state = random_state
         self.warm_start = warm_start
@@ -68,7 +111,18 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
-        """Grow the trees."""
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, event
+            As in `BayesianTreeRegressor.fit`.
+
+        Returns
+        -------
+        Self
+            The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+        """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
     def _target_reader(self) -> NumberReader:
@@ -76,3 +130,9 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
 
     def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
+
+    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+        self.oob_prediction_ = mean[:, 0]
+        of_rows = mean[:, 0] if data.counts is None else mean[data.counts, 0]
+        known = ~np.isnan(of_rows)
+        self.oob_score_ = float(r2_score(data.target.y[known], of_rows[known])) if known.sum() > 1 else float("nan")

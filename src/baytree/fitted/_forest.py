@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,12 +12,23 @@ from scipy import sparse, special
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..growth import put_in_order
+from ..decision import Decision
+from ..growth import node_priors, put_in_order
 from ..mixtures import Mixture
 from ..outcomes import Outcome, RealOutcome
 from ..table import Rows, Schema
 from ..tree import Forest, SplitKind, Tree
-from ._trees import FittedTree, class_outcome, class_quantiles, distribution_of, in_order, of_nodes, shares_of
+from ._trees import (
+    FittedOn,
+    FittedTree,
+    cdf_of_mixture,
+    class_outcome,
+    class_quantiles,
+    distribution_of,
+    in_order,
+    of_nodes,
+    shares_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +39,22 @@ class FittedForest:
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None
-    modal: FittedTree  # one tree of all rows as they are: the tree to read
+    tree_to_read: FittedTree  # one tree of all rows as they are
+    agreement: float = 1.0  # how far that tree comes to the forest: docs/forest.md
+    seed: int = 0  # of the weights of the rows
     smoothing: float = 0.0
     monotonic: IntArray | None = None  # what its trees are held to
+    fitted_on: FittedOn | None = None  # None: it was not fitted here
+    decision: Decision = field(default_factory=Decision)  # which class is predicted
+    missing: str = "majority"  # what is done with values that a split has not seen
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
+
+    @cached_property
+    def modal(self) -> FittedTree:
+        """The tree to read."""
+        return replace(self.tree_to_read, fitted_on=self.fitted_on, decision=self.decision, missing=self.missing)
 
     @property
     def used_features(self) -> IntArray:
@@ -48,14 +69,7 @@ class FittedForest:
     @cached_property
     def prior(self) -> FloatArray:
         """Parameters of the prior of each node: that of the root but for smoothing."""
-        forest = self.forest
-        result = np.tile(self.outcome.prior, (forest.node_count, 1))
-        if self.smoothing > 0:
-            left, right = forest.children()
-            for at in forest.internal_by_depth():
-                for child in (left[at], right[at]):
-                    result[child] = self.outcome.update(result[at], self.smoothing * forest.statistics[child])
-        return result
+        return node_priors(self.forest, self.outcome, self.smoothing)
 
     @cached_property
     def posterior(self) -> FloatArray:
@@ -82,7 +96,7 @@ class FittedForest:
         left, right, is_leaf = splits["children_left"], splits["children_right"], splits["kind"] == SplitKind.NONE
         log_likelihood = self.log_likelihood[part].copy()
         of_split = np.where(is_leaf, -np.inf, log_likelihood[left] + log_likelihood[right])
-        odds = forest.log_odds_split[part].copy()
+        odds = forest.log_odds_split[part].astype(np.float64)
         share = np.where(np.isfinite(odds), special.expit(odds), 0.0)
         features = np.zeros((len(odds), forest.n_features + 1))
         features[:, -1] = np.where(is_leaf, 1.0, 1.0 - share)
@@ -90,7 +104,7 @@ class FittedForest:
         posterior = self.posterior[part].copy()
         tree = Tree(
             **splits,
-            log_prior_split=forest.log_prior_split[part].copy(),
+            log_prior_split=forest.log_prior_split[part].astype(np.float64),
             log_likelihood_split=of_split,
             value=self.outcome.mean(posterior)[:, None, :],
             n_node_samples=forest.n_node_samples[part].astype(np.int64),
@@ -99,11 +113,12 @@ class FittedForest:
             prior=self.prior[part].copy(),
             posterior=posterior,
             log_likelihood=log_likelihood,
-            log_prior_leaf=forest.log_prior_leaf[part].copy(),
+            log_prior_leaf=forest.log_prior_leaf[part].astype(np.float64),
             log_odds_split=odds,
             feature_posterior=features,
         )
-        return FittedTree(put_in_order(tree, self.monotonic), self.outcome, self.schema, self.classes)
+        result = FittedTree(put_in_order(tree, self.monotonic), self.outcome, self.schema, self.classes)
+        return replace(result, fitted_on=self.fitted_on, decision=self.decision, missing=self.missing)
 
     def trees(self) -> Iterator[FittedTree]:
         """All trees."""
@@ -117,6 +132,9 @@ class FittedForest:
 
     def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Class probabilities, or the expected outcome, averaged over the trees; shape (n_rows, n_values)."""
+        if self.missing == "average":
+            average = np.asarray(self.mixture(rows, n_threads) @ self.value)
+            return average if self.classes is None else average / average.sum(axis=1, keepdims=True)
         parts = [self.router.mean(part, rows.column_of, n_threads) for part in rows.dense_parts()]
         if not all(finite for _, finite in parts):
             self.schema.refuse_infinity(rows)
@@ -134,11 +152,14 @@ class FittedForest:
         return self.value[self.leaves(rows, n_threads)]
 
     def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
-        """The position of the most probable class of each row; ties go to the first."""
-        return np.argmax(self.mean(rows, n_threads), axis=1)
+        """The position of the class that is decided for, one for each row."""
+        return self.decision.codes(self.mean(rows, n_threads))
 
     def mixture(self, rows: Rows, n_threads: int = 1, counts: BoolArray | None = None) -> sparse.csr_matrix:
         """The weight of each node for each row: leaves of trees count alike; `counts` tells which trees count."""
+        if self.missing == "average":
+            trees = [sparse.vstack(list(tree.leaf_weights(rows, n_threads))) for tree in self.trees()]
+            return sparse.csr_matrix(sparse.hstack(trees) / self.forest.n_trees)
         leaves = self.leaves(rows, n_threads)
         counts = np.ones(leaves.shape, dtype=bool) if counts is None else counts
         n_trees = counts.sum(axis=1)
@@ -155,10 +176,9 @@ class FittedForest:
         make = distribution_of(self.outcome, kind)
         return Mixture(self.mixture(rows, n_threads), partial(of_nodes, make, self.posterior))
 
-    def predictive(self, rows: Rows, counts: BoolArray | None = None) -> Callable[[RealOutcome], Mixture]:
-        """What makes the distribution of each row's outcome, under this outcome or one of another spread."""
-        weights = self.mixture(rows, counts=counts)
-        return lambda outcome: Mixture(weights, partial(of_nodes, outcome.distribution, self.posterior))
+    def cdf_at(self, rows: Rows, y: FloatArray, counts: BoolArray | None = None) -> Callable[[RealOutcome], FloatArray]:
+        """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
+        return cdf_of_mixture(self.mixture(rows, counts=counts), self.posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -208,6 +228,27 @@ class FittedForest:
         roots = self.forest.feature[self.forest.roots]
         place = np.where(roots < 0, self.forest.n_features, roots)
         return np.bincount(place, minlength=self.forest.n_features + 1) / self.forest.n_trees
+
+    @cached_property
+    def path_features(self) -> BoolArray:
+        """Whether a split on the way to each node uses each feature, shape (n_nodes, n_features)."""
+        forest = self.forest
+        uses = np.zeros((forest.node_count, forest.n_features), dtype=bool)
+        internal = np.flatnonzero(~forest.is_leaf)
+        uses[internal, forest.feature[internal]] = True
+        owner = np.repeat(np.arange(forest.node_count), np.diff(forest.hyperplane_start))
+        uses[owner, forest.hyperplane_feature] = True
+        left, right = forest.children()
+        result = np.zeros_like(uses)
+        for at in forest.internal_by_depth():
+            for child in (left[at], right[at]):
+                result[child] = result[at] | uses[at]
+        return result
+
+    @property
+    def routed(self) -> FittedForest:
+        """The same predictions by splits alone: its trees are members of what is exported."""
+        return self
 
     @property
     def feature_inclusion(self) -> FloatArray:

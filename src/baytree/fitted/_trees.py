@@ -351,14 +351,7 @@ class FittedSpace:
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights, posterior = self.mixture(rows)
-        parts = weights.tocoo()
-        posterior, at = posterior[parts.col], y[parts.row]
-
-        def cdf(outcome: RealOutcome) -> FloatArray:
-            values = parts.data * outcome.cdf(posterior, at)
-            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
-
-        return cdf
+        return cdf_of_mixture(weights, posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -383,6 +376,7 @@ class FittedSpace:
         """Probability, over all trees, that the root is split along each feature and, last, that it is not split."""
         return self.space.feature_posterior(np.array([0]))[0]
 
+
 _METHOD = {"outcome": "distribution", "mean": "mean_distribution"}
 
 
@@ -404,6 +398,20 @@ def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:
     """Makes the distribution of the outcome, or of its mean, from posteriors."""
     own = real_outcome(outcome)
     return own.distribution if kind == "outcome" else own.mean_distribution
+
+
+def cdf_of_mixture(
+    weights: sparse.csr_matrix, posterior: FloatArray, y: FloatArray
+) -> Callable[[RealOutcome], FloatArray]:
+    """The distribution function at y of mixtures of nodes, one a row, for an outcome that is yet to be given."""
+    parts = weights.tocoo()
+    posterior, at = posterior[parts.col], y[parts.row]
+
+    def cdf(outcome: RealOutcome) -> FloatArray:
+        values = parts.data * outcome.cdf(posterior, at)
+        return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+    return cdf
 
 
 def class_quantiles(

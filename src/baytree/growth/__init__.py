@@ -5,6 +5,8 @@ from ._folds import folds_of as folds_of
 from ._folds import some_folds_of as some_folds_of
 from ._forest import Plan as Plan
 from ._forest import grow_forest as grow_forest
+from ._forest import in_forest_units as in_forest_units
+from ._forest import node_priors as node_priors
 from ._forest import rows_in_trees as rows_in_trees
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree

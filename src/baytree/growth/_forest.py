@@ -31,9 +31,7 @@ class Plan:
     def to_core(self, target: Target) -> _core.ForestPlan:
         """The same in the compiled core's form."""
         whole = self.is_whole(target)
-        return _core.ForestPlan(
-            self.seed, self.first, self.n_trees, self.resample, whole, self.factor, self.n_features
-        )
+        return _core.ForestPlan(self.seed, self.first, self.n_trees, self.resample, whole, self.factor, self.n_features)
 
     def is_whole(self, target: Target) -> bool:
         """Whether rows count whole numbers of times: where these are not too large for tables."""
@@ -61,7 +59,7 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
         )
     forest = Forest(
         **found,
-        statistics=statistics,
+        leaf_statistics=statistics[found["kind"] == SplitKind.NONE],
         unseen_go_to_left=np.zeros(len(statistics), dtype=bool),
         n_features=columns.n_columns,
     )
@@ -72,7 +70,7 @@ def rows_in_trees(
     columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan, rows: AnyArray
 ) -> AnyArray:
     """Whether each tree has each of some rows, or one that is equal to it; shape (n_rows, n_trees)."""
-    counts = _core.forest_weights(
+    counts: Any = _core.forest_weights(
         columns,
         _rows_of(target, outcome, plan),
         growth.settings(),
@@ -98,3 +96,29 @@ def _with_unseen(forest: Forest, weight: FloatArray) -> Forest:
         missing_go_to_left=np.where(forest.has_missing, forest.missing_go_to_left, more_left),
         unseen_go_to_left=more_left & (forest.kind == SplitKind.CATEGORY_SET),
     )
+
+
+def in_forest_units(forest: Forest, outcome: Outcome, growth: Growth, *, prune: bool) -> Forest:
+    """The trees as the limits and the pruning leave them, by the evidence of the rows without the factor."""
+    if growth.max_leaf_nodes is None and not prune:
+        return forest
+    prior = node_priors(forest, outcome, growth.smoothing)
+    log_likelihood = outcome.log_marginal(prior, forest.statistics)
+    if growth.max_leaf_nodes is not None:
+        kept = forest.best_splits(growth.max_leaf_nodes - 1, forest.log_prior_leaf + log_likelihood)
+        if not np.array_equal(kept, ~forest.is_leaf):
+            forest = forest.pruned_to(kept, forest.log_odds_split)
+            prior = node_priors(forest, outcome, growth.smoothing)
+            log_likelihood = outcome.log_marginal(prior, forest.statistics)
+    return forest.most_probable_pruning(log_likelihood) if prune else forest
+
+
+def node_priors(forest: Forest, outcome: Outcome, smoothing: float) -> FloatArray:
+    """Parameters of the prior of each node: that of the root but for smoothing."""
+    result = np.tile(outcome.prior, (forest.node_count, 1))
+    if smoothing > 0:
+        left, right = forest.children()
+        for at in forest.internal_by_depth():
+            for child in (left[at], right[at]):
+                result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
+    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -43,8 +43,9 @@ class Forest:
     log_odds_split
         Log posterior odds of the node's best split against no split, as the tree saw them while it grew: with weights
         times a factor.
-    statistics
-        What the outcomes of a node's rows add up to, each as often as it counts in the tree, without the factor.
+    leaf_statistics
+        What the outcomes of the rows of each leaf add up to, each as often as it counts in the tree, without the
+        factor; one entry per leaf.
     n_features
         Number of features of the table.
     """
@@ -57,18 +58,18 @@ class Forest:
     missing_go_to_left: BoolArray
     has_missing: BoolArray
     unseen_go_to_left: BoolArray
-    category_start: IntArray
+    category_start: AnyArray
     category: AnyArray
     category_goes_left: BoolArray
-    hyperplane_start: IntArray
+    hyperplane_start: AnyArray
     hyperplane_feature: AnyArray
     hyperplane_coefficient: FloatArray
     hyperplane_missing_value: FloatArray
     n_node_samples: AnyArray
-    log_prior_leaf: FloatArray
-    log_prior_split: FloatArray
-    log_odds_split: FloatArray
-    statistics: FloatArray
+    log_prior_leaf: AnyArray
+    log_prior_split: AnyArray
+    log_odds_split: AnyArray
+    leaf_statistics: FloatArray
     n_features: int
 
     def __post_init__(self) -> None:
@@ -137,6 +138,16 @@ class Forest:
         return result
 
     @cached_property
+    def statistics(self) -> FloatArray:
+        """What the outcomes of the rows of each node add up to: leaf by leaf, and from the leaves up."""
+        left, right = self.children()
+        result = np.zeros((self.node_count, self.leaf_statistics.shape[1]))
+        result[self.is_leaf] = self.leaf_statistics
+        for at in reversed(self.internal_by_depth()):
+            result[at] = result[left[at]] + result[right[at]]
+        return result
+
+    @cached_property
     def used_features(self) -> IntArray:
         """The features that some split uses, in ascending order."""
         return np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature).astype(np.int64)
@@ -184,13 +195,13 @@ class Forest:
         for name, others in _ENTRIES.items():
             start = getattr(self, name)[part.start : part.stop + 1]
             own = slice(int(start[0]), int(start[-1]))
-            result[name] = start - start[0]
+            result[name] = (start - start[0]).astype(np.int64)
             for other in others:
                 array = getattr(self, other)[own]
                 result[other] = array.astype(np.int64) if array.dtype.kind == "i" else array
         return {name: np.array(array) for name, array in result.items()}
 
-    def pruned_to(self, internal: BoolArray, log_odds_split: FloatArray) -> Self:
+    def pruned_to(self, internal: BoolArray, log_odds_split: AnyArray) -> Self:
         """Keep of these internal nodes those that are connected to a root; other nodes become leaves or go."""
         left, right = self.children()
         stays = np.ones(self.node_count, dtype=bool)
@@ -200,8 +211,9 @@ class Forest:
         place = np.append(0, np.cumsum(stays))
         tree_start = place[self.tree_start]
         first = np.repeat(self.roots, np.diff(self.tree_start))[stays]
-        arrays = {name: array for name, array in self.arrays().items() if name not in _RAGGED | {"tree_start"}}
-        arrays |= {"log_odds_split": log_odds_split}
+        by_node = self.arrays().keys() - _RAGGED - {"tree_start", "leaf_statistics"}
+        arrays = {name: getattr(self, name) for name in by_node}
+        arrays |= {"log_odds_split": log_odds_split.astype(np.float32)}
         kept = {name: array[stays] for name, array in arrays.items()}
         kept["children_right"] = np.where(leaf, LEAF, place[right[stays]] - place[first]).astype(np.int32)
         for name, filler in NO_SPLIT.items():
@@ -210,9 +222,27 @@ class Forest:
         for name, others in _ENTRIES.items():
             n_entries = np.diff(getattr(self, name))
             has = np.repeat(stays & internal, n_entries)
-            kept[name] = np.append(0, np.cumsum(n_entries[stays] * ~leaf))
+            kept[name] = np.append(0, np.cumsum(n_entries[stays] * ~leaf)).astype(np.int32)
             kept |= {other: getattr(self, other)[has] for other in others}
-        return replace(self, tree_start=tree_start, **kept)
+        return replace(self, tree_start=tree_start, leaf_statistics=self.statistics[stays][leaf], **kept)
+
+    def best_splits(self, n_splits: int, leaf_score: FloatArray) -> BoolArray:
+        """Which nodes are, in their tree, the first so many that are split where the log posterior gains most."""
+        left, right = self.children()
+        gain = np.where(self.is_leaf, -np.inf, self.log_prior_split - leaf_score)
+        gain[~self.is_leaf] += leaf_score[left[~self.is_leaf]] + leaf_score[right[~self.is_leaf]]
+        kept = np.zeros(self.node_count, dtype=bool)
+        for root in self.roots.tolist():
+            frontier: list[tuple[float, int]] = [] if self.is_leaf[root] else [(-gain[root], root)]
+            for _ in range(n_splits):
+                if not frontier:
+                    break
+                _, node = heapq.heappop(frontier)
+                kept[node] = True
+                for child in (int(left[node]), int(right[node])):
+                    if not self.is_leaf[child]:
+                        heapq.heappush(frontier, (-gain[child], child))
+        return kept
 
     def most_probable_pruning(self, log_likelihood: FloatArray) -> Self:
         """Every tree, or the pruning of it with the highest log posterior; of equals the smallest."""
@@ -232,12 +262,7 @@ class Forest:
         for name, array in self.arrays().items():
             more = getattr(other, name)
             if name in ("tree_start", *_ENTRIES):
-                joined[name] = np.concatenate([array, more[1:] + array[-1]])
+                joined[name] = np.concatenate([array, more[1:] + array[-1]]).astype(array.dtype)
             else:
                 joined[name] = np.concatenate([array, more])
         return replace(self, **joined)
-
-    def slices(self) -> Iterator[slice]:
-        """The nodes of each tree."""
-        for first, stop in zip(self.tree_start[:-1].tolist(), self.tree_start[1:].tolist(), strict=True):
-            yield slice(first, stop)

@@ -24,7 +24,16 @@ def assert_prints(pairs, capsys):
 
 @pytest.mark.parametrize(
     "page",
-    ["your_outcome.md", "your_table.md", "tree_space.md", "oblique.md", "explain.md", "model_files.md", "exports.md"],
+    [
+        "your_outcome.md",
+        "your_table.md",
+        "tree_space.md",
+        "forest.md",
+        "oblique.md",
+        "explain.md",
+        "model_files.md",
+        "exports.md",
+    ],
 )
 def test_the_examples_of_a_page_print_what_it_says(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files

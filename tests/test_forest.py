@@ -352,3 +352,45 @@ def test_files_are_small(tmp_path):
 
 def test_forests_are_among_the_estimators():
     assert {"BayesianForestClassifier", "BayesianForestRegressor"} <= set(ESTIMATORS)
+
+
+def test_plots_of_a_forest():
+    plot = pytest.importorskip("baytree.plot")
+    import matplotlib.pyplot as plt
+
+    X, y = raw_table()
+    model = BayesianForestClassifier(8, random_state=0).fit(X, y > 0)
+    for feature in ("age", "town"):
+        axes = plot.dependence(model, X, feature)
+        assert axes.get_ylabel() == "probability of True"
+    assert plot.uncertainty(model, X).get_ylabel() == "nats"
+    assert plot.dependence(model.representative_tree_, X, "age").get_title() == "Average prediction"
+    three = BayesianForestClassifier(4, random_state=0).fit(X, y)
+    assert plot.dependence(three, X, 0).get_legend() is not None
+    numbers = BayesianForestRegressor(4, random_state=0).fit(X, X["age"])
+    assert plot.uncertainty(numbers, X).get_ylabel() == "variance"
+    with pytest.raises(TypeError, match="uncertainty needs a forest"):
+        plot.uncertainty(model.representative_tree_, X)
+    plt.close("all")
+
+
+def test_a_page_of_a_forest(tmp_path):
+    from baytree import report
+
+    X, y = raw_table()
+    model = BayesianForestClassifier(5, random_state=0).fit(X, y)
+    report.write(model, X, y, tmp_path / "page.html")
+    assert "averaged over 5 trees" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_exports_carry_all_trees():
+    from baytree import export
+
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(4, random_state=0).fit(X, y)
+    names = {}
+    exec(export.to_python(model), names)
+    answers = [names["predict"](row) for row in X[::10].tolist()]
+    found = [[answer[f"probability_{label}"] for label in model.classes_] for answer in answers]
+    assert_allclose(found, model.predict_proba(X[::10]), rtol=1e-12)
+    assert "SELECT" in export.to_sql(model, table="iris").upper()

@@ -195,7 +195,7 @@ class Subtree {
   }
 
   BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
-    if (!find_members(begin, end)) return {settings_.oblique.share, {}};
+    if (!find_members(begin, end)) return {};
     const NodeOutcome<T> own(outcome_, scratch_.members, node);
     const ScoredNode<T> scored = own.scored(node);
     return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);

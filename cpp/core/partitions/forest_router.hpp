@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +17,8 @@
 
 namespace baytree {
 
-// All trees, checked and laid out for walking, as in Router: the children of a node lie side by side and leaves lead
-// back to themselves. Nodes are numbered throughout the forest; tree t has those from tree_start[t] on.
+// All trees, checked and laid out for walking: the children of a node lie side by side and leaves lead back to
+// themselves. Nodes are numbered throughout the forest; tree t has those from tree_start[t] on.
 class ForestRouter {
  public:
   // `value` has what each node predicts, n_values numbers one node after the other.
@@ -67,10 +66,18 @@ class ForestRouter {
  private:
   struct Step {
     double threshold;
-    std::int32_t feature;  // -1: the rule must be asked
+    std::int32_t feature;  // of a threshold; kPlane: it is a hyperplane; kRule: the rule must be asked
     std::int32_t left;
   };
-  static constexpr std::size_t kGroup = 8, kBlock = 512;
+  struct PlaneTerm {
+    double coefficient, missing_value;
+    std::size_t start;  // of its feature in a block
+  };
+  struct Part {
+    std::size_t place, begin, end;  // rows of a node
+  };
+  static constexpr std::int32_t kPlane = -1, kRule = -2;
+  static constexpr std::size_t kBlock = 1024;  // rows that are walked together, and that make a task
 
   // Every node but the first of a tree has one parent, before it and in the same tree.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {
@@ -99,83 +106,142 @@ class ForestRouter {
     for (std::size_t place = static_cast<std::size_t>(roots_.back()); place < node_.size(); ++place) {
       const auto node = static_cast<std::size_t>(node_[place]);
       rules_.add(splits, node);
+      add_terms(splits, node);
       const SplitKind kind = splits.kind_of(node);
       if (kind == SplitKind::none) {
         steps_.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
         continue;
       }
-      const bool by_threshold = kind == SplitKind::threshold || kind == SplitKind::present_missing;
-      steps_.push_back({rules_.threshold(place), by_threshold ? static_cast<std::int32_t>(rules_.feature(place)) : -1,
-                        static_cast<std::int32_t>(node_.size())});
+      std::int32_t feature = kind == SplitKind::hyperplane ? kPlane : kRule;
+      if (kind < SplitKind::category_set) feature = static_cast<std::int32_t>(rules_.feature(place));
+      steps_.push_back({rules_.threshold(place), feature, static_cast<std::int32_t>(node_.size())});
       node_.push_back(static_cast<std::int32_t>(splits.children_left[node]));
       node_.push_back(static_cast<std::int32_t>(splits.children_right[node]));
     }
   }
+
+  void add_terms(const SplitArrays& splits, std::size_t node) {
+    for (auto k = static_cast<std::size_t>(splits.hyperplane_start[node]);
+         k < static_cast<std::size_t>(splits.hyperplane_start[node + 1]); ++k)
+      terms_.push_back({splits.hyperplane_coefficient[k], splits.hyperplane_missing_value[k],
+                        static_cast<std::size_t>(splits.hyperplane_feature[k]) * kBlock});
+    first_term_.push_back(terms_.size());
+  }
+
+  // Rows of a table, one column after another, so that a split finds the values of many rows side by side.
+  struct Block {
+    std::vector<double> values;
+    std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
+    std::vector<Part> parts;
+
+    const double* column(std::size_t feature) const { return values.data() + feature * kBlock; }
+  };
 
   // Calls arrive(tree, row, place) for every row, tree after tree, and finish(first, stop) for rows that are through.
   template <class Arrive, class Finish>
   bool route(const Table& table, const FeatureColumns& columns, std::size_t n_threads, Interrupt& interrupt,
              Arrive&& arrive, Finish&& finish) const {
     std::atomic<bool> no_infinity{true};
+    std::vector<Block> blocks(std::max<std::size_t>(n_threads, 1));
     with_places(table, columns, rules_, n_features_, [&](const auto& place) {
-      parallel_for((table.n_rows + kBlock - 1) / kBlock, n_threads, interrupt, [&](std::size_t task, std::size_t) {
-        const std::size_t first = task * kBlock, stop = std::min(table.n_rows, first + kBlock);
-        const bool finite = rows_are_finite(table, first, stop);
-        if (!finite && rows_have_infinity(table, first, stop)) no_infinity.store(false, std::memory_order_relaxed);
-        for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
-          auto own = [&](std::size_t row, std::size_t at) BAYTREE_INLINE { arrive(tree, row, at); };
-          if (finite) walk_together(place, table, first, stop, roots_[tree], own);
-          else walk_alone(place, table, first, stop, roots_[tree], own);
-        }
-        finish(first, stop);
-      });
+      parallel_for((table.n_rows + kBlock - 1) / kBlock, n_threads, interrupt,
+                   [&](std::size_t task, std::size_t worker) {
+                     const std::size_t first = task * kBlock, stop = std::min(table.n_rows, first + kBlock);
+                     if (!rows_are_finite(table, first, stop) && rows_have_infinity(table, first, stop))
+                       no_infinity.store(false, std::memory_order_relaxed);
+                     Block& block = blocks[worker];
+                     fill(block, table, place, first, stop);
+                     for (std::size_t tree = 0; tree < roots_.size(); ++tree)
+                       walk(block, stop - first, roots_[tree],
+                            [&](std::size_t row, std::size_t at) BAYTREE_INLINE { arrive(tree, first + row, at); });
+                     finish(first, stop);
+                   });
     });
     return no_infinity;
   }
 
-  // Groups of rows without missing values go down together, which hides the latency of memory.
-  template <class Place, class Arrive>
-  void walk_together(const Place& place, const Table& table, std::size_t first, std::size_t stop, std::int32_t root,
-                     Arrive&& arrive) const {
-    const Step* steps = steps_.data();
-    for (; first < stop; first += kGroup) {
-      const std::size_t size = std::min(kGroup, stop - first);
-      std::array<std::int32_t, kGroup> at;
-      at.fill(root);
-      bool arrived;
-      do {
-        arrived = true;
-        for (std::size_t k = 0; k < size; ++k) {
-          const Step step = steps[at[k]];
-          const double* row = table.data + static_cast<std::ptrdiff_t>(first + k) * table.row_stride;
-          if (step.feature >= 0)
-            at[k] = step.left + (row[place(static_cast<std::size_t>(step.feature))] > step.threshold);
-          else
-            at[k] = step.left + rules_.goes_right(static_cast<std::size_t>(at[k]),
-                                                  [&](std::size_t feature) { return row[place(feature)]; });
-          arrived &= steps[at[k]].left == at[k];
-        }
-      } while (!arrived);
-      for (std::size_t k = 0; k < size; ++k) arrive(first + k, static_cast<std::size_t>(at[k]));
+  template <class Place>
+  void fill(Block& block, const Table& table, const Place& place, std::size_t first, std::size_t stop) const {
+    block.values.resize(n_features_ * kBlock);
+    for (const std::size_t feature : rules_.features()) {
+      const double* from = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride + place(feature);
+      double* to = block.values.data() + feature * kBlock;
+      for (std::size_t i = 0; i < stop - first; ++i) to[i] = from[static_cast<std::ptrdiff_t>(i) * table.row_stride];
     }
   }
 
-  template <class Place, class Arrive>
-  void walk_alone(const Place& place, const Table& table, std::size_t first, std::size_t stop, std::int32_t root,
-                  Arrive&& arrive) const {
-    for (std::size_t row = first; row < stop; ++row) {
-      const double* values = table.data + static_cast<std::ptrdiff_t>(row) * table.row_stride;
-      auto at = static_cast<std::size_t>(root);
-      while (static_cast<std::size_t>(steps_[at].left) != at)
-        at = static_cast<std::size_t>(steps_[at].left) +
-             rules_.goes_right(at, [&](std::size_t feature) { return values[place(feature)]; });
-      arrive(row, at);
+  // Sends all rows of a block down a tree, node by node: what a split looks at is looked up once for many rows.
+  template <class Arrive>
+  void walk(Block& block, std::size_t n_rows, std::int32_t root, Arrive&& arrive) const {
+    block.rows.resize(n_rows);
+    block.upper.resize(n_rows);
+    for (std::size_t i = 0; i < n_rows; ++i) block.rows[i] = static_cast<std::uint32_t>(i);
+    block.parts.assign(1, {static_cast<std::size_t>(root), 0, n_rows});
+    while (!block.parts.empty()) {
+      const auto [at, begin, end] = block.parts.back();
+      block.parts.pop_back();
+      if (begin == end) continue;
+      const auto left = static_cast<std::size_t>(steps_[at].left);
+      if (left == at) {
+        for (std::size_t i = begin; i < end; ++i) arrive(block.rows[i], at);
+        continue;
+      }
+      const std::size_t middle = split(block, at, begin, end);
+      block.parts.push_back({left + 1, middle, end});
+      block.parts.push_back({left, begin, middle});
     }
+  }
+
+  // Puts the rows of a node that go left first; returns where the others begin.
+  std::size_t split(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    const Step step = steps_[at];
+    if (step.feature >= 0) {
+      const double* x = block.column(static_cast<std::size_t>(step.feature));
+      const bool missing_right = rules_.missing_goes_right(at);
+      return divide(block, begin, end, [=, threshold = step.threshold](std::uint32_t row) BAYTREE_INLINE {
+        return x[row] == x[row] ? x[row] > threshold : missing_right;
+      });
+    }
+    if (step.feature == kPlane) {
+      const std::span<const PlaneTerm> terms{terms_.data() + first_term_[at], first_term_[at + 1] - first_term_[at]};
+      const double* values = block.values.data();
+      return divide(block, begin, end, [=, threshold = step.threshold](std::uint32_t row) BAYTREE_INLINE {
+        double sum = 0.0;
+        for (const PlaneTerm& term : terms) {
+          const double x = values[term.start + row];
+          sum += term.coefficient * (x == x ? x : term.missing_value);
+        }
+        return !(sum <= threshold);
+      });
+    }
+    return divide(block, begin, end, [&](std::uint32_t row) BAYTREE_INLINE {
+      return rules_.goes_right(at, [&](std::size_t feature) { return block.column(feature)[row]; });
+    });
+  }
+
+  // Both writes always happen and one counts: no branch that could be mispredicted.
+  template <class GoesRight>
+  static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right) {
+    std::uint32_t* rows = block.rows.data();
+    std::uint32_t* upper = block.upper.data();
+    std::size_t middle = begin, n_upper = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t row = rows[i];
+      const bool right = goes_right(row);
+      rows[middle] = row;
+      upper[n_upper] = row;
+      middle += !right;
+      n_upper += right;
+    }
+    std::copy_n(upper, n_upper, rows + middle);
+    return middle;
   }
 
   std::size_t n_features_, n_values_;
   SplitRules rules_;  // by place
   std::vector<Step> steps_;  // by place
+  std::vector<PlaneTerm> terms_;  // of hyperplanes, one place after the other
+  std::vector<std::size_t> first_term_{0};  // by place
   std::vector<std::int32_t> node_;  // the number that each place has in the forest
   std::vector<double> value_;  // by place
   std::vector<std::int32_t> roots_;  // the place where each tree begins

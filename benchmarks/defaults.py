@@ -129,6 +129,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.defaults", description=__doc__)
     options.add_argument("data", type=Path)
     options.add_argument("--repeats", type=int, default=1)
+    options.add_argument("--models", default="", help="only models with this in their name")
     given = options.parse_args()
     seeds = range(given.repeats)
     paths = [given.data / f"{name}.csv" for name in PAPER_SETS] + sorted(given.data.glob("clf_*.csv"))
@@ -138,6 +139,7 @@ def main() -> None:
         of_sets[path.stem] = {
             name: np.mean([of_classes(make, X, y, seed) for seed in seeds], axis=0).tolist()
             for name, make in CLASSES.items()
+            if given.models in name
         }
         print(".", end="", flush=True)
     header = "accuracy  log loss  calibration  leaves   fit, ms"
@@ -149,6 +151,7 @@ def main() -> None:
         of_sets[path.stem] = {
             name: np.mean([of_numbers(make, X, y, seed) for seed in seeds], axis=0).tolist()
             for name, make in NUMBERS.items()
+            if given.models in name
         }
         print(".", end="", flush=True)
     header = "   R2  -log density   inside  width  leaves   fit, ms"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree.fitted import FittedSpace, FittedTree
 from baytree.outcomes import REGRESSION_OUTCOMES
 from baytree.tree import SplitKind
 
@@ -59,7 +60,23 @@ class Scored:
 
     @property
     def is_space(self):
-        return hasattr(self.fitted, "space")
+        """Whether rows end in several nodes: a tree space, or a tree in which what was not seen goes both ways."""
+        return isinstance(self.fitted.routed, FittedSpace)
+
+    @property
+    def grown(self):
+        """The tree, or the tree space, that rows are sent through."""
+        return self.fitted.routed.space if self.is_space else self.fitted.tree
+
+    def clear(self):
+        """Rows in which no two classes are equally good but for rounding, which averages may round otherwise."""
+        shares, decision = self.mean(), self.fitted.decision
+        if not self.is_space:
+            return np.ones(len(shares), dtype=bool)
+        if decision.threshold is not None:
+            return np.abs(shares[:, decision.positive] - decision.threshold) > 1e-12
+        scores = shares if decision.costs is None else -shares @ decision.costs
+        return np.diff(np.sort(scores, axis=1)[:, -2:], axis=1)[:, 0] > 1e-12
 
     def mean(self):
         """Class probabilities or means, shape (n_rows, n_values)."""
@@ -79,7 +96,11 @@ def scored(seed: int, *, spaces: bool = True) -> Scored:
     outcome = OUTCOMES[seed % len(OUTCOMES)]
     space = spaces and seed % 4 == 3
     signal = sum(pd.factorize(plain[name])[0] % 3 * (i + 1) for i, name in enumerate(plain))
-    model = _model(random, outcome, space=space).fit(frame, _target(random, outcome, np.asarray(signal)))
+    y = _target(random, outcome, np.asarray(signal))
+    model = _model(random, outcome, space=space)
+    if isinstance(getattr(model, "decision", None), np.ndarray) and len(model.decision) != len(np.unique(y)):
+        model.set_params(decision=None)
+    model.fit(frame, y)
     return Scored(seed, model, _rows(random, plain, kinds, model), kinds)
 
 
@@ -123,11 +144,23 @@ def _values(random, kind, n):
 def _model(random, outcome, *, space):
     options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
     prune = bool(random.random() < 0.3)
+    options["missing"] = str(random.choice(["majority", "majority", "average"]))
     if outcome in ("two classes", "classes"):
         options["prior"] = float(random.choice([0.05, 0.5]))
+        options["decision"] = _decision(random, outcome)
         return TreeSpaceClassifier(max_nodes=15, **options) if space else BayesianTreeClassifier(prune=prune, **options)
     options["outcome"] = outcome
     return TreeSpaceRegressor(max_nodes=15, **options) if space else BayesianTreeRegressor(prune=prune, **options)
+
+
+def _decision(random, outcome):
+    """The most probable class, the second from a probability on, or the class of the least cost."""
+    if random.random() < 0.5:
+        return None
+    if outcome == "two classes" and random.random() < 0.5:
+        return float(random.uniform(0.1, 0.9))
+    n_classes = 2 if outcome == "two classes" else 4
+    return random.uniform(0, 3, (n_classes, n_classes)) * (1 - np.eye(n_classes))
 
 
 def _target(random, outcome, signal):
@@ -173,7 +206,8 @@ def _plain(kind, values):
 
 
 def _thresholds(model, position):
-    grown = model.fitted_.space if hasattr(model.fitted_, "space") else model.fitted_.tree
+    fitted = model.fitted_
+    grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
     own = (grown.feature == position) & grown.is_of(SplitKind.THRESHOLD)
     found = grown.threshold[own][:20].tolist()
     return [value for threshold in found for value in (threshold, np.nextafter(threshold, np.inf))]

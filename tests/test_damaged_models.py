@@ -89,6 +89,9 @@ def test_the_checksum_is_of_what_the_document_says():
 @pytest.mark.parametrize("entry", ["schema", "classes", "outcome", "arrays", "grown", "parameters", "estimator"])
 @pytest.mark.parametrize("value", ["text", -1, [], {}, None, {"float": "x"}, {"unknown": 1}], ids=str)
 def test_an_entry_that_is_wrong_is_refused(entry, value):
+    if (entry, value) == ("parameters", {}):  # all of them have defaults
+        assert from_dict(signed(document() | {entry: value})).get_n_leaves() > 1
+        return
     assert_damaged(document() | {entry: value})
 
 

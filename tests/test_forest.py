@@ -203,6 +203,7 @@ def raw_table(n=150, seed=0):
         {"min_samples_leaf": 5, "min_weight_fraction_leaf": 0.05},
         {"prior": "evidence"},
         {"class_weight": "balanced"},
+        {"max_bins": 8, "partitions": "axis"},
     ],
     ids=str,
 )

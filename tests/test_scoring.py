@@ -14,7 +14,7 @@ from tests.scoring import N_MODELS, OUTCOMES, scored
 def test_the_models_have_every_kind_of_split_column_and_outcome():
     splits, columns, missing_left, unseen_left = Counter(), Counter(), Counter(), Counter()
     for own in map(scored, range(N_MODELS)):
-        grown = own.fitted.space if own.is_space else own.fitted.tree
+        grown = own.grown
         splits.update(grown.kind.tolist())
         columns.update(
             column.kind for i, column in enumerate(own.fitted.schema.columns) if i in own.fitted.used_features
@@ -35,7 +35,7 @@ def test_the_rows_have_what_is_hard():
     assert sum((table == -1).any() for table in numbers) > 20  # categories that were never seen
     on_threshold = 0
     for one, table in zip(own, numbers, strict=True):
-        grown = one.fitted.space if one.is_space else one.fitted.tree
+        grown = one.grown
         for i in np.flatnonzero(grown.is_of(SplitKind.THRESHOLD)):
             on_threshold += np.any(table[:, grown.feature[i]] == grown.threshold[i])
     assert on_threshold > 100

@@ -22,10 +22,6 @@ from tests.scoring import N_MODELS, scored
 GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
 
 
-def grown_of(fitted):
-    return fitted.space if hasattr(fitted, "space") else fitted.tree
-
-
 def assert_additive(found, prediction):
     values, base = found.values, np.asarray(found.base)
     total = base + values.sum(axis=1)
@@ -37,7 +33,7 @@ def test_values_are_those_of_all_subsets(seeds):
     for seed in seeds:
         own = scored(seed)
         numbers, n_features = own.numbers().dense(), len(own.kinds)
-        if not np.all(np.isfinite(grown_of(own.fitted).value)):
+        if not np.all(np.isfinite(own.grown.value)):
             continue
         background = own.rows.iloc[:: max(1, len(own.rows) // 3)]
         others = own.model._read_all(background).dense()
@@ -46,8 +42,8 @@ def test_values_are_those_of_all_subsets(seeds):
             assert_additive(found, own.mean())
         for i in range(0, len(numbers), 40):
             for found, value in (
-                (by_path, reference.path_dependent(grown_of(own.fitted), numbers[i])),
-                (by_rows, reference.interventional(grown_of(own.fitted), numbers[i], others)),
+                (by_path, reference.path_dependent(own.grown, numbers[i])),
+                (by_rows, reference.interventional(own.grown, numbers[i], others)),
             ):
                 base, expected = reference.shapley(value, n_features)
                 scale = np.abs(own.mean()).max()

@@ -40,13 +40,6 @@ def assert_same_numbers(own, found, interval):
     assert_allclose(found[:, n_values:], ends, rtol=1e-12)
 
 
-def clear_winner(own):
-    """Rows in which the classes of a tree space are not equally probable but for rounding."""
-    if not own.is_space:
-        return np.ones(len(own.rows), bool)
-    return np.diff(np.sort(own.mean(), axis=1)[:, -2:], axis=1)[:, 0] > 1e-12
-
-
 @pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 def test_python_predicts_what_the_model_predicts(seeds):
     for seed in seeds:
@@ -61,7 +54,7 @@ def test_python_predicts_what_the_model_predicts(seeds):
         if not own.is_space:
             assert_array_equal([row["leaf"] for row in found], own.model.apply(own.rows))
         if own.is_classifier:
-            clear = clear_winner(own)
+            clear = own.clear()
             labels = [type(label)(label) for label in own.model.predict(own.rows)[clear].tolist()]
             assert [row["prediction"] for row, is_clear in zip(found, clear, strict=True) if is_clear] == labels
 
@@ -137,7 +130,7 @@ def test_c_predicts_what_the_model_predicts(seeds, tmp_path):
         if not own.is_space:
             assert_array_equal(leaf, own.model.apply(own.rows))
         if own.is_classifier:
-            clear = clear_winner(own)
+            clear = own.clear()
             assert_array_equal(own.fitted.classes[best[clear]], own.model.predict(own.rows)[clear])
 
 

@@ -9,11 +9,12 @@ namespace baytree::bindings {
 
 namespace {
 
-Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, bool keep_values,
-                     std::size_t n_columns) {
+Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,
+                     bool keep_values, std::size_t n_columns) {
   require(is_categorical.shape(0) == n_columns, "one kind per column");
   require(n_bins <= kMostBins, "a bin has 8 bits");
-  return {copy_of(is_categorical), n_bins, keep_values};
+  require(max_bins <= kMostQuantileBins, "a code of a bin has 16 bits");
+  return {copy_of(is_categorical), n_bins, max_bins, keep_values};
 }
 
 void check_sparse(const SparseTable& table) {
@@ -29,9 +30,7 @@ void check_sparse(const SparseTable& table) {
   }
 }
 
-}  // namespace
-
-void bind_columns(nb::module_& module) {
+void bind_codes(nb::module_& module) {
   nb::class_<Columns>(module, "Columns", "The columns of a table as integer codes.")
       .def_ro("n_rows", &Columns::n_rows)
       .def_prop_ro("n_columns", [](const Columns& columns) { return columns.columns.size(); })
@@ -41,36 +40,49 @@ void bind_columns(nb::module_& module) {
             return std::visit([](const auto& codes) { return array_of(std::vector<Code>(codes.begin(), codes.end())); },
                               columns.columns.at(column).codes);
           },
-          nb::arg("column"), "The rank of each row's value among the distinct values of a column.");
+          nb::arg("column"), "The rank of each row's value among the distinct values of a column, or its bin.")
+      .def(
+          "bins",
+          [](const Columns& columns, std::size_t column) {
+            const Column& own = columns.columns.at(column);
+            return nb::make_tuple(array_of(std::vector<double>(own.lows)), array_of(std::vector<double>(own.highs)));
+          },
+          nb::arg("column"), "The lowest and the highest value of each quantile bin; empty where there are none.");
+}
 
+}  // namespace
+
+void bind_columns(nb::module_& module) {
+  bind_codes(module);
   module.def(
       "encode",
-      [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, bool keep_values,
-         std::size_t n_threads) {
+      [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,
+         bool keep_values, std::size_t n_threads) {
         require(X.shape(0) > 0, "encode needs at least one row");
-        const Encoding encoding = encoding_of(is_categorical, n_bins, keep_values, X.shape(1));
+        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, X.shape(1));
         const Table table = table_of(X);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
-      nb::arg("X").noconvert(), nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"),
-      nb::arg("n_threads"), nb::keep_alive<0, 1>(),
-      "Encode a float64 matrix without infinite values; NaN is a missing value.\n\n"
+      nb::arg("X").noconvert(), nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"),
+      nb::arg("keep_values"), nb::arg("n_threads"), nb::keep_alive<0, 1>(),
+      "Encode a float64 matrix without infinite values; NaN is a missing value. max_bins is 0 where every value has a "
+      "code.\n\n"
       "The columns keep a view of the matrix: it must not change as long as they are in use.");
 
   module.def(
       "encode_sparse",
       [](std::size_t n_rows, const Vector<double>& value, const Vector<std::int32_t>& row,
          const Vector<std::int64_t>& start, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins,
-         bool keep_values, std::size_t n_threads) {
+         std::size_t max_bins, bool keep_values, std::size_t n_threads) {
         require(n_rows > 0 && start.shape(0) > 0, "encode needs at least one row");
         const SparseTable table{n_rows, span_of(value), span_of(row), span_of(start)};
-        const Encoding encoding = encoding_of(is_categorical, n_bins, keep_values, table.n_columns());
+        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, table.n_columns());
         check_sparse(table);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),
-      nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("keep_values"), nb::arg("n_threads"),
-      nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
+      nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"), nb::arg("keep_values"),
+      nb::arg("n_threads"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
       "The same of a matrix by column (compressed sparse columns).");
 }
 

@@ -128,22 +128,27 @@ nb::dict arrays_of_partitions(std::size_t n, Get&& partition) {
 }
 
 // Adds an array per field of nodes, node(i) for i in [0, n).
-template <class Get>
-void add_arrays_of_nodes(nb::dict& result, std::size_t n, std::size_t width, Get&& node) {
+template <class T, class Get>
+void add_arrays_of_nodes(nb::dict& result, std::size_t n, const T& outcome, Get&& node) {
   const ArraysOf arrays(n, node);
   result["depth"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.depth); });
   result["n_rows"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.n_rows); });
   result["log_likelihood"] = arrays.column([](const auto& of) { return of.log_likelihood; });
   result["log_prior_leaf"] = arrays.column([](const auto& of) { return of.log_prior_leaf; });
-  result["statistics"] = arrays.matrix(width, [](const auto& of, std::size_t k) { return of.statistics[k]; });
+  result["statistics"] = arrays.matrix(outcome.width(), [&](const auto& of, std::size_t k) {
+    if constexpr (requires { outcome.converted(of.statistics.data()); })
+      return outcome.converted(of.statistics.data())[k];
+    else return of.statistics[k];
+  });
   result["prior"] = arrays.matrix(node(0).prior.size(), [](const auto& of, std::size_t k) { return of.prior[k]; });
 }
 
-template <class Number>
-nb::dict arrays_of_tree(const std::vector<Node<Number>>& nodes, std::size_t width, std::size_t n_features) {
+template <Outcome T>
+nb::dict arrays_of_tree(const std::vector<Node<typename T::Number>>& nodes, const T& outcome, std::size_t n_features) {
+  using Number = typename T::Number;
   const std::size_t n = nodes.size();
   nb::dict result = arrays_of_partitions(n, [&](std::size_t i) -> const Partition& { return nodes[i].partition; });
-  add_arrays_of_nodes(result, n, width, [&](std::size_t i) -> const Node<Number>& { return nodes[i]; });
+  add_arrays_of_nodes(result, n, outcome, [&](std::size_t i) -> const Node<Number>& { return nodes[i]; });
   std::vector<std::int64_t> lower, upper;
   std::vector<double> log_odds, posterior;
   for (const Node<Number>& node : nodes) {
@@ -162,8 +167,9 @@ nb::dict arrays_of_tree(const std::vector<Node<Number>>& nodes, std::size_t widt
 }
 
 // The nodes of a tree space, and its choices: those of node i begin at choice_start[i].
-template <class Number>
-nb::dict arrays_of_space(const std::vector<SpaceNode<Number>>& nodes, std::size_t width) {
+template <Outcome T>
+nb::dict arrays_of_space(const std::vector<SpaceNode<typename T::Number>>& nodes, const T& outcome) {
+  using Number = typename T::Number;
   std::vector<const typename SpaceNode<Number>::Choice*> choices;
   std::vector<std::int64_t> start{0}, lower, upper;
   std::vector<std::uint8_t> complete;
@@ -178,7 +184,8 @@ nb::dict arrays_of_space(const std::vector<SpaceNode<Number>>& nodes, std::size_
   }
   nb::dict result = arrays_of_partitions(choices.size(),
                                          [&](std::size_t i) -> const Partition& { return choices[i]->partition; });
-  add_arrays_of_nodes(result, nodes.size(), width, [&](std::size_t i) -> const Node<Number>& { return nodes[i].node; });
+  add_arrays_of_nodes(result, nodes.size(), outcome,
+                      [&](std::size_t i) -> const Node<Number>& { return nodes[i].node; });
   result["choice_start"] = array_of(std::move(start));
   result["children_left"] = array_of(std::move(lower));
   result["children_right"] = array_of(std::move(upper));
@@ -203,7 +210,7 @@ void bind_growth(nb::module_& module) {
         const auto nodes = without_gil([&](Interrupt& interrupt) {
           return grow_tree(columns, outcome, settings, outcome_prior, lookahead, subtree_rows, n_threads, interrupt);
         });
-        return arrays_of_tree(nodes, outcome.width(), columns.columns.size());
+        return arrays_of_tree(nodes, outcome, columns.columns.size());
       },
       nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("lookahead"),
       nb::arg("subtree_rows"), nb::arg("n_threads"), "Grow the tree; returns one array per field of its nodes.");
@@ -219,7 +226,7 @@ void bind_growth(nb::module_& module) {
           return space.take_nodes();
         });
         const bool interrupted = was_interrupted();
-        nb::dict result = arrays_of_space(nodes, outcome.width());
+        nb::dict result = arrays_of_space(nodes, outcome);
         result["interrupted"] = interrupted;
         return result;
       },

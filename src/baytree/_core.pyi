@@ -14,17 +14,25 @@ class Columns:
     @property
     def n_columns(self) -> int: ...
     def codes(self, column: int) -> object:
-        """The rank of each row's value among the distinct values of a column."""
+        """
+        The rank of each row's value among the distinct values of a column, or its bin.
+        """
+
+    def bins(self, column: int) -> tuple:
+        """
+        The lowest and the highest value of each quantile bin; empty where there are none.
+        """
 
 def encode(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_bins: int,
+    max_bins: int,
     keep_values: bool,
     n_threads: int,
 ) -> Columns:
     """
-    Encode a float64 matrix without infinite values; NaN is a missing value.
+    Encode a float64 matrix without infinite values; NaN is a missing value. max_bins is 0 where every value has a code.
 
     The columns keep a view of the matrix: it must not change as long as they are in use.
     """
@@ -36,6 +44,7 @@ def encode_sparse(
     start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_bins: int,
+    max_bins: int,
     keep_values: bool,
     n_threads: int,
 ) -> Columns:
@@ -77,6 +86,7 @@ class HyperplaneEffort:
         n_rounds: int,
         n_shakes: int,
         round_off: bool,
+        n_values: int,
     ) -> None: ...
 
 class Settings:
@@ -179,6 +189,36 @@ def grow(
     lookahead: Lookahead,
     subtree_rows: int,
     n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    columns: Columns,
+    outcome: WholeNormal,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    columns: Columns,
+    outcome: WholeGammaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow(
+    columns: Columns,
+    outcome: WholeBetaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    subtree_rows: int,
+    n_threads: int,
 ) -> dict:
     """Grow the tree; returns one array per field of its nodes."""
 
@@ -241,6 +281,36 @@ def tree_space(
     budget: Budget,
     subtree_rows: int,
     n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: WholeNormal,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: WholeGammaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def tree_space(
+    columns: Columns,
+    outcome: WholeBetaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
 ) -> dict:
     """
     Explore the tree space; returns one array per field of its nodes and of its choices.
@@ -265,7 +335,19 @@ def partition_space(
     columns: Columns, outcome: BetaRate, outcome_prior: Sequence[float], settings: Settings
 ) -> dict: ...
 @overload
-def partition_space(columns: Columns, outcome: Custom, outcome_prior: Sequence[float], settings: Settings) -> dict:
+def partition_space(columns: Columns, outcome: Custom, outcome_prior: Sequence[float], settings: Settings) -> dict: ...
+@overload
+def partition_space(
+    columns: Columns, outcome: WholeNormal, outcome_prior: Sequence[float], settings: Settings
+) -> dict: ...
+@overload
+def partition_space(
+    columns: Columns, outcome: WholeGammaRate, outcome_prior: Sequence[float], settings: Settings
+) -> dict: ...
+@overload
+def partition_space(
+    columns: Columns, outcome: WholeBetaRate, outcome_prior: Sequence[float], settings: Settings
+) -> dict:
     """List every partition of the rows."""
 
 @overload
@@ -458,6 +540,308 @@ class Custom:
         update: object,
         mean: object,
     ) -> None: ...
+
+class WholeNormal:
+    """Real outcomes, in whole numbers."""
+
+    def __init__(
+        self,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        centre: int,
+    ) -> None: ...
+
+class WholeGammaRate:
+    """Events over an exposure, in whole numbers."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        predicts_duration: bool = False,
+    ) -> None: ...
+
+class WholeBetaRate:
+    """Events over an exposure, in whole numbers."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        predicts_duration: bool = False,
+    ) -> None: ...
+
+class CategoricalCountsLevels:
+    """Grows a tree from the sums of its open nodes."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
+
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
+
+    def tree(self, n_features: int) -> dict:
+        """One array per field of the nodes."""
+
+@overload
+def levels(
+    columns: Columns, outcome: CategoricalCounts, outcome_prior: Sequence[float], settings: Settings, unit: float
+) -> CategoricalCountsLevels: ...
+@overload
+def levels(
+    columns: Columns, outcome: CategoricalWeights, outcome_prior: Sequence[float], settings: Settings, unit: float
+) -> CategoricalWeightsLevels: ...
+@overload
+def levels(
+    columns: Columns, outcome: WholeNormal, outcome_prior: Sequence[float], settings: Settings, unit: float
+) -> WholeNormalLevels: ...
+@overload
+def levels(
+    columns: Columns, outcome: WholeGammaRate, outcome_prior: Sequence[float], settings: Settings, unit: float
+) -> WholeGammaRateLevels: ...
+@overload
+def levels(
+    columns: Columns, outcome: WholeBetaRate, outcome_prior: Sequence[float], settings: Settings, unit: float
+) -> WholeBetaRateLevels:
+    """Start to grow a tree whose rows live elsewhere."""
+
+class CategoricalWeightsLevels:
+    """Grows a tree from the sums of its open nodes."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
+
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
+
+    def tree(self, n_features: int) -> dict:
+        """One array per field of the nodes."""
+
+class WholeNormalLevels:
+    """Grows a tree from the sums of its open nodes."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
+
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
+
+    def tree(self, n_features: int) -> dict:
+        """One array per field of the nodes."""
+
+class WholeGammaRateLevels:
+    """Grows a tree from the sums of its open nodes."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
+
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
+
+    def tree(self, n_features: int) -> dict:
+        """One array per field of the nodes."""
+
+class WholeBetaRateLevels:
+    """Grows a tree from the sums of its open nodes."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
+
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
+
+    def tree(self, n_features: int) -> dict:
+        """One array per field of the nodes."""
+
+def columns_without_rows(
+    bins: Sequence[
+        tuple[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ]
+    ],
+    has_missing: Sequence[bool],
+    is_categorical: Sequence[bool],
+    keep_values: bool,
+) -> Columns:
+    """Columns that are known by their bins alone."""
+
+def codes_of(
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    highs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object:
+    """The bin of each value; NaN is behind the last."""
+
+def interval_counts(
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    highs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple:
+    """
+    How many values lie in each interval up to one of some numbers, or behind the last, and the lowest.
+    """
+
+@overload
+def open_nodes(
+    codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> object: ...
+@overload
+def open_nodes(
+    codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_threads: int,
+) -> object:
+    """The open node that each row is in, or -1."""
+
+@overload
+def tally(
+    codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_open: int,
+    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    n_classes: int,
+    n_threads: int,
+) -> tuple: ...
+@overload
+def tally(
+    codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_open: int,
+    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    n_classes: int,
+    n_threads: int,
+) -> tuple:
+    """
+    Rows, sums and extremes of the open nodes, by code; n_classes is 0 where the numbers are no classes.
+    """
+
+def add_wide(
+    into: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu")],
+    other: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu", writable=False)],
+) -> None:
+    """Add whole numbers of 128 bits, halves side by side."""
 
 class ForestRouter:
     """Routes rows down all trees of a forest."""

@@ -99,7 +99,7 @@ def tree_of(rows, counts, X, y, is_nominal, outcome, growth):
     some = counts > 0
     table = np.ascontiguousarray(X[rows[some]])
     n_bins = growth.engine.n_bins if len(table) > growth.engine.subtree_rows else 0
-    columns = _core.encode(table, is_nominal.astype(np.uint8), n_bins, growth.oblique, 1)
+    columns = _core.encode(table, is_nominal.astype(np.uint8), n_bins, 0, growth.oblique, 1)
     return grow_tree(columns, Target(y[rows[some]], counts[some]), outcome, growth)
 
 

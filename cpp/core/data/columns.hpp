@@ -1,6 +1,7 @@
 // A column as integer codes: the rank of each value among the distinct values of the column. A threshold sees nothing
 // but ranks, so a tree grown on codes is the tree grown on the values. Missing values (NaN) have the highest code. The
-// codes of a categorical column are its categories, and their order means nothing.
+// codes of a categorical column are its categories, and their order means nothing. Where quantile bins are asked for
+// (bins.hpp), a code stands for all values of a bin.
 //
 // Long columns also carry coarse bins, at most 256 intervals of codes with about equally many rows each: the
 // histograms of large nodes are taken over bins, and codes settle what bins cannot.
@@ -8,7 +9,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,6 +29,7 @@ struct Column {
   bool has_missing = false;                        // the highest code stands for a missing value
   std::variant<DenseColumn, SparseColumn> source;  // the table's values, which must outlive the column
   std::vector<double> values;                      // what the codes stand for; kept on request
+  std::vector<double> lows, highs;                 // of quantile bins: the lowest and the highest value of each
   std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise
@@ -42,9 +46,10 @@ struct Column {
   Code code_of(Row row) const {
     return std::visit([row](const auto& of) { return static_cast<Code>(of[row]); }, codes);
   }
-  // The lowest and the highest value that the code of a row stands for. A code stands for one value here.
-  double low(Row row) const { return value_of(row); }
-  double high(Row row) const { return value_of(row); }
+  bool has_quantile_bins() const { return !lows.empty(); }
+  // The lowest and the highest value that the code of a row stands for.
+  double low(Row row) const { return has_quantile_bins() ? lows[code_of(row)] : value_of(row); }
+  double high(Row row) const { return has_quantile_bins() ? highs[code_of(row)] : value_of(row); }
   // The value of a row in the table, NaN where it is missing.
   double value_of(Row row) const {
     return std::visit([row](const auto& of) { return of.at(row); }, source);
@@ -56,6 +61,16 @@ struct Column {
           for (std::size_t i = 0; i < rows.size(); ++i) result[i] = values[of[rows[i]]];
         },
         codes);
+  }
+  // Gives the codes the lowest and the highest value of their bins; where values are kept, that of a bin is its middle.
+  void set_bins(std::vector<double> low_values, std::vector<double> high_values, bool keep_values) {
+    lows = std::move(low_values), highs = std::move(high_values);
+    lows.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
+    highs.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
+    if (!keep_values) return;
+    values = lows;
+    for (std::size_t code = 0; code < n_codes; ++code)
+      if (lows[code] < highs[code]) values[code] = lows[code] / 2 + highs[code] / 2;
   }
   int code_bits() const { return std::bit_width(n_codes - 1); }
   // The code of missing values; no row has it where there are none.

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "data/bins.hpp"
 #include "data/columns.hpp"
 #include "data/rank.hpp"
 #include "data/sort.hpp"
@@ -20,13 +21,14 @@ namespace baytree {
 struct Encoding {
   std::vector<std::uint8_t> is_categorical;  // by column
   std::size_t n_bins = 0;                    // up to kMostBins; 0 where no histogram is wanted
+  std::size_t max_bins = 0;                  // quantile bins of a column of numbers; 0: a code for every value
   bool keep_values = false;
 };
 
 namespace detail {
 
-// Columns that are read in one go: in a row-major table they share cache lines.
-inline constexpr std::size_t kColumnsAtOnce = 6;
+// Columns that are read in one go: in a row-major table they share cache lines. Fewer where memory is to be saved.
+inline constexpr std::size_t kColumnsAtOnce = 6, kBinnedColumnsAtOnce = 3;
 using ColumnBits = std::array<std::vector<std::uint64_t>, kColumnsAtOnce>;  // ordered_bits by row
 
 inline void read_rows(const Table& table, std::size_t first_row, std::size_t last_row, std::size_t first_column,
@@ -65,8 +67,33 @@ inline void add_bins(Column& column, std::size_t n_bins, const std::vector<Keyed
     column.bin_log_splits.push_back(std::log(column.bin_last[bin] - (bin == 0 ? 0.0 : column.bin_last[bin - 1] + 1.0)));
 }
 
+struct EncodeScratch {
+  RankScratch rank;
+  BinScratch bin;
+};
+
+// A column of quantile bins.
+inline Column encode_bins(const std::vector<std::uint64_t>& bits, const Encoding& encoding, BinScratch& scratch) {
+  const std::vector<std::uint64_t> ends = bin_ends(bits, encoding.max_bins, scratch);
+  Column column;
+  column.has_missing = std::find(bits.begin(), bits.end(), kMissingBits) != bits.end();
+  column.n_codes = static_cast<Code>(ends.size()) + column.has_missing;
+  std::vector<std::uint64_t> lows;
+  if (column.n_codes <= 1u << 8) column.codes = bin_codes<std::uint8_t>(bits, ends, lows, scratch);
+  else column.codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
+  auto values_of = [](const std::vector<std::uint64_t>& of) {
+    std::vector<double> values(of.size());
+    std::transform(of.begin(), of.end(), values.begin(), value_of_bits);
+    return values;
+  };
+  column.set_bins(values_of(lows), values_of(ends), encoding.keep_values);
+  return column;
+}
+
 inline Column encode_column(const std::vector<std::uint64_t>& bits, bool is_categorical, const Encoding& encoding,
-                            RankScratch& scratch) {
+                            EncodeScratch& all_scratch) {
+  if (encoding.max_bins > 0 && !is_categorical) return encode_bins(bits, encoding, all_scratch.bin);
+  RankScratch& scratch = all_scratch.rank;
   Column column;
   column.n_codes = rank_rows(bits, scratch);
   column.is_categorical = is_categorical;
@@ -89,9 +116,10 @@ inline Column encode_column(const std::vector<std::uint64_t>& bits, bool is_cate
 // Encodes every column of a table without infinite values.
 inline Columns encode(const Table& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
   Columns result{table.n_rows, encoding.n_bins > 0, std::vector<Column>(table.n_columns)};
-  std::vector<RankScratch> scratch(std::max<std::size_t>(n_threads, 1));
+  std::vector<detail::EncodeScratch> scratch(std::max<std::size_t>(n_threads, 1));
   detail::ColumnBits bits;
-  constexpr std::size_t group = detail::kColumnsAtOnce, rows_a_task = 16384;
+  constexpr std::size_t rows_a_task = 16384;
+  const std::size_t group = encoding.max_bins > 0 ? detail::kBinnedColumnsAtOnce : detail::kColumnsAtOnce;
   for (std::size_t first = 0; first < table.n_columns; first += group) {
     const std::size_t n_columns = std::min(group, table.n_columns - first);
     for (std::size_t k = 0; k < group; ++k)
@@ -115,7 +143,7 @@ inline Columns encode(const Table& table, const Encoding& encoding, std::size_t 
 inline Columns encode(const SparseTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
   Columns result{table.n_rows, encoding.n_bins > 0, std::vector<Column>(table.n_columns())};
   struct Scratch {
-    RankScratch encode;
+    detail::EncodeScratch encode;
     std::vector<std::uint64_t> bits;
   };
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));

@@ -27,8 +27,17 @@ inline std::vector<Row> all_rows(const Columns& columns, const Settings& setting
   return rows;
 }
 
-// A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table. `parent_prior` is that
-// of the node above, or of the root itself.
+// The prior and the likelihood of a node whose rows are counted. `parent_prior` is that of the node above, or of the
+// root itself.
+template <Outcome T>
+void complete_node(const T& outcome, const Settings& settings, const std::vector<double>& parent_prior,
+                   Node<typename T::Number>& node) {
+  const auto* statistics = node.statistics.data();
+  node.prior = node.depth > 0 ? outcome.child_prior(parent_prior, statistics, settings.smoothing) : parent_prior;
+  node.log_likelihood = outcome.log_likelihood(node.prior, statistics);
+}
+
+// A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table.
 template <Outcome T, class Entry, class RowOf>
 Node<typename T::Number> make_node(const T& outcome, const Settings& settings, std::size_t depth,
                                    const std::vector<double>& parent_prior, std::span<const Entry> entries,
@@ -44,8 +53,7 @@ Node<typename T::Number> make_node(const T& outcome, const Settings& settings, s
   node.n_rows = entries.size();
   if (settings.order)
     for (const Entry entry : entries) node.n_rows += settings.count(row_of(entry)) - 1;
-  node.prior = depth > 0 ? outcome.child_prior(parent_prior, node.statistics.data(), settings.smoothing) : parent_prior;
-  node.log_likelihood = outcome.log_likelihood(node.prior, node.statistics.data());
+  complete_node(outcome, settings, parent_prior, node);
   return node;
 }
 

@@ -32,6 +32,19 @@ inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
   return settings.oblique.share > 0.0 && count > 1;
 }
 
+// Feature weights that sum to one (less the share of hyperplanes) over the features that count.
+inline std::vector<double> divided_by_sum(const Settings& settings, const Columns& columns,
+                                          const std::vector<std::uint8_t>& counts) {
+  std::vector<double> weights = settings.prior.feature_weight;
+  double sum = 0.0;
+  for (std::size_t f = 0; f < weights.size(); ++f)
+    if (counts[f]) sum += weights[f];
+  const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
+  if (sum > 0.0)
+    for (double& weight : weights) weight *= share / sum;
+  return weights;
+}
+
 // w_r: sums to one (less the share of hyperplanes) over the features that can be split at the root, in the paper's
 // literal prior over all.
 template <Outcome T>
@@ -51,15 +64,11 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
     else find_allowed_thresholds(*own, sorted, settings.limits, list.splits);
     return list.splits.n_splits > 0;
   };
-  std::vector<double> weights = settings.prior.feature_weight;
-  double sum = 0.0;
-  parallel_for(weights.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    if (!settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f]))) sum += weights[f];
+  std::vector<std::uint8_t> counts(columns.columns.size());
+  parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
+    counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f]));
   });
-  const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
-  if (sum > 0.0)
-    for (double& weight : weights) weight *= share / sum;
-  return weights;
+  return divided_by_sum(settings, columns, counts);
 }
 
 // The root; completes the settings and the outcome. Its rows are `all_rows` of the settings.
@@ -69,10 +78,9 @@ Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings&
   if (!settings.order && (settings.in_any_order || settings.oblique.share > 0.0))
     settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
   const std::vector<Row> rows = all_rows(columns, settings);
-  settings.limits.total_weight = 0.0;
-  for (const Row row : rows) settings.limits.total_weight += static_cast<double>(outcome.weight_of(row));
   Node<typename T::Number> root = make_node(outcome, settings, 0, root_prior, std::span<const Row>(rows),
                                             [](Row row) { return row; });
+  settings.limits.total_weight = outcome.weight_in(root.statistics.data());
   outcome.prepare(root_prior, root.statistics.data());
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
   settings.prior.set_feature_weight(

@@ -37,6 +37,7 @@ struct Custom {
   std::size_t n_rows() const { return weight.size(); }
   std::size_t width() const { return n_statistics + 1; }  // the weight, then the statistics
   double weight_of(std::size_t row) const { return weight[row]; }
+  double weight_in(const double* total) const { return total[0]; }
   bool same(std::size_t a, std::size_t b) const {
     for (std::size_t k = 0; k < n_statistics; ++k)
       if (statistics[a * n_statistics + k] * weight[b] != statistics[b * n_statistics + k] * weight[a]) return false;

@@ -60,6 +60,7 @@ struct Normal {
   std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return 3; }
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
   template <class Tell>
@@ -160,7 +161,10 @@ class NormalNode {
   }
 
   double split_score(const double* lower) const {
-    return constant_ + side(lower[0], lower[1], lower[2]) + side(n_ - lower[0], s_ - lower[1], q_ - lower[2]);
+    const double upper_n = n_ - lower[0];
+    return constant_ + count_term(lower[0]) + count_term(upper_n) -
+           logarithms(prior_, lower[0], upper_n, prior_.posterior_beta(lower[1], lower[2], one_over_kappa_n(lower[0])),
+                      prior_.posterior_beta(s_ - lower[1], q_ - lower[2], one_over_kappa_n(upper_n)));
   }
 
   void set_scores(const Normal&, std::span<const double> sets, double* scores) const {
@@ -288,11 +292,6 @@ class NormalNode {
   }
   double one_over_kappa_n(double n) const {
     return tables_ ? tables_->one_over_kappa_n[static_cast<std::size_t>(n)] : 1.0 / (prior_.kappa + std::max(n, 0.0));
-  }
-
-  // log L of a set, less the terms of the prior.
-  double side(double n, double s, double q) const {
-    return count_term(n) - (prior_.alpha + 0.5 * n) * std::log(prior_.posterior_beta(s, q, one_over_kappa_n(n)));
   }
 
   // The score at statistics that no set need have; infinite where the likelihood does not converge.

@@ -30,6 +30,7 @@ concept Outcome = requires(
   { outcome.width() } -> std::convertible_to<std::size_t>;
   { outcome.narrowed_to(rows) } -> std::same_as<T>;        // the same outcome, of these rows alone
   { outcome.weight_of(row) };                              // how often the row counts
+  { outcome.weight_in(total) } -> std::same_as<double>;    // the same of a set of rows with these statistics
   {
     outcome.each_number(row, [](double) {})
   };             // tells what the outcome of a row consists of
@@ -61,6 +62,15 @@ concept BoundedOutcome = Outcome<T> && requires(const T outcome, typename T::Num
   { node.split_score(total) } -> std::same_as<double>;         // of given lower statistics
   { node.upper_bound(total, total) } -> std::same_as<double>;  // of split_score over the box between two lowers
 };
+
+// How many rows of the table an entry stands for: one, unless the outcome says otherwise.
+template <Outcome T>
+std::size_t count_of(const T& outcome, std::size_t row) {
+  if constexpr (requires { outcome.count_of(row); }) return outcome.count_of(row);
+  else return 1;
+}
+template <class T>
+concept CountedOutcome = Outcome<T> && requires(const T outcome, std::size_t row) { outcome.count_of(row); };
 
 // Whether all rows of an ordered list have the same outcome: then there is nothing left to explain.
 template <Outcome T, class Entry>

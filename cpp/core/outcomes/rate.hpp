@@ -5,7 +5,8 @@
 //   Beta(exposure, events) of a probability p: overdispersed counts (negative binomial), p^exposure (1 - p)^events,
 //   where
 //     the exposure is the size of the distribution.
-// With s(e, x) the log of the normalising constant, log L = s(e + events, x + exposure) - s(e, x) + log factor.
+// With s(e, x) the log of the normalising constant, log L = s(e + events, x + exposure) - s(e, x), but for the log of a
+// factor that no partition changes: it is summed up for those who want it, and scores leave it out.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +51,7 @@ struct Rate {
   std::size_t n_rows() const { return events.size(); }
   std::size_t width() const { return 4; }  // weight, events, exposure, log factor
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return events[a] == events[b] && exposure[a] == exposure[b]; }
 
   template <class Tell>
@@ -81,7 +83,7 @@ struct Rate {
 
   double log_likelihood(const std::vector<double>& prior, const double* total) const {
     return Conjugate::log_constant(prior[0] + total[1], prior[1] + total[2]) -
-           Conjugate::log_constant(prior[0], prior[1]) + total[3];
+           Conjugate::log_constant(prior[0], prior[1]);
   }
 
   static constexpr double kMeanUnit = 0.0;  // positive, of any size
@@ -104,7 +106,11 @@ class RateNode {
  public:
   RateNode(const std::vector<double>& prior, const double* total)
       : of_events_(prior[0]), of_exposure_(prior[1]), events_(total[1]), exposure_(total[2]),
-        constant_(total[3] - 2.0 * Conjugate::log_constant(prior[0], prior[1])) {}
+        constant_(-2.0 * Conjugate::log_constant(prior[0], prior[1])) {}
+
+  double split_score(const double* lower) const {
+    return constant_ + side(lower[1], lower[2]) + side(events_ - lower[1], exposure_ - lower[2]);
+  }
 
   template <class Entry>
   void split_scores(const Rate<Conjugate>& outcome, std::span<const Entry> order, const double* start,
@@ -122,10 +128,7 @@ class RateNode {
   }
 
   void set_scores(const Rate<Conjugate>&, std::span<const double> sets, double* scores) const {
-    for (std::size_t i = 0; 4 * i < sets.size(); ++i) {
-      const double events = sets[4 * i + 1], exposure = sets[4 * i + 2];
-      scores[i] = constant_ + side(events, exposure) + side(events_ - events, exposure_ - exposure);
-    }
+    for (std::size_t i = 0; 4 * i < sets.size(); ++i) scores[i] = split_score(&sets[4 * i]);
   }
 
  private:

@@ -36,6 +36,7 @@ struct CategoryList {
   std::vector<std::uint32_t> start;  // of each category's rows in the order, and one more for the end
   std::vector<Number> statistics;    // by category
   std::vector<double> weight;        // by category
+  std::vector<std::size_t> n_rows;   // by category
   std::vector<std::vector<std::uint32_t>> orders;  // the categories, ordered by their outcomes in several ways
   // A set is a category alone, the categories of a bit pattern, or the first ones of an order.
   struct Set {
@@ -47,7 +48,6 @@ struct CategoryList {
   std::vector<Number> lower;  // statistics of the sets
 
   std::size_t size() const { return start.size() - 1; }
-  std::size_t n_rows(std::size_t category) const { return start[category + 1] - start[category]; }
 
   // Whether each category is in a set.
   std::vector<std::uint8_t> members(const Set& set) const {
@@ -104,15 +104,18 @@ void gather_categories(const T& outcome, std::span<const Entry> order, CategoryL
   list.start.clear();
   list.statistics.clear();
   list.weight.clear();
+  list.n_rows.clear();
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == 0 || !same_value(order[i - 1], order[i])) {
       list.start.push_back(static_cast<std::uint32_t>(i));
       list.statistics.resize(list.statistics.size() + width);
       list.weight.push_back(0.0);
+      list.n_rows.push_back(0);
     }
     const std::uint32_t row = row_in_node(order[i]);
     outcome.add(&list.statistics[list.statistics.size() - width], row);
     list.weight.back() += static_cast<double>(outcome.weight_of(row));
+    list.n_rows.back() += count_of(outcome, row);
   }
   list.start.push_back(static_cast<std::uint32_t>(order.size()));
 }
@@ -202,7 +205,7 @@ class SetSum {
   void add(std::size_t category) {
     for (std::size_t k = 0; k < statistics_.size(); ++k)
       statistics_[k] += list_.statistics[category * statistics_.size() + k];
-    n_rows_ += list_.n_rows(category);
+    n_rows_ += list_.n_rows[category];
     size_ += 1;
     weight_ += list_.weight[category];
   }
@@ -220,7 +223,7 @@ void keep_allowed_sets(const CategoryPrior& prior, const Limits& limits, std::si
                        SplitList& splits) {
   std::vector<double> log_share(list.size());  // by size, for there are many sets of a size
   for (std::size_t size = 1; size < list.size(); ++size) log_share[size] = prior.log_partition(size);
-  const std::size_t n_rows = list.start.back();
+  const std::size_t n_rows = std::accumulate(list.n_rows.begin(), list.n_rows.end(), std::size_t{0});
   const double weight = std::accumulate(list.weight.begin(), list.weight.end(), 0.0);
   list.lower.clear();
   splits.log_location.clear();

@@ -52,9 +52,9 @@ struct Moments {
 namespace detail {
 
 // Bounds from the quantiles of some of the values.
-inline std::pair<double, double> bounds_of(std::span<const double> x) {
+inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_t most = 256) {
   std::array<double, 256> some;
-  const std::size_t size = std::min(some.size(), x.size());
+  const std::size_t size = std::min({some.size(), most, x.size()});
   for (std::size_t i = 0; i < size; ++i) some[i] = x[i * x.size() / size];
   const auto end = some.begin() + static_cast<std::ptrdiff_t>(size);
   const auto lower = some.begin() + static_cast<std::ptrdiff_t>(size / 20);

@@ -130,6 +130,7 @@ class ForestRouter {
 
   // Rows of a table, one column after another, so that a split finds the values of many rows side by side.
   struct Block {
+    bool finite = true;  // no value is missing or infinite
     std::vector<double> values;
     std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
     std::vector<Part> parts;
@@ -194,28 +195,42 @@ class ForestRouter {
 
   // Puts the rows of a node that go left first; returns where the others begin.
   std::size_t split(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
-    const Step step = steps_[at];
-    if (step.feature >= 0) {
-      const double* x = block.column(static_cast<std::size_t>(step.feature));
-      const bool missing_right = rules_.missing_goes_right(at);
-      return divide(block, begin, end, [=, threshold = step.threshold](std::uint32_t row) BAYTREE_INLINE {
-        return x[row] == x[row] ? x[row] > threshold : missing_right;
-      });
-    }
-    if (step.feature == kPlane) {
-      const std::span<const PlaneTerm> terms{terms_.data() + first_term_[at], first_term_[at + 1] - first_term_[at]};
-      const double* values = block.values.data();
-      return divide(block, begin, end, [=, threshold = step.threshold](std::uint32_t row) BAYTREE_INLINE {
-        double sum = 0.0;
-        for (const PlaneTerm& term : terms) {
-          const double x = values[term.start + row];
-          sum += term.coefficient * (x == x ? x : term.missing_value);
-        }
-        return !(sum <= threshold);
-      });
-    }
+    if (steps_[at].feature >= 0) return split_by_threshold(block, at, begin, end);
+    if (steps_[at].feature == kPlane) return split_by_plane(block, at, begin, end);
     return divide(block, begin, end, [&](std::uint32_t row) BAYTREE_INLINE {
       return rules_.goes_right(at, [&](std::size_t feature) { return block.column(feature)[row]; });
+    });
+  }
+
+  std::size_t split_by_threshold(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    const double* x = block.column(static_cast<std::size_t>(steps_[at].feature));
+    const double threshold = steps_[at].threshold;
+    if (block.finite)
+      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE { return x[row] > threshold; });
+    const bool missing_right = rules_.missing_goes_right(at);
+    return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+      return x[row] == x[row] ? x[row] > threshold : missing_right;
+    });
+  }
+
+  std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    const PlaneTerm* first = terms_.data() + first_term_[at];
+    const PlaneTerm* last = terms_.data() + first_term_[at + 1];
+    const double* values = block.values.data();
+    const double threshold = steps_[at].threshold;
+    if (block.finite)
+      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+        double sum = 0.0;
+        for (const PlaneTerm* term = first; term != last; ++term) sum += term->coefficient * values[term->start + row];
+        return !(sum <= threshold);
+      });
+    return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+      double sum = 0.0;
+      for (const PlaneTerm* term = first; term != last; ++term) {
+        const double x = values[term->start + row];
+        sum += term->coefficient * (x == x ? x : term->missing_value);
+      }
+      return !(sum <= threshold);
     });
   }
 

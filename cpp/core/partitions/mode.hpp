@@ -50,14 +50,16 @@ double best_without_hyperplanes(const Node<Number>& node, const PartitionPrior& 
 
 namespace detail {
 
-// The node's posterior over features and no split; `top` is the largest of what they add up from.
+// The node's posterior over features and no split; `top` is the largest of what they add up from. Features whose best
+// split lies below `lowest` have none that could be seen, whether they were summed up or not.
 template <class Number>
 void fill_feature_posterior(Node<Number>& node, const NodePrior& log_prior, std::span<const FeatureScore> scores,
-                            const Partition& hyperplane, double top) {
+                            const Partition& hyperplane, double top, double lowest) {
   std::vector<double>& posterior = node.feature_posterior;
   posterior.assign(scores.size() + 1, 0.0);
   for (std::size_t f = 0; f < scores.size(); ++f)
-    if (scores[f].n_splits > 0) posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
+    if (scores[f].n_splits > 0 && log_prior.of_feature(f) + scores[f].best >= lowest)
+      posterior[f] = std::exp(log_prior.of_feature(f) + scores[f].log_sum - top);
   if (hyperplane.is_split())
     posterior[static_cast<std::size_t>(hyperplane.feature())] += std::exp(hyperplane.score() - top);
   posterior.back() = std::exp(node.log_leaf() - top);
@@ -90,9 +92,8 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
     top = std::max(top, log_prior.of_feature(f) + scores[f].log_sum);
   }
   node.log_odds_split = best_split - no_split;
-  detail::fill_feature_posterior(node, log_prior, scores, hyperplane.partition, top);
-
   const double best = std::max(best_split, no_split);
+  detail::fill_feature_posterior(node, log_prior, scores, hyperplane.partition, top, best - kInvisible);
   const double lowest = best - tie_tolerance(best);
   if (no_split >= lowest) return {};
   for (std::size_t f = 0; f < scores.size(); ++f)

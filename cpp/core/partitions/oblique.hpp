@@ -120,7 +120,7 @@ class HyperplaneSearch {
     auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
     const double total = detail::sum_of(n(), present), mean = detail::sum_of(n(), of_present) / total;
     for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
-    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}));
+    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}, effort().n_values));
     // Values that vary by no more than rounding, or that are too large to be squared, take no part.
     const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
     if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;

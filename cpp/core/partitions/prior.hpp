@@ -67,6 +67,7 @@ struct HyperplaneEffort {
   int n_rounds = 12;         // of changes of one coefficient after the other
   std::size_t n_shakes = 24;  // other directions to climb from
   bool round_off = true;      // coefficients of few digits, to be read aloud
+  std::size_t n_values = 256;  // of a feature that tell which are far out; at most 256
 };
 
 // Splits along hyperplanes of several features.

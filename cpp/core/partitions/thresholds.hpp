@@ -62,11 +62,10 @@ void find_thresholds(const SortedFeature<Entry>& feature, std::size_t min_rows, 
   splits.n_splits = static_cast<std::uint32_t>(splits.positions.size());
 }
 
-// Drops the thresholds that leave less than `min_weight` on a side.
-template <Outcome T, class Entry>
-void drop_light_thresholds(const T& outcome, const SortedFeature<Entry>& feature, double min_weight,
+// Drops the thresholds that leave less than `min_weight` on a side; weight_of(entry) may be any that adds up.
+template <class Entry, class WeightOf>
+void drop_light_thresholds(const SortedFeature<Entry>& feature, double min_weight, WeightOf&& weight_of,
                            SplitList& splits) {
-  auto weight_of = [&](Entry entry) { return static_cast<double>(outcome.weight_of(row_in_node(entry))); };
   double total = 0.0, of_missing = 0.0;
   for (const Entry entry : feature.order) total += weight_of(entry);
   for (const Entry entry : feature.order.subspan(feature.n_present)) of_missing += weight_of(entry);
@@ -90,8 +89,19 @@ void drop_light_thresholds(const T& outcome, const SortedFeature<Entry>& feature
 template <Outcome T, class Entry>
 void find_allowed_thresholds(const T& outcome, const SortedFeature<Entry>& feature, const Limits& limits,
                              SplitList& splits) {
-  find_thresholds(feature, limits.min_samples_leaf, splits);
-  if (limits.min_weight_fraction_leaf > 0.0) drop_light_thresholds(outcome, feature, limits.min_weight(), splits);
+  if constexpr (CountedOutcome<T>) {
+    find_thresholds(feature, 1, splits);
+    if (limits.min_samples_leaf > 1)
+      drop_light_thresholds(
+          feature, static_cast<double>(limits.min_samples_leaf),
+          [&](Entry entry) { return static_cast<double>(outcome.count_of(row_in_node(entry))); }, splits);
+  } else {
+    find_thresholds(feature, limits.min_samples_leaf, splits);
+  }
+  if (limits.min_weight_fraction_leaf > 0.0)
+    drop_light_thresholds(
+        feature, limits.min_weight(),
+        [&](Entry entry) { return static_cast<double>(outcome.weight_of(row_in_node(entry))); }, splits);
 }
 
 // Statistics of the rows without a value.

@@ -35,6 +35,7 @@ from ._targets import TargetReader
 from ._trials import settle_outcome
 
 _MOST_THREADS = 4096
+_MOST_BINS = 65535
 
 
 class Estimator(BaseEstimator, ABC):
@@ -57,6 +58,7 @@ class Estimator(BaseEstimator, ABC):
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
     missing: Any
+    max_bins: Any
     n_jobs: Any
 
     @abstractmethod
@@ -127,8 +129,12 @@ class Estimator(BaseEstimator, ABC):
         with unchanged_on_error(self):
             data = self._read_training_data(X, y, sample_weight, reader, extras)
             growth = self._growth(data.schema, reader, data.classes)
+            family = reader.family_of(data.classes)
+            if growth.max_bins is not None:
+                family.of(data.target, None)  # errors tell the row
+                data = replace(data, target=family.on_grids(data.target))
             encoded = data.encoded(growth)
-            outcome = settle_outcome(reader.family_of(data.classes), self.prior, encoded, growth)
+            outcome = settle_outcome(family, self.prior, encoded, growth)
             self.fitted_ = replace(
                 self._grow(encoded, outcome, growth, calibrated=reader.calibrates()),
                 fitted_on=fitted_on(data.rows, data.target),
@@ -208,6 +214,7 @@ class Estimator(BaseEstimator, ABC):
                 "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
             oblique=read_partitions(self.partitions),
+            max_bins=read_max_bins(self.max_bins, self.partitions),
             n_threads=self._n_threads(),
             engine=self._engine,
             **self._check_own_parameters(),
@@ -333,6 +340,18 @@ def read_missing(missing: Any) -> str:
     if not isinstance(missing, str) or missing not in MISSING:
         raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}; got {shown(missing)}.")
     return missing
+
+
+def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
+    """Read the `max_bins` parameter: None, or the most bins of a column."""
+    if max_bins is None:
+        return None
+    number = check_integer("max_bins", max_bins, low=2)
+    if number > _MOST_BINS:
+        raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
+    if partitions == "oblique":
+        raise ValueError("Hyperplanes need every value: leave out max_bins, or make partitions 'axis'.")
+    return number
 
 
 def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:

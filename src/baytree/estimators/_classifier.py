@@ -68,6 +68,9 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     missing
         What happens at predict to a value (missing, or a new category) that the training rows at a split never had:
         ``"majority"`` sends it to the side with more weight, ``"average"`` both ways, weighted by either side.
+    max_bins
+        None: every value is told apart. A number: columns of more distinct values are divided into so many quantile
+        bins, which is faster and takes less memory; missing values and categories stay what they are.
     n_jobs
         Threads: None for one, -1 for all cores. The tree does not depend on it.
 
@@ -117,6 +120,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         class_weight: Any = None,
         decision: Any = None,
         missing: str = "majority",
+        max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -135,6 +139,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.class_weight = class_weight
         self.decision = decision
         self.missing = missing
+        self.max_bins = max_bins
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -21,10 +21,12 @@ _SPREAD_VALUES = 2**20  # so many values of a table are read one by one, in rows
 
 def fitted_on(rows: Rows, target: Target) -> FittedOn:
     """The facts of a fit that happens now."""
-    n_rows, n_columns = rows.matrix.shape
-    return FittedOn(
-        n_rows, n_columns, target.total_weight(), _fingerprint(rows, target), _date().isoformat()[:19] + "Z", _VERSION
-    )
+    return facts(rows.matrix.shape, target.total_weight(), _fingerprint(rows, target))
+
+
+def facts(shape: tuple[int, int], weight: float, fingerprint: str) -> FittedOn:
+    """The same where they are known."""
+    return FittedOn(*shape, weight, fingerprint, _date().isoformat()[:19] + "Z", _VERSION)
 
 
 _VERSION = version("baytree")

@@ -49,6 +49,7 @@ _SHARED = (
     "min_weight_fraction_leaf",
     "max_leaf_nodes",
     "missing",
+    "max_bins",
     "n_jobs",
 )
 _TREES_AT_ONCE = 10  # that are told of
@@ -60,7 +61,16 @@ class ManyGrownTrees(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
-        search=Search(sizes=(2, 4, 8, 20), few_rows=1024, most_responses=1, n_refits=1, n_rounds=0, n_shakes=0)
+        search=Search(
+            sizes=(2, 4, 8, 20),
+            few_rows=1024,
+            most_responses=1,
+            n_refits=1,
+            n_rounds=0,
+            n_shakes=0,
+            round_off=False,
+            n_values=64,
+        )
     )
     fitted_: FittedForest
     n_estimators: Any

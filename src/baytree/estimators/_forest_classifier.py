@@ -42,8 +42,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         with replacement.
     max_features
         Features that each tree may use: a share of them, a number, ``"sqrt"``, ``"log2"``, or None for all.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing
-        As in `BayesianTreeClassifier`, for every tree.
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing, max_bins
+        As in `BayesianTreeClassifier`, for every tree. `max_bins` needs ``partitions="axis"``.
     oob_score
         Whether to predict every row by the trees that do not have it: ``oob_score_``, ``oob_decision_function_``.
     random_state
@@ -105,6 +105,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         class_weight: Any = None,
         decision: Any = None,
         missing: str = "majority",
+        max_bins: int | None = None,
         oob_score: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
@@ -130,6 +131,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         self.class_weight = class_weight
         self.decision = decision
         self.missing = missing
+        self.max_bins = max_bins
         self.oob_score = oob_score
         self.random_state = random_state
         self.warm_start = warm_start

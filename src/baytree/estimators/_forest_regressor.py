@@ -30,7 +30,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         As in `BayesianForestClassifier`.
     bootstrap, max_features, oob_score, random_state, warm_start, verbose
         As in `BayesianForestClassifier`; ``oob_prediction_`` has the means.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
         As in `BayesianForestClassifier`.
     calibrate
         Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
@@ -79,6 +79,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         max_leaf_nodes: int | None = None,
         calibrate: bool = True,
         missing: str = "majority",
+        max_bins: int | None = None,
         oob_score: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
@@ -104,6 +105,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         self.max_leaf_nodes = max_leaf_nodes
         self.calibrate = calibrate
         self.missing = missing
+        self.max_bins = max_bins
         self.oob_score = oob_score
         self.random_state = random_state
         self.warm_start = warm_start

@@ -29,7 +29,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
         As in `BayesianTreeClassifier`.
     calibrate
         Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
@@ -71,6 +71,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
+        max_bins: int | None = None,
         calibrate: bool = True,
         missing: str = "majority",
         n_jobs: int | None = None,
@@ -89,6 +90,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_bins = max_bins
         self.calibrate = calibrate
         self.missing = missing
         self.n_jobs = n_jobs

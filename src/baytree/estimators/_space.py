@@ -41,6 +41,7 @@ _SHARED = (
     "min_samples_leaf",
     "min_weight_fraction_leaf",
     "missing",
+    "max_bins",
     "n_jobs",
 )
 

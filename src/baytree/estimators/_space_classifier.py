@@ -26,7 +26,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeClassifier`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, missing, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, missing, max_bins, n_jobs
         As in `BayesianTreeClassifier`.
     space
         ``"all"``: any node may be split otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
@@ -98,6 +98,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         random_state: Any = None,
         verbose: bool = False,
         missing: str = "majority",
+        max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -119,6 +120,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         self.random_state = random_state
         self.verbose = verbose
         self.missing = missing
+        self.max_bins = max_bins
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

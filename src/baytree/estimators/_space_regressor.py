@@ -22,7 +22,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, missing, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, missing, max_bins, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
@@ -66,6 +66,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         n_trees: int = 10,
         random_state: Any = None,
         verbose: bool = False,
+        max_bins: int | None = None,
         calibrate: bool = True,
         missing: str = "majority",
         n_jobs: int | None = None,
@@ -87,6 +88,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.n_trees = n_trees
         self.random_state = random_state
         self.verbose = verbose
+        self.max_bins = max_bins
         self.calibrate = calibrate
         self.missing = missing
         self.n_jobs = n_jobs

@@ -81,7 +81,7 @@ class ClassReader:
         check_labels(target.y)
         classes = np.unique(target.y) if self.classes is None else self.classes
         target = replace(target, y=class_codes(target.y, classes))
-        by_class = self._weights(target, classes)
+        by_class = self.weights_of(target, classes)
         if by_class is None:
             return Learnt(target, classes, counts)
         has_weight = by_class[target.y] > 0
@@ -104,7 +104,7 @@ class ClassReader:
             has_weight = ~np.isin(target.y, weightless)
             target, counts = target.take(has_weight), _both(counts, has_weight)
         target = replace(target, y=class_codes(target.y, classes))
-        by_class = self._weights(target, np.append(classes, weightless) if weightless else classes)
+        by_class = self.weights_of(target, np.append(classes, weightless) if weightless else classes)
         return (target if by_class is None else self._weighted(target, by_class)), counts
 
     def check_order(self, classes: AnyArray | None) -> None:
@@ -128,7 +128,7 @@ class ClassReader:
     def _weighted(target: Target, by_class: FloatArray) -> Target:
         return replace(target, weight=by_class[target.y] * (1.0 if target.weight is None else target.weight))
 
-    def _weights(self, target: Target, classes: AnyArray) -> FloatArray | None:
+    def weights_of(self, target: Target, classes: AnyArray) -> FloatArray | None:
         """The weight of each class."""
         if self.class_weight is None:
             return None

@@ -17,9 +17,9 @@ _FEWEST = 20.0  # rows of a half, by weight
 def settle_outcome(family: Family, prior: Any, data: EncodedData, growth: Growth) -> Outcome:
     """The outcome with its prior: given, set from the target, or settled by trees."""
     target = data.target
-    if growth.in_any_order:
+    if growth.in_any_order or target.grids is not None:
         family.of(target, None if asks_for_evidence(prior) else prior)  # errors tell the row
-        target = in_any_order(target)
+        target = in_any_order(target) if target.grids is None else family.summary(target)
     return family.settle(target, prior, GrownTrials(data, growth))
 
 

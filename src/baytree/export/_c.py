@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray
+from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Kind
@@ -127,7 +127,10 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
     schema = fitted.schema
     language = _language(check_name(name, _KEYWORDS))
     names = [*value_names(fitted), *interval_ends(fitted, interval)]
-    write = _of_tree if isinstance(fitted, FittedTree) else _of_members
+    if isinstance(fitted, FittedTree):
+        parts = _of_tree(fitted, interval, language)
+    else:
+        parts = _of_members(fitted, interval, language)
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
     return _TEXT.format(
         name=name,
@@ -137,7 +140,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
         names="".join(_list(f"{name}_{what}", texts) for what, texts in lists.items()),
         texts=_categories(fitted, text=True),
         numbers=_categories(fitted, text=False),
-        parts=write(fitted, interval, language),
+        parts=parts,
     )
 
 
@@ -188,7 +191,7 @@ def _table(kind: str, name: str, values: str, shape: str) -> str:
     return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
 
 
-def _of_tree(fitted: Any, interval: float | None, language: Language) -> str:
+def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> str:
     tree, prefix = fitted.tree, language.prefix
     values = np.column_stack([tree.value[:, 0], *interval_ends(fitted, interval).values()])
     copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
@@ -205,7 +208,7 @@ def _of_tree(fitted: Any, interval: float | None, language: Language) -> str:
     return "".join(parts)
 
 
-def _of_members(fitted: Any, interval: float | None, language: Language) -> str:
+def _of_members(fitted: Fitted, interval: float | None, language: Language) -> str:
     """The average over trees and tree spaces."""
     interval_ends(fitted, interval)  # of an average there are none
     prefix, n_values = language.prefix, len(value_names(fitted))
@@ -230,12 +233,28 @@ def _of_members(fitted: Any, interval: float | None, language: Language) -> str:
         )
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.classes is not None:
-        largest = (
-            f"    double values[{n_values}];\n    int best = 0;\n    {prefix[:-1]}(x, values);\n"
-            f"    for (int k = 1; k < {n_values}; ++k) best = values[k] > values[best] ? k : best;\n    return best;\n"
-        )
-        parts.append(_function("int", f"{prefix}class", "", largest))
+        body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
+        parts.append(_function("int", f"{prefix}class", "", body))
     return "".join(parts)
+
+
+def _decision(decision: Decision, n: int) -> str:
+    """The position of the class that is decided for, given class probabilities."""
+    if decision.threshold is not None:
+        positive, threshold = decision.positive, _number(decision.threshold)
+        return f"    return values[{positive}] >= {threshold} ? {positive} : {1 - positive};\n"
+    lines = [
+        "int best = 0;",
+        "double most = 0.0;",
+        f"for (int k = 0; k < {n}; ++k) {{",
+        "    double score = values[k];",
+    ]
+    if decision.costs is not None:  # the least cost is the largest score
+        lines[:0] = [f"static const double costs[{n}][{n}] = {{", *_rows(decision.costs).splitlines(), "};"]
+        lines[-1] = "    double score = 0.0;"
+        lines.append(f"    for (int i = 0; i < {n}; ++i) score -= values[i] * costs[i][k];")
+    lines += ["    if (k == 0 || score > most) best = k, most = score;", "}", "return best;"]
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def _adding(total: str, share: str, given: str, n_values: int, language: Language) -> str:

@@ -24,14 +24,8 @@ class Member:
 
 
 def carried(model: Model) -> Fitted:
-    """The fitted result of which an export carries the predictions; refuses decisions that it would not make."""
+    """The fitted result of which an export carries the predictions: splits alone say where rows go."""
     fitted = fitted_of(model).routed
-    if not isinstance(fitted, FittedTree) and not fitted.decision.is_most_probable:
-        raise ValueError(
-            "Exports of averages decide for the most probable class, and this model does not: export the tree to read "
-            "(modal_tree_, of a forest representative_tree_), or fit with decision=None and decide by the exported "
-            "probabilities."
-        )
     if isinstance(fitted, FittedForest) and fitted.missing == "average":
         raise ValueError("Exports of forests send what was not seen to the larger side: fit with missing='majority'.")
     return fitted
@@ -49,9 +43,10 @@ def trees_of(fitted: Fitted, target: str) -> list[tuple[float, Tree]]:
     if not isinstance(fitted, FittedSpace):
         return [(member.share, member.grown) for member in members_of(fitted) if isinstance(member.grown, Tree)]
     trees = fitted.best_trees(_MOST_TREES + 1)
-    values = np.concatenate([own.tree.value[own.tree.is_leaf, 0] for own in trees])
-    in_space = {tuple(value) for value in fitted.space.value[:, 0].tolist()}
-    if len(trees) > _MOST_TREES or not {tuple(value) for value in values.tolist()} <= in_space:
+    in_leaves = np.concatenate([own.tree.value[own.tree.is_leaf, 0] for own in trees])
+    # Trees that are held to a direction are put in order, and then are not those that are averaged.
+    averaged = {*map(tuple, in_leaves.tolist())} <= {*map(tuple, fitted.space.value[:, 0].tolist())}
+    if len(trees) > _MOST_TREES or not averaged:
         raise ValueError(
             f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export modal_tree_, or explore "
             "less (max_nodes)."

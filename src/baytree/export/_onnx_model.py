@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..decision import Decision
 from ..fitted import Fitted, FittedTree, real_outcome
 from ..tree import Space, SplitKind, Tree
 from ._members import members_of
@@ -179,16 +180,29 @@ def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
 
 
 def _average_outputs(graph: Graph, fitted: Fitted, average: str) -> None:
-    """The mean; or class probabilities, which sum to one, and the most probable class, the first of equals."""
+    """The mean; or class probabilities, which sum to one, and the class that is decided for, the first of equals."""
     n_values = members_of(fitted)[0].grown.value.shape[2]
     if fitted.classes is None:
         graph.add("Identity", average, output=graph.output("mean", np.float64, [None, n_values]))
         return
     total = graph.add("ReduceSum", average, graph.whole([1]))
-    graph.add("Div", average, total, output=graph.output("probabilities", np.float64, [None, n_values]))
-    best = graph.add("ArgMax", average, axis=1, keepdims=0)
+    shares = graph.output("probabilities", np.float64, [None, n_values])
+    graph.add("Div", average, total, output=shares)
     labels = _labels(fitted.classes)
+    best = _decision(graph, fitted.decision, shares)
     graph.add("Gather", graph.constant(labels), best, axis=0, output=graph.output("label", labels, None))
+
+
+def _decision(graph: Graph, decision: Decision, shares: str) -> str:
+    """The position of the class that is decided for, given class probabilities."""
+    if decision.costs is not None:
+        return graph.add("ArgMin", graph.add("MatMul", shares, graph.constant(decision.costs)), axis=1, keepdims=0)
+    if decision.threshold is None:
+        return graph.add("ArgMax", shares, axis=1, keepdims=0)
+    share = graph.add("Squeeze", graph.gather(shares, [decision.positive]), graph.whole([1]))
+    reached = graph.add("GreaterOrEqual", share, graph.number(decision.threshold))
+    sides = (graph.constant(np.array(own)) for own in (decision.positive, 1 - decision.positive))
+    return graph.add("Where", reached, *sides)
 
 
 def _labels(classes: AnyArray) -> AnyArray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
+from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Column, Kind
@@ -102,8 +103,10 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     """
     fitted = carried(model)
     language = _language(check_name(name, keyword.kwlist))
-    write = _of_tree if isinstance(fitted, FittedTree) else _of_members
-    parts, body = write(fitted, interval, language)
+    if isinstance(fitted, FittedTree):
+        parts, body = _of_tree(fitted, interval, language)
+    else:
+        parts, body = _of_members(fitted, interval, language)
     reading = "".join(
         f"    x[{feature}] = {_reading(fitted, feature, language)}\n" for feature in fitted.used_features.tolist()
     )
@@ -136,7 +139,7 @@ def _labels(classes: AnyArray) -> list[str]:
     return [ascii(label) for label in classes.tolist()]
 
 
-def _of_tree(fitted: Any, interval: float | None, language: Language) -> tuple[str, str]:
+def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> tuple[str, str]:
     tree, ends = fitted.tree, interval_ends(fitted, interval)
     outputs = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
     best = fitted.node_codes
@@ -155,7 +158,7 @@ def _dictionary(pairs: Sequence[tuple[str, str]]) -> str:
     return f"{{{', '.join(f'{name!a}: {value}' for name, value in pairs)}}}"
 
 
-def _of_members(fitted: Any, interval: float | None, language: Language) -> tuple[str, str]:
+def _of_members(fitted: Fitted, interval: float | None, language: Language) -> tuple[str, str]:
     """The average over trees and tree spaces."""
     interval_ends(fitted, interval)  # of an average there are none
     names, prefix, parts = value_names(fitted), language.prefix, []
@@ -174,8 +177,21 @@ def _of_members(fitted: Any, interval: float | None, language: Language) -> tupl
         pairs = [(name, f"total[{i}]") for i, name in enumerate(names)]
     else:
         pairs = [(name, f"total[{i}] / sum(total)") for i, name in enumerate(names)]
-        pairs.append(("prediction", f"[{', '.join(_labels(fitted.classes))}][total.index(max(total))]"))
+        chosen = _decision(fitted.decision, lines)
+        pairs.append(("prediction", f"[{', '.join(_labels(fitted.classes))}][{chosen}]"))
     return "".join(parts), "".join([*lines, f"    return {_dictionary(pairs)}\n"])
+
+
+def _decision(decision: Decision, lines: list[str]) -> str:
+    """The position of the class that is decided for; `lines` are what is worked out before."""
+    if decision.threshold is not None:
+        share = f"total[{decision.positive}] / sum(total)"
+        return f"{decision.positive} if {share} >= {_number(decision.threshold)} else {1 - decision.positive}"
+    if decision.costs is None:
+        return "total.index(max(total))"
+    columns = ", ".join(map(_list, decision.costs.T))
+    lines.append(f"    cost = [sum(t / sum(total) * c for t, c in zip(total, column)) for column in [{columns}]]\n")
+    return "cost.index(min(cost))"
 
 
 def _leaf_values(tree: Tree) -> str:

@@ -160,17 +160,32 @@ class _Query:
         return f"step{len(layers) - 1}" if layers else self.table
 
     def _from_averages(self, names: list[str]) -> list[str]:
-        """The mean; or class probabilities, which sum to one, and the most probable class, the first of equals."""
+        """The mean; or class probabilities, which sum to one, and the class that is decided for."""
         if self.fitted.classes is None:
             return [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
-        n, total = len(names), " + ".join(f"t.a{c}" for c in range(len(names)))
-        outputs = [self._output(f"t.a{c} / ({total})", name) for c, name in enumerate(names)]
-        labels = [label_literal(label, self.dialect) for label in self.fitted.classes]
+        total = " + ".join(f"t.a{c}" for c in range(len(names)))
+        shares = [f"t.a{c} / ({total})" for c in range(len(names))]
+        outputs = [self._output(share, name) for share, name in zip(shares, names, strict=True)]
+        return [*outputs, self._output(self._decision(shares), "prediction")]
+
+    def _decision(self, shares: list[str]) -> str:
+        """The class that is decided for, given class probabilities."""
+        decision, n = self.fitted.decision, len(shares)
+        classes: Iterable[Any] = () if self.fitted.classes is None else self.fitted.classes
+        labels = [label_literal(label, self.dialect) for label in classes]
+        if decision.threshold is not None:
+            condition = f"{shares[decision.positive]} >= {number_literal(decision.threshold, self.dialect)}"
+            return f"CASE WHEN {condition} THEN {labels[decision.positive]} ELSE {labels[1 - decision.positive]} END"
+        scores, best = [f"t.a{c}" for c in range(n)], ">="
+        if decision.costs is not None:
+            costs = [[number_literal(cost, self.dialect) for cost in column] for column in decision.costs.T.tolist()]
+            terms = ([f"{share} * {cost}" for share, cost in zip(shares, own, strict=True)] for own in costs)
+            scores, best = [f"({' + '.join(own)})" for own in terms], "<="
         cases = "".join(
-            f"WHEN {' AND '.join(f't.a{c} >= t.a{d}' for d in range(n) if d != c)} THEN {labels[c]} "
+            f"WHEN {' AND '.join(f'{scores[c]} {best} {scores[d]}' for d in range(n) if d != c)} THEN {labels[c]} "
             for c in range(n - 1)
         )
-        return [*outputs, self._output(f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1], "prediction")]
+        return f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1]
 
     def _leaves_of(self, trees: list[tuple[float, Any]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""

@@ -84,7 +84,7 @@ def rows_in_trees(
 def _rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:
     """The rows, without weights; where they are not to count whole numbers of times, with some that say so."""
     weight = None if plan.is_whole(target) else np.full(len(target.y), 0.5)
-    return outcome.to_core(replace(target, weight=weight))
+    return outcome.to_core(replace(target, weight=weight, grids=None))
 
 
 def _with_unseen(forest: Forest, weight: FloatArray) -> Forest:

@@ -41,14 +41,17 @@ def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: 
         growth.engine.subtree_rows,
         growth.n_threads,
     )
+    return read_tree(nodes, outcome, growth)
+
+
+def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> Tree:
+    """The tree that the compiled core grew, in the units of the target."""
     of_nodes = _read_nodes(nodes, outcome)
     _check_scores(of_nodes)
     tree = Tree(
         **of_nodes,
         **_read_splits(nodes, of_nodes["weighted_n_node_samples"]),
-        log_likelihood_split=outcome.log_likelihood_from_core(
-            nodes["log_likelihood_split"], of_nodes["weighted_n_node_samples"]
-        ),
+        log_likelihood_split=outcome.log_likelihood_from_core(nodes["log_likelihood_split"], nodes["statistics"]),
         log_odds_split=nodes["log_odds_split"],
         feature_posterior=nodes["feature_posterior"],
     )
@@ -80,7 +83,9 @@ def explore_space(
     space = Space(
         **of_nodes,
         **_read_splits(found, weight),
-        log_likelihood_split=outcome.log_likelihood_from_core(found["log_likelihood_split"], weight[owner]),
+        log_likelihood_split=outcome.log_likelihood_from_core(
+            found["log_likelihood_split"], found["statistics"][owner]
+        ),
         choice_start=found["choice_start"],
         complete=found["complete"].astype(bool),
         log_ceiling=ceiling,
@@ -94,7 +99,8 @@ def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, gr
     found = _core.partition_space(columns, outcome.to_core(target), outcome.core_prior().tolist(), growth.settings())
     for name in ("log_likelihood", "log_likelihood_split"):
         logs = np.atleast_1d(found[name])
-        found[name] = outcome.log_likelihood_from_core(logs, np.full(len(logs), target.total_weight()))
+        total = outcome.sum_statistics(target, np.zeros(len(target.y), dtype=np.int64), 1)
+        found[name] = outcome.log_likelihood_from_core(logs, np.repeat(total, len(logs), axis=0))
     return found
 
 
@@ -120,7 +126,7 @@ def _read_nodes(nodes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
         "depth": nodes["depth"],
         "prior": prior,
         "posterior": posterior,
-        "log_likelihood": outcome.log_likelihood_from_core(nodes["log_likelihood"], weight),
+        "log_likelihood": outcome.log_likelihood_from_core(nodes["log_likelihood"], nodes["statistics"]),
         "log_prior_leaf": nodes["log_prior_leaf"],
     }
 

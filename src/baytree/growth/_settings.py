@@ -23,6 +23,7 @@ class Search:
     n_rounds: int = 12  # of changes of one coefficient after the other
     n_shakes: int = 24  # other directions to climb from
     round_off: bool = True  # coefficients of few digits
+    n_values: int = 256  # of a feature that tell which are far out
 
     def to_core(self) -> _core.HyperplaneEffort:
         """The same in the compiled core's form."""
@@ -35,6 +36,7 @@ class Search:
             self.n_rounds,
             self.n_shakes,
             self.round_off,
+            self.n_values,
         )
 
 
@@ -68,6 +70,7 @@ class Growth:
     max_leaf_nodes: int | None = None
     lookahead: int = 0
     oblique: bool = False
+    max_bins: int | None = None  # quantile bins of a column of numbers; None: every value is told apart
     many_trees: bool = False  # a tree space is explored
     engine: Engine = field(default_factory=Engine)
 

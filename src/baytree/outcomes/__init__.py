@@ -7,6 +7,12 @@ from ._base import asks_for_evidence as asks_for_evidence
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
+from ._grids import Extent as Extent
+from ._grids import Grid as Grid
+from ._grids import Grids as Grids
+from ._grids import Reach as Reach
+from ._grids import on_grids as on_grids
+from ._grids import whole_weight as whole_weight
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
 from ._normal import NormalOutcome as NormalOutcome
 from ._registry import OUTCOMES as OUTCOMES

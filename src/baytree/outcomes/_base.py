@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import shown
+from ._grids import Extent, Grids, sum_of_products, whole_weight
 from ._target import Extra, Target
 
 
@@ -41,6 +42,8 @@ class Outcome(ABC):
     options: ClassVar[type | None] = None  # a class of parameters of its own, which `outcome=` may be one of
     positive_only: ClassVar[bool] = False  # y
     counts: ClassVar[bool] = False  # y is a count
+    from_zero: ClassVar[bool] = True  # y has a natural zero
+    has_factor: ClassVar[bool] = False  # the likelihood has a factor that no partition changes
     prior: FloatArray
 
     @property
@@ -67,6 +70,49 @@ class Outcome(ABC):
     @abstractmethod
     def to_core(self, target: Target) -> Any:
         """The rows in the compiled core's form."""
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
+        raise NotImplementedError
+
+    def whole_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
+        """The log of the factor that no partition changes, in whole numbers; None: there is none."""
+        return None
+
+    def factor_unit(self, grids: Grids) -> float:
+        """The unit of `whole_factor`."""
+        return grids.factor_unit()
+
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+        """The compiled core's form of rows with these whole numbers, the factor behind the others.
+
+        Rows that live elsewhere are none here; the extent tells of all.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """A few rows from which `of` sets the prior that all rows have, by `totals_of` them."""
+        raise NotImplementedError
+
+    @classmethod
+    def totals_of(cls, target: Target) -> list[int]:
+        """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
+        return cls.totals(cls.whole_rows(target), whole_weight(target))
+
+    @staticmethod
+    def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
+        """The same of whole numbers."""
+        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
+        return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
+
+    def _from_grids(self, target: Target, grids: Grids) -> Any:
+        """The compiled core's form of a target on grids."""
+        factor = self.whole_factor(target)
+        numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
+        weight = None if target.weight is None else whole_weight(target)
+        return self.whole_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
 
     @abstractmethod
     def statistics(self, target: Target) -> FloatArray:
@@ -96,8 +142,8 @@ class Outcome(ABC):
         """Priors in the units of the target, from those of `to_core`."""
         return prior
 
-    def log_likelihood_from_core(self, log_likelihood: FloatArray, weight: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Log likelihoods in the units of the target, from those of `to_core`."""
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Log likelihoods of sets of rows in the units of the target, from those of `to_core`."""
         return log_likelihood
 
     def weights(self, statistics: FloatArray) -> FloatArray:

@@ -15,9 +15,10 @@ import numpy as np
 from scipy import special
 
 from .. import _core
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
 from ._base import Outcome, Trials
+from ._grids import Extent, Grids
 from ._search import most_probable
 from ._target import Target
 
@@ -87,14 +88,36 @@ class CategoricalOutcome(Outcome):
 
     def to_core(self, target: Target) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes; whole weights stay whole numbers."""
-        y, weight = target.y.astype(np.uint16), target.weight
+        weight = target.weight
+        whole = weight is None or np.array_equal(weight, np.rint(weight))
+        return self._classes(target.y, weight, counts=whole and Extent(len(target.y), target.total_weight()).is_small)
+
+    def _classes(
+        self, y: AnyArray, weight: FloatArray | None, *, counts: bool
+    ) -> _core.CategoricalCounts | _core.CategoricalWeights:
+        """Tables of log-gamma grow with the sum of the weights; beyond some size real arithmetic is cheaper."""
         n_classes = len(self.prior)
-        if weight is None:
-            return _core.CategoricalCounts(y, None, n_classes)
-        # Tables of log-gamma grow with the sum of the weights; beyond this real arithmetic is cheaper.
-        if weight.sum() <= max(2**20, 8 * len(weight)) and np.array_equal(weight, np.rint(weight)):
-            return _core.CategoricalCounts(y, weight.astype(np.uint32), n_classes)
-        return _core.CategoricalWeights(y, weight, n_classes)
+        if counts:
+            whole = None if weight is None else weight.astype(np.uint32)
+            return _core.CategoricalCounts(y.astype(np.uint16), whole, n_classes)
+        return _core.CategoricalWeights(y.astype(np.uint16), weight, n_classes)
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Classes."""
+        return [target.y.astype(np.int64)]
+
+    def whole_core(
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent
+    ) -> _core.CategoricalCounts | _core.CategoricalWeights:
+        """The rows' classes."""
+        own = None if weight is None or grids.weight is None else grids.weight.value(weight)
+        return self._classes(numbers[0], own, counts=grids.whole_weights and extent.is_small)
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:  # noqa: ARG003
+        """The prior does not depend on the rows."""
+        return Target(np.zeros(1, dtype=np.int64), grids=grids)
 
     def statistics(self, target: Target) -> FloatArray:
         """One column a class."""

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ._gamma_rate import GammaRateOutcome
+from ._grids import Grids, grid_of_y, rate_rows
 from ._target import EVENT, Target, read_numbers
 
 
@@ -38,6 +39,26 @@ class ExponentialOutcome(GammaRateOutcome):
         """rate^event exp(-rate y)."""
         y = np.asarray(target.y, dtype=np.float64)
         return target.own_extra("event"), y, np.zeros(len(y))
+
+    @classmethod
+    def whole_units(cls, grids: Grids) -> tuple[float, float]:
+        """Events are 1 or 0."""
+        return 1.0, grid_of_y(grids).unit
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Events and durations."""
+        return [target.own_extra("event").astype(np.int64), grid_of_y(target.grids).whole(target.y)]
+
+    def whole_factor(self, target: Target) -> IntArray:
+        """There is none."""
+        return np.zeros(len(target.y), dtype=np.int64)
+
+    @classmethod
+    def few_rows(cls, events: float, exposure: float) -> Target:
+        """Durations that ended in events so many times."""
+        ended, durations, weight = rate_rows(events, exposure)
+        return Target(durations, weight, {"event": ended})
 
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Expected duration; infinite where the shape is at most 1."""

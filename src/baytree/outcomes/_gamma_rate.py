@@ -13,8 +13,9 @@ import numpy as np
 from scipy import special
 
 from .. import _core
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ._base import RealOutcome, Trials, read_parameters
+from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target
 
@@ -70,14 +71,58 @@ class GammaRateOutcome(RealOutcome):
             trials.log_evidence,
         )
 
-    def to_core(self, target: Target) -> _core.GammaRate:
+    def to_core(self, target: Target) -> _core.GammaRate | _core.WholeGammaRate:
         """Events and exposure of each row."""
+        if target.grids is not None:
+            return self._from_grids(target, target.grids)
         return _core.GammaRate(*self.events_and_exposure(target), target.weight, self.predicts_duration)
+
+    @classmethod
+    def whole_units(cls, grids: Grids) -> tuple[float, float]:
+        """The units of events and exposure."""
+        return grid_of_y(grids).unit, grids.extras.get("exposure", ONE).unit
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Events and exposure."""
+        return counts_and_exposure(target)
+
+    def whole_factor(self, target: Target) -> IntArray:
+        """In units that no factor of these counts and exposures exceeds."""
+        return in_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
+
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeGammaRate:
+        """Events and exposure of each row."""
+        one = grids.weight_unit
+        scales = [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
+        events, exposure, factor = numbers
+        return _core.WholeGammaRate(events, exposure, factor, weight, one, scales, self.predicts_duration)
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """Rows with the rate of all."""
+        events, exposure = sums_in_units(totals, cls.whole_units(grids), grids)
+        return cls.few_rows(events, exposure)
+
+    @classmethod
+    def few_rows(cls, events: float, exposure: float) -> Target:
+        """Rows with so many events in so much exposure."""
+        return count_rows(events, exposure)
 
     def statistics(self, target: Target) -> FloatArray:
         """One, events, exposure and log factor."""
         events, exposure, log_factor = self.events_and_exposure(target)
         return np.stack([np.ones(len(events)), events, exposure, log_factor], axis=-1)
+
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The core leaves out the factor that no partition changes."""
+        return log_likelihood + statistics[:, 3]
 
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Add events to the shape, exposure to the rate."""

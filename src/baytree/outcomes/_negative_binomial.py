@@ -19,10 +19,11 @@ import numpy as np
 from scipy import special, stats
 
 from .. import _core
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_real
 from ._base import RealOutcome, Trials, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
+from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._poisson import check_counts
 from ._search import most_probable
 from ._target import EXPOSURE, Target
@@ -57,6 +58,7 @@ class NegativeBinomialOutcome(RealOutcome):
     extras = (EXPOSURE,)
     options = NegativeBinomial
     counts = True
+    has_factor = True
 
     @property
     def family(self) -> str:
@@ -108,13 +110,51 @@ class NegativeBinomialOutcome(RealOutcome):
         """In the order of a and b."""
         return prior[..., ::-1]
 
-    def to_core(self, target: Target) -> _core.BetaRate:
+    def to_core(self, target: Target) -> _core.BetaRate | _core.WholeBetaRate:
         """Counts and sizes of each row."""
+        if target.grids is not None:
+            return self._from_grids(target, target.grids)
         return _core.BetaRate(*self._rows(target), target.weight)
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Counts and exposure."""
+        return counts_and_exposure(target)
+
+    def factor_unit(self, grids: Grids) -> float:
+        """One that no factor of these sizes exceeds."""
+        return grids.factor_unit(self.size)
+
+    def whole_factor(self, target: Target) -> IntArray:
+        """In units that no factor of these counts and sizes exceeds."""
+        return in_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
+
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeBetaRate:
+        """Counts and sizes of each row."""
+        one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
+        scales = [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
+        events, exposure, factor = numbers
+        return _core.WholeBetaRate(events, exposure, factor, weight, one, scales)
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """Rows with the mean of all."""
+        units = grid_of_y(grids).unit, grids.extras.get("exposure", ONE).unit
+        return count_rows(*sums_in_units(totals, units, grids))
 
     def statistics(self, target: Target) -> FloatArray:
         """One, count, size and log factor."""
         return np.stack([np.ones(len(target.y)), *self._rows(target)], axis=-1)
+
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
+        """The core leaves out the factor that no partition changes."""
+        return log_likelihood + statistics[:, 3]
 
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Add sizes to a, counts to b."""

@@ -17,15 +17,18 @@ in that form are equal.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from scipy import special, stats
 
 from .. import _core
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ._base import RealOutcome, Trials, read_parameters
+from ._grids import Extent, Grids, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
@@ -49,6 +52,7 @@ class NormalOutcome(RealOutcome):
     parameter_names = ("mu", "kappa", "alpha", "beta")
     any_sign = ("mu",)
     has_spread = True
+    from_zero = False
 
     @property
     def family(self) -> str:
@@ -73,7 +77,10 @@ class NormalOutcome(RealOutcome):
         mean *= reach
         if not 0 < scale**2 < np.inf:
             raise ValueError(f"y is too small to be squared (its spread is {scale:g}): give it in a smaller unit.")
-        outcome = cls(np.empty(0), offset + mean, scale)
+        shift = offset + mean
+        if target.grids is not None and target.grids.y is not None:
+            shift = float(target.grids.y.rounded(shift))
+        outcome = cls(np.empty(0), shift, scale)
         if prior is None:
             return outcome._with_noise(1.0)
         return replace(outcome, prior=read_parameters(prior, cls))
@@ -115,9 +122,39 @@ class NormalOutcome(RealOutcome):
         """Wider or narrower around the same mean."""
         return replace(self, spread=spread)
 
-    def to_core(self, target: Target) -> _core.Normal:
+    def to_core(self, target: Target) -> _core.Normal | _core.WholeNormal:
         """Standard y."""
+        if target.grids is not None:
+            return self._from_grids(target, target.grids)
         return _core.Normal(self._standard(target), target.weight)
+
+    @classmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """Y."""
+        return [grid_of_y(target.grids).whole(target.y)]
+
+    def whole_core(
+        self,
+        numbers: list[IntArray],
+        weight: IntArray | None,
+        grids: Grids,
+        extent: Extent,  # noqa: ARG002
+    ) -> _core.WholeNormal:
+        """Standard y."""
+        grid, one = grid_of_y(grids), grids.weight_unit
+        relative = grid.unit / self.scale
+        scales = [one, one * relative, one * relative * relative]
+        return _core.WholeNormal(numbers[0], weight, one, scales, int(grid.whole(self.shift)))
+
+    @classmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """Two rows with the mean and the variance of all."""
+        grid = grid_of_y(grids)
+        weight, first, second = (Fraction(total) for total in totals)
+        mean, variance = first / weight, second / weight - (first / weight) ** 2
+        middle, distance = float(grid.value(math.floor(mean + Fraction(1, 2)))), math.sqrt(variance) * grid.unit
+        half = np.full(2, float(weight) * grids.weight_unit / 2)
+        return Target(np.array([middle - distance, middle + distance]), half, grids=grids)
 
     def _standard(self, target: Target) -> FloatArray:
         return (np.asarray(target.y, dtype=np.float64) - self.shift) / self.scale
@@ -135,9 +172,9 @@ class NormalOutcome(RealOutcome):
         mu, kappa, alpha, beta = np.moveaxis(prior, -1, 0)
         return np.stack([mu * self.scale + self.shift, kappa, alpha, beta * self.scale**2], axis=-1)
 
-    def log_likelihood_from_core(self, log_likelihood: FloatArray, weight: FloatArray) -> FloatArray:
+    def log_likelihood_from_core(self, log_likelihood: FloatArray, statistics: FloatArray) -> FloatArray:
         """A density changes with the unit: once for every row."""
-        return log_likelihood - weight * np.log(self.scale)
+        return log_likelihood - statistics[:, 0] * np.log(self.scale)
 
     def statistics(self, target: Target) -> FloatArray:
         """One, standard y and its square."""

@@ -26,6 +26,7 @@ class PoissonOutcome(GammaRateOutcome):
     name = "poisson"
     extras = (EXPOSURE,)
     counts = True
+    has_factor = True
 
     @staticmethod
     def check(target: Target) -> None:

@@ -10,6 +10,7 @@ from ._base import Outcome, Trials
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
+from ._grids import Grids, Reach, grids_of, on_grids
 from ._negative_binomial import NegativeBinomialOutcome
 from ._normal import NormalOutcome
 from ._poisson import PoissonOutcome
@@ -33,6 +34,25 @@ class Family:
     def is_own(self) -> bool:
         """Whether the user wrote it."""
         return self.outcome is CustomOutcome
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether y is a class label."""
+        return self.outcome is CategoricalOutcome
+
+    def on_grids(self, target: Target) -> Target:
+        """The target in whole numbers; an outcome of the user's own has none."""
+        if self.is_own:
+            return target
+        return on_grids(target, self.grids(Reach.of(target, of_y=not self.has_classes)))
+
+    def grids(self, reach: Reach) -> Grids:
+        """The grids of targets of some reach."""
+        return Grids.over(reach, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
+
+    def summary(self, target: Target) -> Target:
+        """A few rows that have the same prior as those of a target on grids."""
+        return self.outcome.summary(self.outcome.totals_of(target), grids_of(target))
 
     def of(self, target: Target, prior: Any) -> Outcome:
         """The outcome of a target, with its prior."""

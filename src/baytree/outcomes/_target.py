@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from .._validation import as_numbers, refuse_masked
+
+if TYPE_CHECKING:
+    from ._grids import Grids
 
 
 @dataclass(frozen=True)
@@ -23,16 +26,17 @@ class Extra:
 
 @dataclass(frozen=True)
 class Target:
-    """Outcomes, weights (None: every row counts once) and extras by name."""
+    """Outcomes, weights (None: every row counts once) and extras by name; in whole numbers where they have grids."""
 
     y: AnyArray
     weight: FloatArray | None = None
     extras: dict[str, FloatArray] = field(default_factory=dict)
+    grids: Grids | None = None
 
     def take(self, rows: AnyArray) -> Target:
         """The same of some rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Target(self.y[rows], weight, {name: values[rows] for name, values in self.extras.items()})
+        return Target(self.y[rows], weight, {name: values[rows] for name, values in self.extras.items()}, self.grids)
 
     def own_extra(self, name: str) -> FloatArray:
         """An extra of each row; 1 where it was not given."""

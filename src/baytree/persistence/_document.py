@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from typing import Any
@@ -83,9 +83,9 @@ def _checksum(document: dict[str, Any]) -> str:
 
 
 def read_document(
-    document: Any, known: Mapping[str, Iterable[str]], beside: Mapping[str, bytes] | None = None
+    document: Any, known: Mapping[str, Mapping[str, Any]], beside: Mapping[str, bytes] | None = None
 ) -> tuple[str, dict[str, Any], Fitted]:
-    """The class of the estimator, its parameters and what it found; `known` are the classes and their parameters."""
+    """The class of the estimator, its parameters and what it found; `known` are the classes with their defaults."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError("This is not a baytree model: it lacks the mark of one.")
     _check_version(document.get("version"))
@@ -109,12 +109,13 @@ def _check_version(version: Any) -> None:
 
 
 def _read(
-    document: dict[str, Any], known: Mapping[str, Iterable[str]], decoder: Decoder
+    document: dict[str, Any], known: Mapping[str, Mapping[str, Any]], decoder: Decoder
 ) -> tuple[str, dict[str, Any], Fitted]:
     estimator = document["estimator"]
     parameters = decoder.decode_all(document["parameters"])
-    if set(parameters) != set(known[estimator]):
+    if not set(parameters) <= set(known[estimator]):
         raise ValueError("the parameters are not those of the estimator")
+    parameters = {**known[estimator], **parameters}  # what a file lacks came later
     schema, classes = _read_schema(document["schema"], decoder), decoder.decode(document["classes"])
     state = decoder.decode_all(document["outcome"]["state"])
     outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)

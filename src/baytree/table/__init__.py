@@ -1,9 +1,11 @@
 """Tables as they come: data frames, arrays and sparse matrices become rows of numbers and a schema."""
 
+from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows
 from ._schema import Column as Column
 from ._schema import Kind as Kind
 from ._schema import Schema as Schema
+from ._schema import choose_categorical as choose_categorical
 from ._schema import nearest_name as nearest_name
 from ._subgroups import divided as divided
 from ._tables import as_table as as_table

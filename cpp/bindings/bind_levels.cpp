@@ -1,0 +1,278 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "data/encode.hpp"
+#include "data/tally.hpp"
+#include "grow.hpp"
+#include "growth/levels.hpp"
+#include "outcomes/categorical.hpp"
+#include "outcomes/rate.hpp"
+#include "outcomes/whole.hpp"
+
+namespace baytree::bindings {
+
+namespace {
+
+template <class Value, std::size_t n_axes>
+using Block = nb::ndarray<const Value, nb::ndim<n_axes>, nb::c_contig, nb::device::cpu>;
+using Wide = Block<std::int64_t, 4>;  // (open nodes, codes, width, 2): the low and the high 64 bits
+
+Whole128 wide_at(const std::int64_t* halves) {
+  Whole128 result;
+  std::memcpy(&result, halves, sizeof result);  // 64 bits after 64 bits, the low ones first
+  return result;
+}
+
+template <class T>
+typename T::Number number_of(Whole128 whole, double unit) {
+  if constexpr (std::is_same_v<typename T::Number, Whole128>) return whole;
+  else if constexpr (std::integral<typename T::Number>)
+    return static_cast<typename T::Number>(static_cast<double>(whole) * unit);
+  else return static_cast<double>(whole) * unit;
+}
+
+template <Outcome T>
+struct BoundLevels {
+  Levels<T> levels;
+  double unit;  // of weights
+
+  void grow(const Block<std::int64_t, 2>& rows, const Wide& sums, const Block<std::int64_t, 2>& low,
+            const Block<std::int64_t, 2>& high, std::size_t n_threads) {
+    const std::size_t n = rows.shape(0), n_codes = levels.n_codes(), width = levels.width();
+    require(n > 0 && n <= levels.open().size() && rows.shape(1) == n_codes, "a row for each open node, in order");
+    require(sums.shape(0) == n && sums.shape(1) == n_codes && sums.shape(2) == width && sums.shape(3) == 2 &&
+                low.shape(0) == n && high.shape(0) == n && low.shape(1) == n_codes && high.shape(1) == n_codes,
+            "sums for each open node and code");
+    without_gil([&](Interrupt& interrupt) {
+      levels.grow(n, n_threads, interrupt, [&](std::size_t i) {
+        auto part = [&](const Block<std::int64_t, 2>& of) {
+          return std::span<const std::int64_t>(of.data() + i * n_codes, n_codes);
+        };
+        NodeSums<typename T::Number> result{part(rows), {}, part(low), part(high)};
+        result.statistics.resize(n_codes * width);
+        for (std::size_t k = 0; k < n_codes * width; ++k)
+          result.statistics[k] = number_of<T>(wide_at(sums.data() + 2 * (i * n_codes * width + k)), unit);
+        return result;
+      });
+      return 0;
+    });
+  }
+};
+
+nb::dict arrays_of(const Routes& routes) {
+  nb::dict result;
+  result["feature"] = array_of(std::vector<std::int32_t>(routes.feature));
+  result["lower"] = array_of(std::vector<std::int32_t>(routes.lower));
+  result["upper"] = array_of(std::vector<std::int32_t>(routes.upper));
+  result["start"] = array_of(std::vector<std::int64_t>(routes.start));
+  result["goes_lower"] = array_of(std::vector<std::uint8_t>(routes.goes_lower));
+  return result;
+}
+
+template <Outcome T>
+void bind_levels_of(nb::module_& module, const char* name) {
+  using Bound = BoundLevels<T>;
+  nb::class_<Bound>(module, name, "Grows a tree from the sums of its open nodes.")
+      .def_prop_ro("n_codes", [](const Bound& self) { return self.levels.n_codes(); })
+      .def_prop_ro("width", [](const Bound& self) { return self.levels.width(); })
+      .def_prop_ro(
+          "open",
+          [](const Bound& self) {
+            return array_of(std::vector<std::int64_t>(self.levels.open().begin(), self.levels.open().end()));
+          },
+          "The nodes whose sums are wanted, in this order.")
+      .def(
+          "routes", [](const Bound& self) { return arrays_of(self.levels.routes()); },
+          "How rows go down the tree so far, by their codes.")
+      .def("grow", &Bound::grow, nb::arg("rows").noconvert(), nb::arg("sums").noconvert(), nb::arg("low").noconvert(),
+           nb::arg("high").noconvert(), nb::arg("n_threads"),
+           "Split the first open nodes, of which these are the sums.")
+      .def(
+          "tree",
+          [](Bound& self, std::size_t n_features) {
+            return arrays_of_tree(self.levels.take_nodes(), self.levels.outcome(), n_features);
+          },
+          nb::arg("n_features"), "One array per field of the nodes.");
+  module.def(
+      "levels",
+      [](const Columns& columns, const T& outcome, const std::vector<double>& prior, const Settings& settings,
+         double unit) {
+        require(settings.prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
+        return Bound{Levels<T>(columns, outcome, settings, prior), unit};
+      },
+      nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("unit"),
+      "Start to grow a tree whose rows live elsewhere.");
+}
+
+template <class T>
+void bind_whole_rate(nb::module_& module, const char* name) {
+  nb::class_<Whole<T>>(module, name, "Events over an exposure, in whole numbers.")
+      .def(
+          "__init__",
+          [](Whole<T>* self, const Vector<std::int64_t>& events, const Vector<std::int64_t>& exposure,
+             const Vector<std::int64_t>& log_factor, const std::optional<Vector<std::int64_t>>& weight,
+             double weight_unit, const std::vector<double>& scale, bool predicts_duration) {
+            require(scale.size() == Whole<T>::kWidth, "a scale for each statistic");
+            T of;
+            of.predicts_duration = predicts_duration;
+            new (self) Whole<T>{of,
+                                {scale, 0},
+                                {copy_of(events), copy_of(exposure), copy_of(log_factor)},
+                                copy_of(weight),
+                                weight_unit};
+          },
+          nb::arg("events").noconvert(), nb::arg("exposure").noconvert(), nb::arg("log_factor").noconvert(),
+          nb::arg("weight").noconvert().none(), nb::arg("weight_unit"), nb::arg("scale"),
+          nb::arg("predicts_duration") = false);
+  bind_growth<Whole<T>>(module);
+}
+
+template <class Int>
+nb::tuple tally_of(const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const RouteView& routes,
+                   const TallyRows& rows, std::size_t n_open, std::size_t n_threads) {
+  const CodeTable<Int> table{codes.data(), codes.shape(1), codes.shape(0), span_of(first)};
+  Tally found = without_gil(
+      [&](Interrupt& interrupt) { return tally(table, routes, rows, n_open, n_threads, interrupt); });
+  const std::size_t n_codes = table.n_codes(), width = rows.width();
+  std::vector<std::int64_t> halves(2 * found.sums.size());
+  std::memcpy(halves.data(), found.sums.data(), halves.size() * sizeof(std::int64_t));
+  return nb::make_tuple(
+      array_of(std::move(found.rows), {n_open, n_codes}), array_of(std::move(halves), {n_open, n_codes, width, 2}),
+      array_of(std::move(found.low), {n_open, n_codes}), array_of(std::move(found.high), {n_open, n_codes}));
+}
+
+template <class Int>
+void bind_open_nodes(nb::module_& module) {
+  module.def(
+      "open_nodes",
+      [](const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const Vector<std::int32_t>& feature,
+         const Vector<std::int32_t>& lower, const Vector<std::int32_t>& upper, const Vector<std::int64_t>& start,
+         const Vector<std::uint8_t>& goes_lower, const Vector<std::int32_t>& open, std::size_t n_threads) {
+        const CodeTable<Int> table{codes.data(), codes.shape(1), codes.shape(0), span_of(first)};
+        const RouteView routes{span_of(feature), span_of(lower),      span_of(upper),
+                               span_of(start),   span_of(goes_lower), span_of(open)};
+        return array_of(
+            without_gil([&](Interrupt& interrupt) { return open_nodes_of(table, routes, n_threads, interrupt); }));
+      },
+      nb::arg("codes").noconvert(), nb::arg("first").noconvert(), nb::arg("feature").noconvert(),
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("start").noconvert(),
+      nb::arg("goes_lower").noconvert(), nb::arg("open").noconvert(), nb::arg("n_threads"),
+      "The open node that each row is in, or -1.");
+}
+
+template <class Int>
+void bind_tally(nb::module_& module) {
+  module.def(
+      "tally",
+      [](const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const Vector<std::int32_t>& feature,
+         const Vector<std::int32_t>& lower, const Vector<std::int32_t>& upper, const Vector<std::int64_t>& start,
+         const Vector<std::uint8_t>& goes_lower, const Vector<std::int32_t>& open, std::size_t n_open,
+         const Block<std::int64_t, 2>& numbers, const std::optional<Vector<std::int64_t>>& weight,
+         std::size_t n_classes, std::size_t n_threads) {
+        require(first.shape(0) == codes.shape(0) + 1 && numbers.shape(0) == codes.shape(1), "one outcome per row");
+        const RouteView routes{span_of(feature), span_of(lower),      span_of(upper),
+                               span_of(start),   span_of(goes_lower), span_of(open)};
+        const TallyRows rows{{numbers.data(), numbers.size()},
+                             numbers.shape(1),
+                             weight ? span_of(*weight) : std::span<const std::int64_t>{},
+                             n_classes > 0,
+                             n_classes};
+        return tally_of<Int>(codes, first, routes, rows, n_open, n_threads);
+      },
+      nb::arg("codes").noconvert(), nb::arg("first").noconvert(), nb::arg("feature").noconvert(),
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("start").noconvert(),
+      nb::arg("goes_lower").noconvert(), nb::arg("open").noconvert(), nb::arg("n_open"), nb::arg("numbers").noconvert(),
+      nb::arg("weight").noconvert().none(), nb::arg("n_classes"), nb::arg("n_threads"),
+      "Rows, sums and extremes of the open nodes, by code; n_classes is 0 where the numbers are no classes.");
+}
+
+Columns columns_without_rows(const std::vector<std::pair<Vector<double>, Vector<double>>>& bins,
+                             const std::vector<bool>& has_missing, const std::vector<bool>& is_categorical,
+                             bool keep_values) {
+  require(has_missing.size() == bins.size() && is_categorical.size() == bins.size(), "one kind per column");
+  Columns result{0, false, {}};
+  for (std::size_t f = 0; f < bins.size(); ++f) {
+    require(bins[f].first.shape(0) == bins[f].second.shape(0), "a lowest and a highest value for each bin");
+    result.columns.push_back(column_without_rows(copy_of(bins[f].first), copy_of(bins[f].second), has_missing[f],
+                                                 is_categorical[f], keep_values));
+  }
+  return result;
+}
+
+// How many values lie in each interval that ends at one of some numbers, or behind the last, and the lowest of them
+// (NaN: there are none); missing values are left out.
+nb::tuple interval_counts(const Vector<double>& values, const Vector<double>& highs) {
+  std::vector<std::uint64_t> bits(values.shape(0)), ends(highs.shape(0)), lows;
+  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
+  std::transform(highs.data(), highs.data() + ends.size(), ends.begin(), ordered_bits);
+  ends.push_back(kMissingBits - 1);
+  BinScratch scratch;
+  const auto codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
+  std::vector<std::int64_t> counts(ends.size() + 1);
+  for (const std::uint16_t code : codes) ++counts[code];
+  counts.pop_back();
+  std::vector<double> lowest(lows.size());
+  std::transform(lows.begin(), lows.end(), lowest.begin(), value_of_bits);
+  return nb::make_tuple(array_of(std::move(counts)), array_of(std::move(lowest)));
+}
+
+// The code of each value of a column: the first bin whose highest value it does not exceed; NaN is behind the last.
+nb::object codes_of(const Vector<double>& values, const Vector<double>& highs) {
+  std::vector<std::uint64_t> bits(values.shape(0)), ends(highs.shape(0)), lows;
+  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
+  std::transform(highs.data(), highs.data() + ends.size(), ends.begin(), ordered_bits);
+  for (const std::uint64_t value : bits)
+    require(value == kMissingBits || (!ends.empty() && value <= ends.back()), "a value is beyond the last bin");
+  BinScratch scratch;
+  return array_of(bin_codes<std::uint16_t>(bits, ends, lows, scratch));
+}
+
+}  // namespace
+
+void bind_levels(nb::module_& module) {
+  nb::class_<Whole<Normal>>(module, "WholeNormal", "Real outcomes, in whole numbers.")
+      .def(
+          "__init__",
+          [](Whole<Normal>* self, const Vector<std::int64_t>& y, const std::optional<Vector<std::int64_t>>& weight,
+             double weight_unit, const std::vector<double>& scale, std::int64_t centre) {
+            require(scale.size() == Whole<Normal>::kWidth, "a scale for each statistic");
+            new (self) Whole<Normal>{{}, {scale, centre}, {copy_of(y), {}}, copy_of(weight), weight_unit};
+          },
+          nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("weight_unit"), nb::arg("scale"),
+          nb::arg("centre"));
+  bind_growth<Whole<Normal>>(module);
+  bind_whole_rate<GammaRate>(module, "WholeGammaRate");
+  bind_whole_rate<BetaRate>(module, "WholeBetaRate");
+
+  bind_levels_of<Categorical<std::uint32_t>>(module, "CategoricalCountsLevels");
+  bind_levels_of<Categorical<double>>(module, "CategoricalWeightsLevels");
+  bind_levels_of<Whole<Normal>>(module, "WholeNormalLevels");
+  bind_levels_of<Whole<GammaRate>>(module, "WholeGammaRateLevels");
+  bind_levels_of<Whole<BetaRate>>(module, "WholeBetaRateLevels");
+
+  module.def("columns_without_rows", &columns_without_rows, nb::arg("bins"), nb::arg("has_missing"),
+             nb::arg("is_categorical"), nb::arg("keep_values"), "Columns that are known by their bins alone.");
+  module.def("codes_of", &codes_of, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
+             "The bin of each value; NaN is behind the last.");
+  module.def("interval_counts", &interval_counts, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
+             "How many values lie in each interval up to one of some numbers, or behind the last, and the lowest.");
+  bind_open_nodes<std::uint8_t>(module);
+  bind_open_nodes<std::uint16_t>(module);
+  bind_tally<std::uint8_t>(module);
+  bind_tally<std::uint16_t>(module);
+  module.def(
+      "add_wide",
+      [](nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu> into,
+         nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu> other) {
+        require(into.size() == other.size() && into.size() % 2 == 0, "sums of the same shape");
+        for (std::size_t i = 0; i < into.size(); i += 2) {
+          const Whole128 sum = wide_at(into.data() + i) + wide_at(other.data() + i);
+          std::memcpy(into.data() + i, &sum, sizeof sum);
+        }
+      },
+      nb::arg("into").noconvert(), nb::arg("other").noconvert(), "Add whole numbers of 128 bits, halves side by side.");
+}
+
+}  // namespace baytree::bindings

@@ -1,0 +1,165 @@
+// Outcomes as whole numbers. The numbers of each row (a real value, events and their exposure) and its weight are
+// multiples of powers of two; their sums are whole numbers of 128 bits, so the order of additions does not matter: the
+// same rows have the same statistics wherever they are and however they are divided. Scores are those of the outcome T
+// with float64 statistics, which the sums are converted to in one place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "outcomes/normal.hpp"
+#include "outcomes/outcome.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+__extension__ using Whole128 = __int128;
+
+// How sums become statistics: times the scale of each. Real values are taken from a centre, so that an offset costs no
+// precision; with u the whole numbers, sum w (u - c)^2 = sum w u^2 - 2 c sum w u + c^2 sum w.
+struct WholeScale {
+  std::vector<double> scale;  // by statistic
+  std::int64_t centre = 0;
+};
+
+template <Outcome T>
+class WholeNode;
+
+template <Outcome T>
+struct Whole {
+  using Number = Whole128;
+  using Node = WholeNode<T>;
+  static constexpr bool kSquares = std::is_same_v<T, Normal>;  // of one number; others have three numbers a row
+  static constexpr std::size_t kWidth = kSquares ? 3 : 4;
+  static constexpr double kMeanUnit = T::kMeanUnit;
+  using Statistics = std::array<double, kWidth>;
+
+  T of;  // what scores; it has no rows
+  WholeScale scale;
+  std::array<std::vector<std::int64_t>, kWidth - 1> value;  // by row; squares are not kept
+  std::vector<std::int64_t> weight;                         // empty: every row counts once
+  double weight_unit = 1.0;
+
+  std::size_t n_rows() const { return value[0].size(); }
+  std::size_t width() const { return kWidth; }
+  std::int64_t whole_weight(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
+  double weight_of(std::size_t row) const { return static_cast<double>(whole_weight(row)) * weight_unit; }
+  double weight_in(const Whole128* statistics) const { return converted(statistics)[0]; }
+  bool same(std::size_t a, std::size_t b) const {
+    return value[0][a] == value[0][b] && (kSquares || value[1][a] == value[1][b]);
+  }
+
+  template <class Tell>
+  void each_number(std::size_t row, Tell&& tell) const {
+    tell(static_cast<double>(value[0][row]));
+    if constexpr (!kSquares) tell(static_cast<double>(value[1][row]));
+  }
+  void set_weights(const std::vector<double>& weights) {
+    weight.resize(weights.size());
+    for (std::size_t row = 0; row < weights.size(); ++row)
+      weight[row] = static_cast<std::int64_t>(std::llround(weights[row] / weight_unit));
+  }
+
+  Whole narrowed_to(std::span<const Row> rows) const {
+    auto pick = [&](const std::vector<std::int64_t>& values) {
+      std::vector<std::int64_t> part(values.empty() ? 0 : rows.size());
+      for (std::size_t i = 0; i < part.size(); ++i) part[i] = values[rows[i]];
+      return part;
+    };
+    Whole part{of, scale, {}, pick(weight), weight_unit};
+    for (std::size_t k = 0; k < value.size(); ++k) part.value[k] = pick(value[k]);
+    return part;
+  }
+
+  void add(Whole128* statistics, std::size_t row) const {
+    const Whole128 w = whole_weight(row);
+    statistics[0] += w;
+    if constexpr (kSquares) {
+      const Whole128 wu = w * value[0][row];
+      statistics[1] += wu;
+      statistics[2] += wu * value[0][row];
+    } else {
+      for (std::size_t k = 1; k < kWidth; ++k) statistics[k] += w * value[k - 1][row];
+    }
+  }
+
+  // The same as float64.
+  Statistics converted(const Whole128* whole) const {
+    Statistics result;
+    if constexpr (kSquares) {
+      const Whole128 c = scale.centre;
+      result = {static_cast<double>(whole[0]), static_cast<double>(whole[1] - c * whole[0]),
+                static_cast<double>(whole[2] - 2 * c * whole[1] + c * c * whole[0])};
+    } else {
+      for (std::size_t k = 0; k < kWidth; ++k) result[k] = static_cast<double>(whole[k]);
+    }
+    for (std::size_t k = 0; k < kWidth; ++k) result[k] *= scale.scale[k];
+    return result;
+  }
+
+  std::vector<double> child_prior(const std::vector<double>& prior, const Whole128* child, double smoothing) const {
+    return of.child_prior(prior, converted(child).data(), smoothing);
+  }
+  double log_likelihood(const std::vector<double>& prior, const Whole128* total) const {
+    return of.log_likelihood(prior, converted(total).data());
+  }
+  double mean(const std::vector<double>& prior, const Whole128* total, double times) const {
+    return of.mean(prior, converted(total).data(), times);
+  }
+  std::size_t n_orders() const { return of.n_orders(); }
+  double order_key(const Whole128* set, const Whole128* node, std::size_t order) const {
+    return of.order_key(converted(set).data(), converted(node).data(), order);
+  }
+
+  // Tables of what depends on counts alone, where every row counts once and there are not too many.
+  void prepare(const std::vector<double>& prior, const Whole128* total) {
+    if constexpr (kSquares) {
+      constexpr double most = 1 << 26;
+      const double n = converted(total)[0];
+      if (weight.empty() && weight_unit == 1.0 && n <= most)
+        of.tables = Normal::make_tables(prior, static_cast<std::size_t>(n));
+      else of.weight.assign(1, 1.0);  // says that counts are not whole
+    }
+  }
+
+  Node node(const std::vector<double>& prior, const Whole128* total) const { return Node(*this, prior, total); }
+};
+
+template <Outcome T>
+class WholeNode {
+ public:
+  WholeNode(const Whole<T>& outcome, const std::vector<double>& prior, const Whole128* total)
+      : node_(outcome.of.node(prior, outcome.converted(total).data())) {}
+
+  double split_score(const Whole<T>& outcome, const Whole128* lower) const {
+    return node_.split_score(outcome.converted(lower).data());
+  }
+
+  template <class Entry>
+  void split_scores(const Whole<T>& outcome, std::span<const Entry> order, const Whole128* start,
+                    std::span<const std::uint32_t> positions, double* scores) const {
+    std::array<Whole128, Whole<T>::kWidth> lower;
+    std::copy_n(start, lower.size(), lower.begin());
+    std::size_t next = 0;
+    for (std::size_t j = 0; j < positions.size(); ++j) {
+      for (; next <= positions[j]; ++next) outcome.add(lower.data(), row_in_node(order[next]));
+      scores[j] = split_score(outcome, lower.data());
+    }
+  }
+
+  void set_scores(const Whole<T>& outcome, std::span<const Whole128> sets, double* scores) const {
+    for (std::size_t i = 0; i * outcome.width() < sets.size(); ++i)
+      scores[i] = split_score(outcome, &sets[i * outcome.width()]);
+  }
+
+ private:
+  typename T::Node node_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,4 @@
+"""One growth, many places where rows live: frames, batches, Dask, databases."""
+
+from ._fit import fit as fit
+from ._predict import predict as predict

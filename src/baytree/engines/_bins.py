@@ -1,0 +1,154 @@
+"""Exact quantile bins of columns that are seen part by part.
+
+A bin ends at the value of rank ceil(k n / max_bins), so the bins do not depend on how the rows are divided. One pass
+counts the values between some splitters; a second one collects those near the ends of bins. The splitters decide how
+many values are collected, and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _core
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..growth import ColumnBins
+
+_SPLITTERS = 4095
+_SAMPLE = 100_000
+_GLANCE = 1000
+_MOST_COLLECTED = 2**22  # values of a column
+_SPLITTERS_AGAIN = 60000  # of a second count
+
+
+def splitters_of(values: FloatArray) -> FloatArray:
+    """Numbers that divide some values about evenly."""
+    present = values[~np.isnan(values)] + 0.0
+    chosen = np.sort(present[:: max(1, len(present) // _SAMPLE)])
+    return np.unique(chosen[:: max(1, len(chosen) // _SPLITTERS)])[:_SPLITTERS]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many values of a column lie between splitters, and the values themselves while they are few."""
+
+    splitters: FloatArray
+    counts: IntArray  # of values up to each splitter and above the one before, and of those above the last
+    lows: FloatArray  # the lowest of them, NaN where there are none
+    distinct: FloatArray | None  # None: there are more than max_bins
+
+    @classmethod
+    def of(cls, values: FloatArray, splitters: FloatArray, max_bins: int) -> Counted:
+        """Count some values."""
+        counts, lows = _core.interval_counts(np.ascontiguousarray(values), splitters)
+        return cls(splitters, counts, lows, _few(values, max_bins))
+
+    def merged(self, other: Counted, max_bins: int) -> Counted:
+        """The count of both."""
+        distinct = None
+        if self.distinct is not None and other.distinct is not None:
+            both = np.union1d(self.distinct, other.distinct)
+            distinct = both if len(both) <= max_bins else None
+        return Counted(self.splitters, self.counts + other.counts, np.fmin(self.lows, other.lows), distinct)
+
+    def holds_end(self, max_bins: int) -> BoolArray:
+        """Which of the intervals hold the end of a bin."""
+        n, upto = int(self.counts.sum()), np.cumsum(self.counts)
+        return np.asarray(_ended(upto, n, max_bins) > _ended(upto - self.counts, n, max_bins))
+
+    @property
+    def has_one_value(self) -> BoolArray:
+        """Which of the intervals hold one value, however often."""
+        return np.append(self.lows[:-1] == self.splitters, False)
+
+    def is_collected(self, max_bins: int) -> BoolArray:
+        """Which of the intervals must be looked into."""
+        return self.holds_end(max_bins) & ~self.has_one_value
+
+    def is_fine(self, max_bins: int) -> bool:
+        """Whether what is to be collected fits into memory."""
+        return self.distinct is not None or int(self.counts[self.is_collected(max_bins)].sum()) <= _MOST_COLLECTED
+
+    def finer_splitters(self, max_bins: int) -> FloatArray:
+        """Splitters that divide the intervals which must be looked into; each stays within its old bounds."""
+        wide = np.flatnonzero(self.is_collected(max_bins))
+        edges = np.append(self.splitters, np.finfo(np.float64).max)
+        held = np.flatnonzero(self.holds_end(max_bins))
+        before = edges[held[held > 0] - 1]
+        held_edges = edges[held[held < len(self.splitters)]]
+        a_piece = max(2, _SPLITTERS_AGAIN // max(len(wide), 1))
+        pieces = [_between(self.lows[i], edges[i], a_piece) for i in wide]
+        return np.unique(np.concatenate([held_edges, before, *pieces]))
+
+
+def _few(values: FloatArray, max_bins: int) -> FloatArray | None:
+    """The distinct values, where there are no more than max_bins."""
+    glance = np.unique(values[:_GLANCE])
+    if np.count_nonzero(~np.isnan(glance)) > max_bins:
+        return None
+    distinct = np.unique(values[~np.isnan(values)] + 0.0)
+    return distinct if len(distinct) <= max_bins else None
+
+
+def _between(low: float, high: float, n: int) -> FloatArray:
+    """Numbers between two, evenly spread over what float64 can tell apart."""
+    ends = _ordered(np.array([low, high]))
+    steps = (int(ends[1]) - int(ends[0])) / n
+    inner = np.array([int(ends[0]) + int(steps * k) for k in range(n)], dtype=np.uint64)
+    return _values(np.unique(inner))
+
+
+_SIGN = np.uint64(2**63)
+
+
+def _ordered(values: FloatArray) -> AnyArray:
+    bits = (values + 0.0).view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _values(ordered: AnyArray) -> FloatArray:
+    return np.where(ordered & _SIGN, ordered ^ _SIGN, ~ordered).view(np.float64)
+
+
+def _ended(rank: IntArray, n: int, max_bins: int) -> IntArray:
+    """How many bins end at or before a rank."""
+    return rank * max_bins // n if n < 2**40 else np.array([int(r) * max_bins // n for r in rank], dtype=np.int64)
+
+
+def collect(values: FloatArray, counted: Counted, max_bins: int) -> FloatArray:
+    """The values in the intervals that hold the ends of bins."""
+    codes = np.asarray(_core.codes_of(np.ascontiguousarray(values), np.append(counted.splitters, np.inf)))
+    wanted = np.append(counted.is_collected(max_bins), False)  # behind the last: missing
+    return values[wanted[codes]] + 0.0
+
+
+def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
+    """The bins of a column from its count and what was collected."""
+    if counted.distinct is not None or collected is None:
+        values = np.zeros(0) if counted.distinct is None else counted.distinct
+        return ColumnBins(values, values, has_missing)
+    n, before = int(counted.counts.sum()), np.cumsum(counted.counts) - counted.counts
+    collected = np.sort(collected)
+    codes = np.asarray(_core.codes_of(collected, np.append(counted.splitters, np.inf)))
+    holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
+    lows, highs, wants_low = [], [], True
+    for i in np.flatnonzero(counted.counts):
+        if wants_low:
+            lows.append(counted.lows[i])
+            wants_low = False
+        if not holds_end[i]:
+            continue
+        if one_value[i]:
+            value, count = counted.lows[i : i + 1], counted.counts[i : i + 1]
+        else:
+            own = collected[np.searchsorted(codes, i, "left") : np.searchsorted(codes, i, "right")]
+            value, count = np.unique(own, return_counts=True)
+        upto = before[i] + np.cumsum(count)
+        is_end = _ended(upto, n, max_bins) > _ended(upto - count, n, max_bins)
+        for place in np.flatnonzero(is_end):
+            highs.append(value[place])
+            wants_low = place + 1 == len(value)
+            if not wants_low:
+                lows.append(value[place + 1])
+    return ColumnBins(np.array(lows[: len(highs)]), np.array(highs), has_missing)

@@ -1,0 +1,76 @@
+"""Fit a model to rows wherever they live."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ..estimators import Source, fit_elsewhere
+from ._batches import Batches, read_dataset
+from ._kinds import SourceKind, kind_of
+from ._part_source import PartSource
+from ._parts import Names
+from ._progress import Progress
+
+Model = TypeVar("Model")
+
+
+def fit(
+    model: Model,
+    source: Any,
+    target: str = "y",
+    weight: str | None = None,
+    exposure: str | None = None,
+    event: str | None = None,
+    *,
+    cache: bool = True,
+    verbose: int = 0,
+) -> Model:
+    """Fit a single-tree estimator to a table that need not fit into memory, nor leave its database.
+
+    Parameters
+    ----------
+    model
+        `BayesianTreeClassifier` or `BayesianTreeRegressor`. Columns of numbers are divided into `max_bins` quantile
+        bins, 255 where it is None.
+    source
+        A data frame; the path of a Parquet file or folder; a pyarrow data set; a function that returns an iterator of
+        frames, the same ones whenever it is called; a Dask data frame; an Ibis table.
+    target, weight, exposure, event
+        Names of columns: y, weights, and what `fit` of a regressor takes under these names. All other columns are
+        features.
+    cache
+        Batches only: keep the codes of the rows in a temporary folder instead of reading the table for every level.
+    verbose
+        1 tells on standard error how far the fit is, once it takes more than two seconds.
+
+    Returns
+    -------
+    model
+        The model, fitted. The tree is the same, bit for bit, as that of ``model.fit`` with the same `max_bins`.
+    """
+    names = Names(target, weight, exposure, event)
+    tell = Progress() if verbose else None
+    asked = as_source(source, names, cache=cache)
+    try:
+        return fit_elsewhere(model, asked, tell)  # type: ignore[type-var]
+    finally:
+        asked.close()
+        if tell is not None:
+            tell.close()
+
+
+def as_source(source: Any, names: Names, *, cache: bool) -> Source:
+    """What a fit can ask, for whatever was given."""
+    kind = kind_of(source)
+    if kind is SourceKind.IBIS:
+        from ._sql import SqlSource  # noqa: PLC0415
+
+        return SqlSource(source, names)
+    if kind is SourceKind.DASK:
+        from ._dask import DaskParts  # noqa: PLC0415
+
+        return PartSource(DaskParts(source, names))
+    if kind is SourceKind.FRAME:
+        return PartSource(Batches(lambda: [source], names, cache=False))
+    read = source if kind is SourceKind.FUNCTION else read_dataset(source)
+    return PartSource(Batches(read, names, cache=cache))

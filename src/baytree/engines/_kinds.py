@@ -1,0 +1,38 @@
+"""What kind of source something is, without importing what it may come from."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum, auto
+from typing import Any
+
+from ..table import is_frame
+
+
+class SourceKind(Enum):
+    """Where rows can live."""
+
+    FRAME = auto()
+    FUNCTION = auto()
+    DATASET = auto()
+    DASK = auto()
+    IBIS = auto()
+
+
+def kind_of(source: Any) -> SourceKind:
+    """Tell what was given."""
+    package = type(source).__module__.partition(".")[0]
+    if package in ("dask", "dask_expr"):
+        return SourceKind.DASK
+    if package == "ibis":
+        return SourceKind.IBIS
+    if isinstance(source, (str, os.PathLike)) or type(source).__module__.startswith("pyarrow._dataset"):
+        return SourceKind.DATASET
+    if is_frame(source):
+        return SourceKind.FRAME
+    if callable(source):
+        return SourceKind.FUNCTION
+    raise TypeError(
+        "source must be a data frame, a Parquet path, a pyarrow data set, a function that returns an iterator of "
+        f"frames, a Dask data frame or an Ibis table; got {type(source).__name__}."
+    )

@@ -1,0 +1,90 @@
+"""Predict rows wherever they live, without fetching them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from ..estimators import Model, fitted_tree_of, read_rows
+from ..fitted import FittedTree
+from ._batches import read_dataset
+from ._kinds import SourceKind, kind_of
+
+
+def predict(model: Model, source: Any) -> Any:
+    """Predict the rows of a source; nothing is read before the result is.
+
+    Parameters
+    ----------
+    model
+        A fitted single-tree estimator.
+    source
+        As in `fit`; columns that the tree does not use may be missing, others are left alone.
+
+    Returns
+    -------
+    Any
+        The same rows with new columns: ``prediction``, and of a classifier the probability of each class as
+        ``probability_0`` and so on, in the order of ``classes_``. A frame for a frame, an iterator of frames for
+        batches, a Dask data frame for one, an Ibis expression for an Ibis table.
+    """
+    fitted_tree_of(model)  # refuses what is no single tree
+    kind = kind_of(source)
+    if kind is SourceKind.IBIS:
+        from ._sql_predict import predict_table  # noqa: PLC0415
+
+        return predict_table(fitted_tree_of(model), source)
+    work = partial(_predict_frame, fitted_tree_of(model))
+    if kind is SourceKind.FRAME:
+        return work(source)
+    if kind is SourceKind.DASK:
+        return source.map_partitions(work, meta=work_meta(fitted_tree_of(model), source))
+    read = source if kind is SourceKind.FUNCTION else read_dataset(source)
+    return _frames(work, read)
+
+
+def _frames(work: Any, read: Any) -> Iterator[Any]:
+    for frame in read():
+        yield work(frame)
+
+
+def column_names(fitted: FittedTree) -> list[str]:
+    """The columns that predictions add."""
+    classes = [] if fitted.classes is None else [f"probability_{i}" for i in range(len(fitted.classes))]
+    return ["prediction", *classes]
+
+
+def work_meta(fitted: FittedTree, source: Any) -> Any:
+    """What Dask must know of the result."""
+    label = np.zeros(0) if fitted.classes is None else fitted.classes[:0]
+    return source._meta.assign(
+        **{name: label if name == "prediction" else np.zeros(0) for name in column_names(fitted)}
+    )
+
+
+def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
+    table = nw.from_native(frame, eager_only=True)
+    names = fitted.schema.names
+    features = table.to_native() if names is None else table.select(list(names)).to_native()
+    found = _predictions(fitted, features) if len(table) else dict.fromkeys(column_names(fitted), np.zeros(0))
+    if fitted.classes is not None and not len(table):
+        found["prediction"] = fitted.classes[:0]
+    backend = nw.get_native_namespace(table)
+    series = [nw.new_series(name, values, backend=backend) for name, values in found.items()]
+    if table.implementation.is_pandas_like():
+        return frame.assign(**found)
+    return table.with_columns(*series).to_native()
+
+
+def _predictions(fitted: FittedTree, features: Any) -> dict[str, Any]:
+    """The new columns of a frame that has rows."""
+    rows = read_rows(fitted, features)
+    mean = fitted.mean(rows)
+    if fitted.classes is None:
+        return {"prediction": mean[:, 0]}
+    decided = fitted.classes[fitted.class_codes(rows)]
+    return {"prediction": decided} | {f"probability_{i}": mean[:, i] for i in range(len(fitted.classes))}

@@ -1,0 +1,170 @@
+"""What the columns and the targets of a table in a database are, and where the bins of its columns end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+import numpy as np
+
+from .._typing import AnyArray, BoolArray
+from ..estimators import TargetPlan
+from ..outcomes import Reach
+from ..table import Kind, choose_categorical
+from ._parts import Names
+from ._sql_whole import as_number, fetch, is_missing
+
+
+@dataclass(frozen=True)
+class TableLook:
+    """Looks at a table."""
+
+    table: Any
+    names: Names
+
+    @property
+    def features(self) -> list[str]:
+        """The columns that are features."""
+        return [name for name in self.table.columns if name not in self.names.all]
+
+    def counted_rows(self) -> Any:
+        """The rows of a weight above zero."""
+        if self.names.weight is None:
+            return self.table
+        weight = as_number(self.table[self.names.weight])
+        wrong = (is_missing(weight) | (weight < 0) | weight.isinf()).sum()
+        if fetch(self.table.aggregate(wrong=wrong))["wrong"][0]:
+            raise ValueError(f"Column {self.names.weight!r} holds a missing, negative or infinite weight.")
+        return self.table.filter(weight > 0)
+
+    def kinds(self, categorical_features: Any) -> list[Kind]:
+        kinds = []
+        for name in self.features:
+            dtype = self.table[name].type()
+            if dtype.is_boolean():
+                kinds.append(Kind.TRUTH)
+            elif dtype.is_numeric():
+                kinds.append(Kind.NUMBER)
+            elif dtype.is_string():
+                kinds.append(Kind.CATEGORY)
+            else:
+                raise TypeError(f"Column {name!r} holds {dtype}: turn it into numbers, truth values or text.")
+        if isinstance(categorical_features, str) and categorical_features == "from_dtype":
+            return kinds
+        chosen = choose_categorical(categorical_features, len(kinds), self.features)
+        for name, kind, is_chosen in zip(self.features, kinds, chosen, strict=True):
+            if kind is Kind.CATEGORY and not is_chosen:
+                raise ValueError(
+                    f"Column {name!r} of X holds text: name it in categorical_features, or turn it into numbers."
+                )
+        return [Kind.CATEGORY if is_chosen else kind for kind, is_chosen in zip(kinds, chosen, strict=True)]
+
+    def extremes(self, rows: Any, kinds: list[Kind], *, has_classes: bool) -> tuple[Reach, BoolArray, BoolArray]:
+        """The reach of the target, and which features have missing values and values."""
+        numbers = {} if has_classes else {"y": self.names.target}
+        numbers |= {} if self.names.weight is None else {"weight": self.names.weight}
+        numbers |= self.names.extras
+        asked = {"n": rows.count(), **self._of_target(rows, numbers), **self._of_features(rows, kinds)}
+        found = {name: values[0] for name, values in fetch(rows.aggregate(**asked)).items()}
+        n_rows = int(found["n"])
+        if n_rows == 0:
+            raise ValueError("No row counts: the table is empty, or all weights are zero.")
+        for name, column in {"y": self.names.target, **numbers}.items():
+            if found[f"{name}_gone"] or found.get(f"{name}_inf"):
+                raise ValueError(f"Column {column!r} holds missing or infinite values: the target must be complete.")
+        for i, name in enumerate(self.features):
+            if found.get(f"inf_{i}"):
+                raise ValueError(f"Column {name!r} of X has an infinite value: replace it, or make it null.")
+        ranges = {name: (float(found[f"{name}_low"]), float(found[f"{name}_high"])) for name in numbers}
+        gone = np.array([int(found[f"gone_{i}"] or 0) for i in range(len(self.features))])
+        return Reach(n_rows, ranges, not found.get("whole")), gone > 0, gone < n_rows
+
+    def _of_target(self, rows: Any, numbers: dict[str, str]) -> dict[str, Any]:
+        """Ranges, and how many values are missing or infinite."""
+        columns = {"y": self.names.target, **numbers}
+        asked = {f"{name}_gone": is_missing(rows[column]).sum() for name, column in columns.items()}
+        for name, column in numbers.items():
+            value = as_number(rows[column])
+            asked |= {f"{name}_low": value.min(), f"{name}_high": value.max(), f"{name}_inf": value.isinf().sum()}
+        if "weight" in numbers:
+            weight = as_number(rows[numbers["weight"]])
+            asked["whole"] = (weight != weight.floor()).sum()
+        return asked
+
+    def _of_features(self, rows: Any, kinds: list[Kind]) -> dict[str, Any]:
+        asked = {f"gone_{i}": is_missing(rows[name]).sum() for i, name in enumerate(self.features)}
+        for i, (name, kind) in enumerate(zip(self.features, kinds, strict=True)):
+            if kind is Kind.NUMBER and rows[name].type().is_floating():
+                asked[f"inf_{i}"] = (rows[name].isinf() & ~is_missing(rows[name])).sum()
+        return asked
+
+    def labels(self, rows: Any, name: str) -> AnyArray:
+        """The categories of a column, in ascending order."""
+        known = rows.filter(~is_missing(rows[name]))
+        labels = fetch(known.select(label=_label(known[name])).distinct())["label"]
+        if all(isinstance(label, str) for label in labels):
+            result = np.empty(len(labels), dtype=object)
+            result[:] = sorted(labels)
+            return result
+        return np.array(sorted(float(label) for label in labels))
+
+    def classes(self, rows: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+        label = rows[self.names.target]
+        if self.names.weight is None:
+            counted = rows.select(label=label).group_by("label").aggregate(n=lambda t: t.count())
+        else:
+            weighed = rows.select(label=label, w=as_number(rows[self.names.weight])).group_by("label")
+            counted = weighed.aggregate(n=lambda t: t.count(), largest=lambda t: t.w.max())
+        found = fetch(counted)
+        classes, order = np.unique(np.array(found["label"]), return_index=True)
+        n = np.array(found["n"], dtype=np.float64)[order]
+        largest = np.array(found.get("largest", np.ones(len(n))), dtype=np.float64)[order]
+        return classes, n, largest
+
+    def check_numbers(self, rows: Any, plan: TargetPlan) -> None:
+        """Refuse what the outcome does not take, by one row that is wrong if there is any."""
+        family = plan.reader.family_of(None)
+        y = as_number(rows[self.names.target])
+        own = {name: as_number(rows[column]) for name, column in self.names.extras.items()}
+        suspects = [y.notnull()]
+        if family.outcome.counts:
+            suspects.append((y < 0) | (y != y.floor()))
+        if family.outcome.positive_only:
+            suspects.append(y <= 0)
+        if "exposure" in own:
+            suspects.append(own["exposure"] <= 0)
+        if "event" in own:
+            suspects.append((own["event"] != 0) & (own["event"] != 1))
+        for suspect in suspects:
+            row = fetch(rows.filter(suspect).select(y=y, **own).limit(1))
+            if row["y"]:
+                plan.look(np.array(row["y"]), None, {name: np.array(row[name]) for name in own})
+
+
+def bin_ends(rows: Any, name: str, n_distinct: int, max_bins: int) -> tuple[AnyArray, AnyArray]:
+    """The lowest and the highest value of each bin of a column, by window functions."""
+    value = number(rows[name])
+    known = rows.filter(value.notnull()).select(v=value)
+    if n_distinct <= max_bins:
+        values = np.sort(np.array(fetch(known.distinct())["v"], dtype=np.float64)) + 0.0
+        return values, values
+    counts = known.group_by("v").aggregate(n=lambda t: t.count())
+    upto = counts.n.sum().over(ibis.cumulative_window(order_by=counts.v))
+    total = counts.n.sum().over(ibis.window())
+    counts = counts.mutate(upto=upto, total=total, next=counts.v.lead().over(order_by=counts.v))
+    ended = (counts.upto * max_bins / counts.total).floor()
+    before = ((counts.upto - counts.n) * max_bins / counts.total).floor()
+    found = fetch(counts.filter(ended > before).select("v", "next").order_by("v"))
+    lowest = fetch(known.aggregate(low=known.v.min()))["low"][0]
+    highs = np.array(found["v"], dtype=np.float64)
+    return np.array([lowest, *found["next"][:-1]], dtype=np.float64) + 0.0, highs
+
+
+def number(column: Any) -> Any:
+    """A column as float64, null where it is missing; -0.0 is 0.0."""
+    return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
+
+
+def _label(column: Any) -> Any:
+    return column if column.type().is_string() else number(column)

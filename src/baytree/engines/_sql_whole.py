@@ -1,0 +1,146 @@
+"""Codes and whole numbers as expressions of a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+import numpy as np
+
+from .._typing import AnyArray
+from ..estimators import TargetPlan
+from ..growth import ColumnBins
+from ..outcomes import Family, Grid
+from ..table import Column
+from ._parts import Names, is_left_out
+
+_DIGIT = 31
+_MASK = 2**_DIGIT - 1
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A part of a whole number, times 2 to some power; sums of it over all rows are below 2**63."""
+
+    expression: Any
+    power: int = 0
+
+
+def real(value: float) -> Any:
+    """A number as text, which all databases round to the nearest float64; not all do that with decimals."""
+    return ibis.literal(repr(float(value))).cast("float64")
+
+
+def as_number(column: Any) -> Any:
+    """A column as float64; truth values are 1 and 0."""
+    return (column.ifelse(1, 0) if column.type().is_boolean() else column).cast("float64")
+
+
+def is_missing(column: Any) -> Any:
+    """Whether a value is null, or NaN."""
+    if column.type().is_floating():
+        return column.isnull() | column.isnan().fill_null(False)
+    return column.isnull()
+
+
+def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
+    """The code of each value of a column."""
+    if is_left_out(bins):
+        return ibis.literal(0, "int32")
+    missing = ibis.literal(len(bins.highs), "int32")
+    if of.categories is not None:
+        labels = of.categories.tolist()
+        value = column if column.type().is_string() else as_number(column)
+        if not labels:
+            return missing
+        known = (label if isinstance(label, str) else real(label) for label in labels)
+        return value.cases(*((label, i) for i, label in enumerate(known)), else_=len(labels)).cast("int32")
+    return ibis.ifelse(is_missing(column), missing, _search(as_number(column), bins.highs, 0, len(bins.highs)))
+
+
+def _search(value: Any, highs: AnyArray, first: int, stop: int) -> Any:
+    """The first of some bins whose highest value is not exceeded, by bisection."""
+    if stop - first <= 1:
+        return ibis.literal(first, "int32")
+    middle = (first + stop) // 2
+    below = value <= real(highs[middle - 1])
+    return ibis.ifelse(below, _search(value, highs, first, middle), _search(value, highs, middle, stop))
+
+
+def on_grid(value: Any, grid: Grid) -> Any:
+    """The number of the grid's point nearest to a value."""
+    point = (as_number(value) / real(grid.unit) + 0.5).floor().cast("int64") - grid.base
+    return ibis.greatest(point, 1) if grid.positive else point
+
+
+def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) -> tuple[list[Any], Any]:
+    """The whole numbers of each row, and its whole weight (None: 1)."""
+    grids = plan.grids
+    if grids is None:
+        raise RuntimeError("The target has no grids yet.")
+    target = rows[names.target]
+    weight = None if names.weight is None else as_number(rows[names.weight])
+    if plan.classes is not None:
+        numbers = [_classes(target, plan.classes)]
+        if plan.by_class is not None:
+            pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
+            own = target.cases(*((label, real(of)) for label, of in pairs), else_=real(1.0))
+            weight = own if weight is None else own * weight
+    elif grids.y is not None and not family.outcome.from_zero:
+        numbers = [on_grid(target, grids.y)]
+    else:
+        numbers = _rates(rows, names, plan, family)
+    return numbers, None if weight is None or grids.weight is None else on_grid(weight, grids.weight)
+
+
+def _classes(target: Any, classes: AnyArray) -> Any:
+    if len(classes) == 1:
+        return ibis.literal(0, "int64")
+    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int64")
+
+
+def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:
+    """Events and exposure."""
+    grids = plan.grids
+    if grids is None or grids.y is None:
+        raise RuntimeError("The target has no grids yet.")
+    y = on_grid(rows[names.target], grids.y)
+    one = ibis.literal(1, "int64")
+    if "event" in {extra.name for extra in family.outcome.extras}:
+        return [one if names.event is None else as_number(rows[names.event]).cast("int64"), y]
+    return [y, one if names.exposure is None else on_grid(rows[names.exposure], grids.extras["exposure"])]
+
+
+def product_digits(numbers: list[Any], weight: Any, *, with_square: bool) -> list[list[Digits]]:
+    """What the weight and the weighted numbers of each row are made of; of a single number its square too.
+
+    Numbers and weights are below 2**31, so no product of two digits leaves 64 bits.
+    """
+    one = ibis.literal(1, "int64")
+    result = [[Digits(one if weight is None else weight)]]
+    result += [[Digits(number)] if weight is None else _split(number * weight) for number in numbers]
+    if with_square:
+        square = _split(numbers[0] * numbers[0])
+        result.append(square if weight is None else [part for own in square for part in _times(own, weight)])
+    return result
+
+
+def _split(product: Any, power: int = 0) -> list[Digits]:
+    return [Digits(product >> _DIGIT, power + _DIGIT), Digits(product & _MASK, power)]
+
+
+def _times(digits: Digits, weight: Any) -> list[Digits]:
+    return _split(digits.expression * weight, digits.power)
+
+
+def halves(values: AnyArray) -> AnyArray:
+    """Whole numbers of 128 bits, each as two of 64."""
+    low = (values & (2**64 - 1)).astype(np.uint64).view(np.int64)
+    return np.stack([low, (values >> 64).astype(np.int64)], axis=-1)
+
+
+def fetch(expression: Any) -> dict[str, list[Any]]:
+    """The result of a query, by column."""
+    found = expression.to_pyarrow()
+    return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))

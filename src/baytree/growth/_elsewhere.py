@@ -1,0 +1,147 @@
+"""Growth of rows that live elsewhere: a source answers with sums, the compiled core decides, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import _core
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..outcomes import Extent, Grids, Outcome
+from ..tree import Tree
+from ._grow import read_tree
+from ._settings import Growth
+
+_MOST_BYTES = 2**28  # of the sums of one look at the rows
+
+
+@dataclass(frozen=True)
+class ColumnBins:
+    """The lowest and the highest value of each bin of a column; of one of categories the positions that occur."""
+
+    lows: FloatArray
+    highs: FloatArray
+    has_missing: bool
+
+    @property
+    def n_codes(self) -> int:
+        """Bins, and one for missing values."""
+        return len(self.highs) + self.has_missing
+
+
+@dataclass(frozen=True)
+class Routes:
+    """How rows go down a tree by their codes: see cpp/core/growth/levels.hpp."""
+
+    feature: AnyArray
+    lower: AnyArray
+    upper: AnyArray
+    start: AnyArray
+    goes_lower: AnyArray
+    open: AnyArray  # by node: its number among those that are asked for, or -1
+    n_open: int
+
+
+@dataclass(frozen=True)
+class Sums:
+    """For every open node and code: rows, sums of whole numbers of 128 bits, extremes of what tells outcomes apart."""
+
+    rows: IntArray
+    sums: IntArray
+    low: IntArray
+    high: IntArray
+
+    def __add__(self, other: Sums) -> Sums:
+        total = self.sums.copy()
+        _core.add_wide(total, other.sums)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Sums(self.rows + other.rows, total, low, high)
+
+
+class SumSource(Protocol):
+    """Rows that live somewhere."""
+
+    def sums(self, routes: Routes) -> Sums:
+        """The sums of the open nodes."""
+
+    def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
+        """The sum of the logs of factors over the rows of each open node."""
+
+
+# Is told of the levels: depth, open nodes, rows looked at.
+Tell = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A source whose columns and whole numbers are settled."""
+
+    source: SumSource
+    bins: tuple[ColumnBins, ...]
+    is_nominal: BoolArray
+    grids: Grids
+    extent: Extent
+
+    def grow(self, outcome: Outcome, growth: Growth, tell: Tell | None = None, *, factors: bool = True) -> Tree:
+        """Grow the tree; the logs of factors that no partition changes are added at the end, if they are wanted."""
+        levels = self._start(outcome, growth)
+        bytes_a_node = 8 * levels.n_codes * (3 + 2 * levels.width)
+        at_once = max(1, _MOST_BYTES // bytes_a_node)
+        depth = 0
+        while len(levels.open):
+            chosen = levels.open[:at_once]
+            found = self.source.sums(_routes(levels, chosen))
+            if tell is not None:
+                tell(depth, len(levels.open), int(found.rows[:, : self.bins[0].n_codes].sum()))
+            levels.grow(found.rows, found.sums, found.low, found.high, growth.n_threads)
+            depth += 1
+        nodes = levels.tree(len(self.bins))
+        if factors and outcome.has_factor:
+            self._add_factors(nodes, levels, outcome)
+        return read_tree(nodes, outcome, growth)
+
+    def _start(self, outcome: Outcome, growth: Growth) -> Any:
+        columns = _core.columns_without_rows(
+            [(bins.lows, bins.highs) for bins in self.bins],
+            [bins.has_missing for bins in self.bins],
+            self.is_nominal.tolist(),
+            growth.partition_prior.location == "distance",
+        )
+        none = np.zeros(0, dtype=np.int64)
+        core = outcome.whole_core(
+            [none, none, none], None if self.grids.weight is None else none, self.grids, self.extent
+        )
+        unit = self.grids.weight_unit
+        return _core.levels(columns, core, outcome.core_prior().tolist(), growth.settings(), unit)
+
+    def _add_factors(self, nodes: dict[str, Any], levels: Any, outcome: Outcome) -> None:
+        """Put the sums of the factors of each node, in its place among the statistics."""
+        routes = levels.routes()
+        leaves = np.flatnonzero(routes["feature"] < 0)
+        sums = dict(zip(leaves.tolist(), self.source.factors(outcome, _routes(levels, leaves)), strict=True))
+        for node in reversed(range(len(routes["feature"]))):  # children come behind their parents
+            if node not in sums:
+                sums[node] = sums[int(routes["lower"][node])] + sums[int(routes["upper"][node])]
+        unit = outcome.factor_unit(self.grids) * self.grids.weight_unit
+        nodes["statistics"][:, 3] = [float(sums[node]) * unit for node in _depth_first(routes)]
+
+
+def _routes(levels: Any, chosen: IntArray) -> Routes:
+    found = levels.routes()
+    number = np.full(len(found["feature"]), -1, dtype=np.int32)
+    number[chosen] = np.arange(len(chosen))
+    return Routes(**found, open=number, n_open=len(chosen))
+
+
+def _depth_first(routes: dict[str, IntArray]) -> list[int]:
+    """The nodes as a tree has them: the lower child right behind its parent."""
+    order, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        if routes["feature"][node] >= 0:
+            stack += [int(routes["upper"][node]), int(routes["lower"][node])]
+    return order

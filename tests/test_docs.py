@@ -28,6 +28,7 @@ def assert_prints(pairs, capsys):
         "your_outcome.md",
         "your_table.md",
         "tree_space.md",
+        "forest.md",
         "oblique.md",
         "explain.md",
         "model_files.md",

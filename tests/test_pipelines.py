@@ -149,7 +149,7 @@ def test_what_cannot_be_followed_is_said_in_a_sentence():
     grown = BayesianTreeClassifier().fit(X, Y)
     with pytest.raises(TypeError, match="a pipeline or threshold classifier that ends in one; got LogisticRegression"):
         to_text(make_pipeline(StandardScaler(), LogisticRegression()))
-    with pytest.raises(TypeError, match="model must be a tree or a tree space of baytree"):
+    with pytest.raises(TypeError, match="model must be a tree, a tree space or a forest of baytree"):
         to_text(LogisticRegression())
     with pytest.raises(TypeError, match="The step 'first' of the pipeline has no transform"):
         plot.surface(Pipeline([("first", NoTransform()), ("tree", grown)]), X)

@@ -419,7 +419,7 @@ def test_sparse_tables_and_tables_without_names():
 
 
 ERRORS = {
-    "model must be a tree or a tree space of baytree, or a pipeline or threshold classifier that ends in one; got 3": (
+    "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that ends": (
         TypeError,
         lambda: plot.tree(3),
     ),

@@ -18,6 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
     BayesianTreeClassifier,
     BayesianTreeRegressor,
     PartitionPrior,
@@ -57,6 +59,9 @@ FITTED_NAMES = [
         TreeSpaceClassifier(space="prunings", prior="evidence"),
         TreeSpaceRegressor(),
         TreeSpaceRegressor(space="roots", n_jobs=2),
+        BayesianForestClassifier(),
+        BayesianForestClassifier(10, partitions="axis", bootstrap="resample", max_features=0.5, n_jobs=2),
+        BayesianForestRegressor(),
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -1,3 +1,4 @@
+#include "forest.hpp"
 #include "grow.hpp"
 #include "outcomes/categorical.hpp"
 
@@ -16,6 +17,7 @@ void bind_counted(nb::module_& module, const char* name, const char* doc) {
           },
           nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("n_classes"));
   bind_growth<Categorical<Count>>(module);
+  bind_forest_of<Categorical<Count>>(module);
 }
 
 void bind_categorical(nb::module_& module) {

@@ -1,3 +1,4 @@
+#include "forest.hpp"
 #include "grow.hpp"
 #include "outcomes/custom.hpp"
 
@@ -48,6 +49,7 @@ void bind_custom(nb::module_& module) {
           nb::arg("statistics").noconvert(), nb::arg("weight").noconvert(), nb::arg("log_marginal"), nb::arg("update"),
           nb::arg("mean"));
   bind_growth<Custom>(module);
+  bind_forest_of<Custom>(module);
 }
 
 }  // namespace baytree::bindings

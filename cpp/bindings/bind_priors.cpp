@@ -1,6 +1,10 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 #include "arrays.hpp"
+#include "growth/forest.hpp"
 #include "growth/lookahead.hpp"
 #include "growth/tree_space.hpp"
 #include "partitions/prior.hpp"
@@ -32,7 +36,28 @@ void bind_prior(nb::module_& module) {
           nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"));
 
   nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
-      .def(nb::init<double, double>(), nb::arg("share"), nb::arg("charge"));
+      .def(
+          "__init__",
+          [](Oblique* self, double share, double charge, const std::optional<HyperplaneEffort>& effort) {
+            new (self) Oblique{share, charge, effort.value_or(HyperplaneEffort{})};
+          },
+          nb::arg("share"), nb::arg("charge"), nb::arg("effort") = nb::none());
+
+  nb::class_<HyperplaneEffort>(module, "HyperplaneEffort", "How much work the search for a hyperplane is.")
+      .def(
+          "__init__",
+          [](HyperplaneEffort* self, std::vector<std::size_t> sizes, std::size_t few_rows, std::size_t many_rows,
+             std::size_t most_responses, std::size_t n_refits, int n_rounds, std::size_t n_shakes, bool round_off,
+             std::size_t n_values) {
+            require(!sizes.empty() && sizes.front() > 1 && std::is_sorted(sizes.begin(), sizes.end()),
+                    "hyperplanes have two features or more");
+            require(few_rows > 1 && many_rows >= few_rows, "a search has rows");
+            require(n_values > 1, "a search has values");
+            new (self) HyperplaneEffort{std::move(sizes), few_rows, many_rows, most_responses, n_refits,
+                                        n_rounds,         n_shakes, round_off, n_values};
+          },
+          nb::arg("sizes"), nb::arg("few_rows"), nb::arg("many_rows"), nb::arg("most_responses"), nb::arg("n_refits"),
+          nb::arg("n_rounds"), nb::arg("n_shakes"), nb::arg("round_off"), nb::arg("n_values"));
 }
 
 void bind_settings(nb::module_& module) {
@@ -55,6 +80,19 @@ void bind_settings(nb::module_& module) {
             new (self) Lookahead{levels, width, per_feature};
           },
           nb::arg("levels"), nb::arg("width"), nb::arg("per_feature"));
+}
+
+void bind_plan(nb::module_& module) {
+  nb::class_<ForestPlan>(module, "ForestPlan", "Which trees a forest has, and how they differ from each other.")
+      .def(
+          "__init__",
+          [](ForestPlan* self, std::uint64_t seed, std::size_t first, std::size_t n_trees, bool resample, bool whole,
+             double factor, std::size_t n_features) {
+            require(factor > 0.0, "the factor is positive");
+            new (self) ForestPlan{seed, first, n_trees, resample, whole, factor, n_features};
+          },
+          nb::arg("seed"), nb::arg("first"), nb::arg("n_trees"), nb::arg("resample"), nb::arg("whole"),
+          nb::arg("factor"), nb::arg("n_features"));
 }
 
 void bind_budget(nb::module_& module) {
@@ -83,6 +121,7 @@ void bind_budget(nb::module_& module) {
 void bind_priors(nb::module_& module) {
   bind_prior(module);
   bind_settings(module);
+  bind_plan(module);
   bind_budget(module);
 }
 

@@ -1,3 +1,4 @@
+#include "forest.hpp"
 #include "grow.hpp"
 #include "outcomes/normal.hpp"
 #include "outcomes/rate.hpp"
@@ -21,6 +22,7 @@ void bind_rate(nb::module_& module, const char* name, const char* doc) {
           nb::arg("events").noconvert(), nb::arg("exposure").noconvert(), nb::arg("log_factor").noconvert(),
           nb::arg("weight").noconvert().none(), nb::arg("predicts_duration") = false);
   bind_growth<T>(module);
+  bind_forest_of<T>(module);
 }
 
 }  // namespace
@@ -31,10 +33,11 @@ void bind_real(nb::module_& module) {
           "__init__",
           [](Normal* self, const Vector<double>& y, const std::optional<Vector<double>>& weight) {
             require(!weight || weight->shape(0) == y.shape(0), "one weight per row");
-            new (self) Normal{copy_of(y), copy_of(weight), {}};
+            new (self) Normal{copy_of(y), copy_of(weight), false, {}};
           },
           nb::arg("y").noconvert(), nb::arg("weight").noconvert().none());
   bind_growth<Normal>(module);
+  bind_forest_of<Normal>(module);
   bind_rate<GammaRate>(module, "GammaRate", "Events over an exposure, with a Gamma prior: counts, durations.");
   bind_rate<BetaRate>(module, "BetaRate", "Events over an exposure, with a Beta prior: overdispersed counts.");
 }

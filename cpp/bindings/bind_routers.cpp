@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "interrupt.hpp"
+#include "partitions/forest_router.hpp"
 #include "partitions/router.hpp"
 #include "partitions/space_router.hpp"
 
@@ -57,9 +58,41 @@ void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
       nb::arg("hyperplane_missing_value").noconvert(), arguments...);
 }
 
+void bind_forest_router(nb::module_& module) {
+  nb::class_<ForestRouter> router(module, "ForestRouter", "Routes rows down all trees of a forest.");
+  def_init<Whole, Real, std::size_t>(router, nb::arg("tree_start").noconvert(), nb::arg("value").noconvert(),
+                                     nb::arg("n_features"));
+  router.def(
+      "mean",
+      [](const ForestRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+        const Table table = table_of(X);
+        std::vector<double> mean(table.n_rows * self.n_values());
+        const bool no_infinity = without_gil(
+            [&](Interrupt& interrupt) { return self.mean(table, columns_of(columns), mean, n_threads, interrupt); });
+        return nb::make_tuple(array_of(std::move(mean), {table.n_rows, self.n_values()}), no_infinity);
+      },
+      nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
+      "What the trees predict for every row, on average, and whether no value is infinite.\n\n"
+      "`columns` as in `Router.route`.");
+  router.def(
+      "leaves",
+      [](const ForestRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+        const Table table = table_of(X);
+        std::vector<std::int32_t> leaves(table.n_rows * self.n_trees());
+        const bool no_infinity = without_gil([&](Interrupt& interrupt) {
+          return self.leaves(table, columns_of(columns), leaves, n_threads, interrupt);
+        });
+        return nb::make_tuple(array_of(std::move(leaves), {table.n_rows, self.n_trees()}), no_infinity);
+      },
+      nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
+      "The leaf of every row in every tree, numbered throughout the forest, and whether no value is infinite.\n\n"
+      "`columns` as in `Router.route`.");
+}
+
 }  // namespace
 
 void bind_routers(nb::module_& module) {
+  bind_forest_router(module);
   nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");
   def_init<std::size_t>(router, nb::arg("n_features"));
   router.def(

@@ -2,6 +2,8 @@
 
 from importlib.metadata import version as _version
 
+from .estimators import BayesianForestClassifier as BayesianForestClassifier
+from .estimators import BayesianForestRegressor as BayesianForestRegressor
 from .estimators import BayesianTreeClassifier as BayesianTreeClassifier
 from .estimators import BayesianTreeRegressor as BayesianTreeRegressor
 from .estimators import TreeSpaceClassifier as TreeSpaceClassifier
@@ -14,6 +16,8 @@ from .priors import PartitionPrior as PartitionPrior
 
 __version__ = _version("baytree")
 __all__ = [
+    "BayesianForestClassifier",
+    "BayesianForestRegressor",
     "BayesianTreeClassifier",
     "BayesianTreeRegressor",
     "ModelFileError",

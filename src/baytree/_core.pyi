@@ -71,7 +71,23 @@ class Limits:
 class Oblique:
     """Splits along hyperplanes of several features."""
 
-    def __init__(self, share: float, charge: float) -> None: ...
+    def __init__(self, share: float, charge: float, effort: HyperplaneEffort | None = None) -> None: ...
+
+class HyperplaneEffort:
+    """How much work the search for a hyperplane is."""
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        few_rows: int,
+        many_rows: int,
+        most_responses: int,
+        n_refits: int,
+        n_rounds: int,
+        n_shakes: int,
+        round_off: bool,
+        n_values: int,
+    ) -> None: ...
 
 class Settings:
     """
@@ -91,6 +107,13 @@ class Lookahead:
     """How far a node looks before it chooses."""
 
     def __init__(self, levels: int, width: int, per_feature: int) -> None: ...
+
+class ForestPlan:
+    """Which trees a forest has, and how they differ from each other."""
+
+    def __init__(
+        self, seed: int, first: int, n_trees: int, resample: bool, whole: bool, factor: float, n_features: int
+    ) -> None: ...
 
 class Budget:
     """How much of the tree space is explored."""
@@ -326,6 +349,140 @@ def partition_space(
     columns: Columns, outcome: WholeBetaRate, outcome_prior: Sequence[float], settings: Settings
 ) -> dict:
     """List every partition of the rows."""
+
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: CategoricalCounts,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: CategoricalWeights,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: Normal,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: GammaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: BetaRate,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict: ...
+@overload
+def grow_forest(
+    columns: Columns,
+    outcome: Custom,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """
+    Grow the trees of a forest; returns one array per field of their nodes.
+    """
+
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: CategoricalCounts,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object: ...
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: CategoricalWeights,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object: ...
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: Normal,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object: ...
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: GammaRate,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object: ...
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: BetaRate,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object: ...
+@overload
+def forest_weights(
+    columns: Columns,
+    outcome: Custom,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> object:
+    """
+    How often each of some rows counts in each tree, with all that are equal to it.
+    """
 
 class CategoricalWeights:
     """Class labels with real weights."""
@@ -685,6 +842,65 @@ def add_wide(
     other: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu", writable=False)],
 ) -> None:
     """Add whole numbers of 128 bits, halves side by side."""
+
+class ForestRouter:
+    """Routes rows down all trees of a forest."""
+
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        tree_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        n_features: int,
+    ) -> None: ...
+    def mean(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> tuple:
+        """
+        What the trees predict for every row, on average, and whether no value is infinite.
+
+        `columns` as in `Router.route`.
+        """
+
+    def leaves(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> tuple:
+        """
+        The leaf of every row in every tree, numbered throughout the forest, and whether no value is infinite.
+
+        `columns` as in `Router.route`.
+        """
 
 class Router:
     """Routes rows down a tree; its arrays are checked and copied once."""

@@ -142,7 +142,7 @@ class GreedyGrower {
   // First look at a feature: a histogram where the node has them, the final scores where not.
   void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
-    if (column.n_codes < 2) return;
+    if (column.n_codes < 2 || !settings_.uses(feature)) return;
     if constexpr (BoundedOutcome<T>) {
       if (has_histogram(open, feature)) {
         open.histograms[feature] = make_histogram(column, columns_.n_rows, open.own.outcome, open.own.scorer,

@@ -146,7 +146,7 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
   score_features(
       scratch.scores,
       [&](std::size_t f) -> SplitList* {
-        if (columns.columns[f].n_codes < 2) return nullptr;
+        if (columns.columns[f].n_codes < 2 || !settings.uses(f)) return nullptr;
         sorted = list_feature(columns, scored, f, rows, settings, scratch.feature);
         return &scratch.feature.list.splits;
       },

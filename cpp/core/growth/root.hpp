@@ -27,7 +27,7 @@ inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
   std::size_t count = 0;
   for (std::size_t f = 0; f < columns.columns.size(); ++f) {
     const Column& column = columns.columns[f];
-    count += !column.is_categorical && column.n_codes - column.has_missing > 1 && settings.direction(f) == 0;
+    count += !column.is_categorical && column.n_codes - column.has_missing > 1 && settings.in_hyperplanes(f);
   }
   return settings.oblique.share > 0.0 && count > 1;
 }
@@ -66,7 +66,7 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
   };
   std::vector<std::uint8_t> counts(columns.columns.size());
   parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    counts[f] = !settings.prior.proper || can_be_split(columns.columns[f]);
+    counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f]));
   });
   return divided_by_sum(settings, columns, counts);
 }
@@ -75,7 +75,7 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
 template <Outcome T>
 Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings& settings,
                                    const std::vector<double>& root_prior, Interrupt& interrupt) {
-  if (settings.in_any_order || settings.oblique.share > 0.0)
+  if (!settings.order && (settings.in_any_order || settings.oblique.share > 0.0))
     settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
   const std::vector<Row> rows = all_rows(columns, settings);
   Node<typename T::Number> root = make_node(outcome, settings, 0, root_prior, std::span<const Row>(rows),

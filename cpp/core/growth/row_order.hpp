@@ -37,11 +37,12 @@ struct MarkedRow {
 };
 
 template <Outcome T>
-std::vector<MarkedRow> mark_rows(const Columns& columns, const T& outcome, const Settings& settings) {
+std::vector<MarkedRow> mark_rows(const Columns& columns, const T& outcome, const Settings& settings,
+                                 const std::vector<double>& weights) {
   std::vector<MarkedRow> marked(columns.n_rows);
   for (std::size_t row = 0; row < marked.size(); ++row) {
     marked[row].row = static_cast<Row>(row);
-    marked[row].weight = static_cast<double>(outcome.weight_of(row));
+    marked[row].weight = weights.empty() ? 1.0 : weights[row];
     outcome.each_number(row, [&mark = marked[row].of_all](double number) {
       mark = mark_of(mark + std::bit_cast<std::uint64_t>(number + 0.0));
     });
@@ -66,18 +67,20 @@ std::vector<MarkedRow> mark_rows(const Columns& columns, const T& outcome, const
 
 }  // namespace detail
 
-// Gives the outcome the weights that equal rows have together. Where leaves must have several rows, a row of weight 2
-// is one row, and equal rows stay apart.
+// The order of rows with given weights (none: all of 1), which become those that equal rows have together. Where leaves
+// must have several rows, a row of weight 2 is one row, and equal rows stay apart. `stands_for` tells of every row
+// which one it is part of.
 template <Outcome T>
-RowOrder order_rows(const Columns& columns, T& outcome, const Settings& settings) {
-  std::vector<detail::MarkedRow> marked = detail::mark_rows(columns, outcome, settings);
+RowOrder order_weighted_rows(const Columns& columns, const T& outcome, const Settings& settings,
+                             std::vector<double>& weights, std::vector<Row>* stands_for = nullptr) {
+  std::vector<detail::MarkedRow> marked = detail::mark_rows(columns, outcome, settings, weights);
   std::sort(marked.begin(), marked.end());
   stop_if_asked();
   const bool join = settings.limits.min_samples_leaf < 2;
   RowOrder result;
   result.point.resize(marked.size());
   if (join) result.times.resize(marked.size(), 1);
-  std::vector<double> weights(marked.size(), 1.0);
+  weights.assign(marked.size(), 1.0);
   std::uint32_t point = 0;
   for (std::size_t first = 0, next = 0; first < marked.size(); first = next) {
     if (first > 0 && marked[first].of_point != marked[first - 1].of_point) ++point;
@@ -94,7 +97,17 @@ RowOrder order_rows(const Columns& columns, T& outcome, const Settings& settings
     result.point[row] = point;
     if (join) result.times[row] = static_cast<std::uint32_t>(next - first);
     weights[row] = weight;
+    for (std::size_t i = first; stands_for && i < next; ++i) (*stands_for)[marked[i].row] = row;
   }
+  return result;
+}
+
+// The same of rows with the weights that the outcome has; it gets those that equal rows have together.
+template <Outcome T>
+RowOrder order_rows(const Columns& columns, T& outcome, const Settings& settings) {
+  std::vector<double> weights(columns.n_rows);
+  for (std::size_t row = 0; row < weights.size(); ++row) weights[row] = static_cast<double>(outcome.weight_of(row));
+  RowOrder result = order_weighted_rows(columns, outcome, settings, weights);
   const bool all_once = std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1.0; });
   outcome.set_weights(all_once ? std::vector<double>{} : weights);
   return result;

@@ -69,7 +69,8 @@ class Subtree {
     scratch_.scores.resize(n_features_);
     scratch_.has_ties.resize(n_features_);
     scratch_.missing_rank.resize(n_features_);
-    for (std::size_t f = 0; f < n_features_; ++f) sort_list(columns.columns[f], f);
+    for (std::size_t f = 0; f < n_features_; ++f)
+      if (settings.uses(f)) sort_list(columns.columns[f], f);
   }
 
   void grow(Interrupt& interrupt) {
@@ -110,7 +111,7 @@ class Subtree {
 
   // A list that is constant here is never divided again: any part of it is constant too.
   bool constant(std::size_t feature, std::size_t begin, std::size_t end) {
-    return same_value(list(feature)[begin], list(feature)[end - 1]);
+    return !settings_.uses(feature) || same_value(list(feature)[begin], list(feature)[end - 1]);
   }
 
   Row row_of(SmallEntry entry) const { return rows_[row_in_node(entry)]; }
@@ -194,21 +195,23 @@ class Subtree {
   }
 
   BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
-    find_members(begin, end);
+    if (!find_members(begin, end)) return {};
     const NodeOutcome<T> own(outcome_, scratch_.members, node);
     const ScoredNode<T> scored = own.scored(node);
     return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);
   }
 
-  // Lists that are constant are not divided, so that another one tells who is here.
-  void find_members(std::size_t begin, std::size_t end) {
+  // Lists that are constant are not divided, so that another one tells who is here; false where all are.
+  bool find_members(std::size_t begin, std::size_t end) {
     scratch_.members.clear();
     std::size_t feature = 0;
-    while (feature + 1 < n_features_ && constant(feature, begin, end)) ++feature;
+    while (feature < n_features_ && constant(feature, begin, end)) ++feature;
+    if (feature == n_features_) return false;
     for (const SmallEntry entry : list(feature, begin, end)) scratch_.members.push_back(row_in_node(entry));
     std::sort(scratch_.members.begin(), scratch_.members.end());
     scratch_.member_rows.clear();
     for (const Row member : scratch_.members) scratch_.member_rows.push_back(rows_[member]);
+    return true;
   }
 
   std::size_t divide_by_hyperplane(std::size_t index, std::size_t begin, std::size_t end) {

@@ -38,6 +38,15 @@ struct Categorical {
     std::vector<double> prior;
     std::vector<std::vector<double>> by_class;
     std::vector<double> total;
+
+    bool hold(const Count* counts, std::size_t n_classes) const {
+      std::size_t sum = 0;
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        if (counts[c] >= by_class[c].size()) return false;
+        sum += counts[c];
+      }
+      return sum < this->total.size();
+    }
   };
   std::shared_ptr<const Tables> tables;
 
@@ -97,6 +106,7 @@ struct Categorical {
   // Makes the tables that nodes with the root's prior fold. Called once, before any thread starts.
   void prepare(const std::vector<double>& prior, const Count* total) {
     if constexpr (std::integral<Count>) {
+      if (tables && tables->prior == prior && tables->hold(total, n_classes)) return;
       auto made = std::make_shared<Tables>();
       made->prior = prior;
       for (std::size_t c = 0; c < n_classes; ++c) made->by_class.push_back(log_gamma_table(prior[c], total[c]));

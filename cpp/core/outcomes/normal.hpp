@@ -49,6 +49,7 @@ struct Normal {
 
   std::vector<double> y;
   std::vector<double> weight;  // empty: every row counts once
+  bool whole_weights = false;  // all of them are whole numbers, of a sum for which there may be a table
 
   // By whole count n: count_term(n) and 1 / (kappa + n), for the nodes that have this prior.
   struct Tables {
@@ -69,7 +70,8 @@ struct Normal {
   void set_weights(const std::vector<double>& weights) { weight = weights; }
 
   Normal narrowed_to(std::span<const Row> rows) const {
-    Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()), tables};
+    Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()), whole_weights,
+                tables};
     for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
     for (std::size_t i = 0; i < part.weight.size(); ++i) part.weight[i] = weight[rows[i]];
     return part;
@@ -137,8 +139,13 @@ struct Normal {
     return made;
   }
 
-  void prepare(const std::vector<double>& prior, const double*) {
-    if (weight.empty()) tables = make_tables(prior, y.size());
+  // Whether what depends on counts comes from tables.
+  bool is_counted() const { return weight.empty() || whole_weights; }
+
+  void prepare(const std::vector<double>& prior, const double* total) {
+    if (!is_counted()) return;
+    const auto most = static_cast<std::size_t>(total[0]);
+    if (!tables || tables->prior != prior || tables->count_term.size() <= most) tables = make_tables(prior, most);
   }
 
   Node node(const std::vector<double>& prior, const double* total) const;
@@ -148,7 +155,7 @@ class NormalNode {
  public:
   NormalNode(const Normal& outcome, const std::vector<double>& prior, const double* total)
       : prior_(prior), n_(total[0]), s_(total[1]), q_(total[2]), constant_(2.0 * prior_.prior_term()) {
-    if (!outcome.weight.empty()) return;
+    if (!outcome.is_counted()) return;
     const bool shared = outcome.tables && outcome.tables->prior == prior;
     tables_ = shared ? outcome.tables : Normal::make_tables(prior, static_cast<std::size_t>(n_));
   }
@@ -186,7 +193,7 @@ class NormalNode {
   template <class Entry>
   void split_scores(const Normal& outcome, std::span<const Entry> order, const double* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
-    if (!tables_) return score_weighted(outcome, order, start, positions, scores);
+    if (!outcome.weight.empty()) return score_weighted(outcome, order, start, positions, scores);
     const bool consecutive = !positions.empty() && positions.back() - positions.front() + 1 == positions.size();
     if (consecutive) score_counted<true>(outcome, order, start, positions, scores);
     else score_counted<false>(outcome, order, start, positions, scores);

@@ -52,12 +52,16 @@ struct Moments {
 namespace detail {
 
 // Bounds from the quantiles of some of the values.
-inline std::pair<double, double> bounds_of(std::span<const double> x) {
+inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_t most = 256) {
   std::array<double, 256> some;
-  const std::size_t size = std::min(some.size(), x.size());
+  const std::size_t size = std::min({some.size(), most, x.size()});
   for (std::size_t i = 0; i < size; ++i) some[i] = x[i * x.size() / size];
-  std::sort(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(size));
-  const double low = some[size / 20], high = some[size - 1 - size / 20], range = high - low;
+  const auto end = some.begin() + static_cast<std::ptrdiff_t>(size);
+  const auto lower = some.begin() + static_cast<std::ptrdiff_t>(size / 20);
+  const auto upper = end - 1 - static_cast<std::ptrdiff_t>(size / 20);
+  std::nth_element(some.begin(), lower, end);
+  std::nth_element(lower, upper, end);
+  const double low = *lower, high = *upper, range = high - low;
   if (!(range > 0.0)) return {kMinusInfinity, -kMinusInfinity};
   return {low - range, high + range};
 }

@@ -35,12 +35,7 @@
 
 namespace baytree {
 
-inline constexpr std::array<std::size_t, 7> kHyperplaneSizes{2, 3, 4, 6, 8, 12, 20};
-inline constexpr std::size_t kMostResponses = 8;
-inline constexpr std::size_t kFewRows = 4096, kManyRows = 16384;
-inline constexpr int kMostRounds = 12;
 inline constexpr double kWithinReach = 10.0;  // nats
-inline constexpr std::size_t kShakes = 24;
 
 struct HyperplaneSearchScratch {
   Points points;
@@ -79,7 +74,7 @@ class HyperplaneSearch {
     if (points().features.size() < 2) return {};
     find_all_moments();
     find_log_prior();
-    CandidatePlane best = among(kFewRows, rival,
+    CandidatePlane best = among(effort().few_rows, rival,
                                 [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
     auto split_again = [&](PointSplitter<T>& splitter, double) {
       return splitter.best_along(best.parts, best.coefficients, best.order);
@@ -88,15 +83,16 @@ class HyperplaneSearch {
       CandidatePlane again = split_again(splitter, own);
       return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
     };
-    if (n() > kFewRows && best.exists()) best = among(kManyRows, rival, turn_again);
-    if (n() > kManyRows && best.exists()) best = among(n(), rival, split_again);
-    if (best.exists()) round_off(points(), best, scratch_.threads[0].projection);
+    if (n() > effort().few_rows && best.exists()) best = among(effort().many_rows, rival, turn_again);
+    if (n() > effort().many_rows && best.exists()) best = among(n(), rival, split_again);
+    if (best.exists() && effort().round_off) round_off(points(), best, scratch_.threads[0].projection);
     return {settings_.oblique.share, partition_of(best)};
   }
 
  private:
   std::size_t n() const { return rows_.size(); }
   const Points& points() const { return scratch_.points; }
+  const HyperplaneEffort& effort() const { return settings_.oblique.effort; }
 
   // The values of the features that vary here.
   void gather() {
@@ -107,7 +103,7 @@ class HyperplaneSearch {
     for (std::size_t i = 0; i < n(); ++i) scratch_.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
-      if (column.is_categorical || column.n_codes < 2 || settings_.direction(f) != 0) continue;
+      if (column.is_categorical || column.n_codes < 2 || !settings_.in_hyperplanes(f)) continue;
       stop_if_asked();
       const std::size_t start = p.x.size();
       p.x.resize(start + n());
@@ -124,7 +120,7 @@ class HyperplaneSearch {
     auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
     const double total = detail::sum_of(n(), present), mean = detail::sum_of(n(), of_present) / total;
     for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
-    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}));
+    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}, effort().n_values));
     // Values that vary by no more than rounding, or that are too large to be squared, take no part.
     const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
     if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;
@@ -136,7 +132,7 @@ class HyperplaneSearch {
   void find_all_moments() {
     const PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
     std::vector<std::vector<double>> responses;
-    for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), kMostResponses); ++order)
+    for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), effort().most_responses); ++order)
       responses.push_back(all.responses(order));
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
@@ -146,10 +142,11 @@ class HyperplaneSearch {
   void find_log_prior() {
     const std::size_t n_features = points().features.size();
     const std::size_t n_points = settings_.order ? settings_.order->count_points(rows_) : n();
-    const auto n_sizes = static_cast<double>(std::count_if(kHyperplaneSizes.begin(), kHyperplaneSizes.end(),
-                                                           [=](std::size_t k) { return k <= n_features; }));
-    scratch_.log_prior.assign(kHyperplaneSizes.back() + 1, kMinusInfinity);
-    for (const std::size_t size : kHyperplaneSizes)
+    const std::vector<std::size_t>& sizes = effort().sizes;
+    const auto n_sizes = static_cast<double>(
+        std::count_if(sizes.begin(), sizes.end(), [=](std::size_t k) { return k <= n_features; }));
+    scratch_.log_prior.assign(sizes.back() + 1, kMinusInfinity);
+    for (const std::size_t size : sizes)
       if (size <= n_features)
         scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
                                    std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
@@ -192,9 +189,9 @@ class HyperplaneSearch {
       const std::vector<double>& moment = scratch_.moments.with[order];
       std::vector<std::size_t> chosen(points().features.size());
       std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-      for (std::size_t i = kHyperplaneSizes.size(); i-- > 0;) {
-        if (kHyperplaneSizes[i] > chosen.size()) continue;
-        keep_largest(kHyperplaneSizes[i], moment, chosen);
+      for (std::size_t i = effort().sizes.size(); i-- > 0;) {
+        if (effort().sizes[i] > chosen.size()) continue;
+        keep_largest(effort().sizes[i], moment, chosen);
         const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
         candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
       }
@@ -202,17 +199,21 @@ class HyperplaneSearch {
     CandidatePlane best;
     for (CandidatePlane& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
            CandidatePlane split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
-           if (split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
+           if (effort().n_refits > 1 && split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
            return split;
          }))
       keep_better(std::move(found), best);
     if (!best.exists() || best.score() < rival - kWithinReach) return best;
-    for (const double width : {1.0, 0.5, 0.25}) keep_better(splitter.refit(best, width), best);
-    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
-    for (const double width : {0.5, 0.25, 0.125}) keep_better(splitter.refit(best, width), best);
-    keep_better(splitter.climb(best, kMostRounds, kMinusInfinity), best);
+    refit_and_climb(splitter, 1.0, best);
+    if (effort().n_rounds > 0) refit_and_climb(splitter, 0.5, best);
     shake(splitter, best);
     return best;
+  }
+
+  // Fits the direction again in some widths, each half of the one before, and climbs from there.
+  void refit_and_climb(PointSplitter<T>& splitter, double width, CandidatePlane& best) {
+    for (std::size_t i = 0; i < effort().n_refits; ++i, width /= 2) keep_better(splitter.refit(best, width), best);
+    keep_better(splitter.climb(best, effort().n_rounds, kMinusInfinity), best);
   }
 
   // What work(splitter, i) finds for every i, on all threads.
@@ -253,7 +254,7 @@ class HyperplaneSearch {
   // thread tries one; behind one that is better the rest is tried again from there, so that their number changes
   // nothing.
   void shake(PointSplitter<T>& splitter, CandidatePlane& best) {
-    const std::size_t n_parts = best.parts.size(), n_shakes = kShakes / (n_parts - 1);
+    const std::size_t n_parts = best.parts.size(), n_shakes = effort().n_shakes / (n_parts - 1);
     std::minstd_rand random(1);
     std::vector<double> noise(n_shakes * n_parts);
     for (double& x : noise) x = 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0;
@@ -261,7 +262,7 @@ class HyperplaneSearch {
       const std::size_t n_tries = std::min(scratch_.threads.size(), n_shakes - next);
       auto found = try_all(splitter, n_tries, [&](PointSplitter<T>& own, std::size_t i) {
         const std::vector<double> coefficients = shaken(best, next + i, &noise[(next + i) * n_parts]);
-        return own.climb(own.best_along(best.parts, coefficients, best.order), kMostRounds,
+        return own.climb(own.best_along(best.parts, coefficients, best.order), effort().n_rounds,
                          best.score() - kWithinReach);
       });
       const auto better = std::find_if(found.begin(), found.end(),

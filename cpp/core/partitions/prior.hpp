@@ -57,11 +57,28 @@ struct Limits {
   }
 };
 
+// How much work the search for the best hyperplane of a node is: all of it for a tree that is read, less for one of
+// many that are averaged.
+struct HyperplaneEffort {
+  std::vector<std::size_t> sizes{2, 3, 4, 6, 8, 12, 20};  // numbers of features, ascending
+  std::size_t few_rows = 4096, many_rows = 16384;  // that a large node is searched on, at first and then
+  std::size_t most_responses = 8;                  // orders of the outcome that directions are fitted to
+  std::size_t n_refits = 3;  // widths in which directions are fitted again to the rows nearby
+  int n_rounds = 12;         // of changes of one coefficient after the other
+  std::size_t n_shakes = 24;  // other directions to climb from
+  bool round_off = true;      // coefficients of few digits, to be read aloud
+  std::size_t n_values = 256;  // of a feature that tell which are far out; at most 256
+};
+
 // Splits along hyperplanes of several features.
 struct Oblique {
   double share = 0.0;   // of the prior mass of splitting; 0: there are none
   double charge = 1.0;  // the part of the log of their number that each pays
+  HyperplaneEffort effort = {};
 };
+
+// What a tree uses a feature for.
+enum class Use : std::uint8_t { nothing, splits, everything };  // splits: but not hyperplanes
 
 // Everything but the data and the outcome's own prior that decides which tree is grown.
 struct Settings {
@@ -72,9 +89,14 @@ struct Settings {
   std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
   bool in_any_order = false;  // bit for bit the same tree for any order of the rows: they are put in one of their own
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
+  std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
 
   bool constrained() const { return !monotonic.empty(); }
   int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
+  bool uses(std::size_t feature) const { return use.empty() || use[feature] != Use::nothing; }
+  bool in_hyperplanes(std::size_t feature) const {
+    return direction(feature) == 0 && (use.empty() || use[feature] == Use::everything);
+  }
   // How many rows of the table a row stands for.
   std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };

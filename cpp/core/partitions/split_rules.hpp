@@ -109,6 +109,7 @@ class SplitRules {
 
   double threshold(std::size_t i) const { return rules_[i].threshold; }
   std::size_t feature(std::size_t i) const { return rules_[i].feature; }
+  bool missing_goes_right(std::size_t i) const { return !rules_[i].missing_left; }
   bool thresholds_only() const { return thresholds_only_; }  // enough for rows without missing values
   const std::vector<std::size_t>& features() const { return features_; }  // those that splits use, ascending
 

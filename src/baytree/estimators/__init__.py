@@ -16,6 +16,8 @@ from ._entry import fitted_of as fitted_of
 from ._entry import fitted_tree_of as fitted_tree_of
 from ._entry import read_rows as read_rows
 from ._entry import table_of as table_of
+from ._forest_classifier import BayesianForestClassifier as BayesianForestClassifier
+from ._forest_regressor import BayesianForestRegressor as BayesianForestRegressor
 from ._load import ESTIMATORS as ESTIMATORS
 from ._load import from_document as from_document
 from ._load import load as load

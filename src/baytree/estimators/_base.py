@@ -154,7 +154,7 @@ class Estimator(BaseEstimator, ABC):
         target, classes, counts = reader.learn(target)
         if counts is not None:
             rows = Rows(rows.matrix[counts])
-        return TrainingData(rows, schema, target, classes)
+        return TrainingData(rows, schema, target, classes, counts)
 
     @staticmethod
     def _check_target(rows: Rows, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]) -> Target:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..fitted import FittedSpace, FittedTree, real_outcome
+from ..fitted import FittedForest, FittedSpace, FittedTree, real_outcome
 from ..growth import some_folds_of
 from ..outcomes import Outcome, RealOutcome
 from ._data import TrainingData
@@ -42,7 +42,48 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
     tests, weights = _cross_validated(data, _folds(outcome, data), refit)
     if not tests:  # all rows are equal
         return fitted
-    weight = np.concatenate(weights)
+    return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
+
+
+def calibrate_out_of_bag(
+    fitted: FittedForest, data: TrainingData, left_out: Callable[[IntArray], BoolArray]
+) -> FittedForest:
+    """The same of a forest, by the trees that do not have a row: no tree is grown for it.
+
+    `left_out(rows)` tells of some rows which trees do not have them, shape (n_rows, n_trees).
+    """
+    outcome = real_outcome(fitted.outcome)
+    if not outcome.has_spread:
+        return fitted
+    rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
+    counts = left_out(rows)
+    rows, counts = rows[counts.any(axis=1)], counts[counts.any(axis=1)]
+    test = data.take(rows)
+    if test.target.total_weight() < _FEWEST:
+        return fitted
+    y = _nearer(fitted, test, counts)
+    inside = _coverage(fitted.cdf_at(test.rows, y, counts))
+    return replace(fitted, outcome=_calibrated(outcome, [inside], _weights(test)))
+
+
+def _nearer(fitted: FittedForest, test: TrainingData, counts: BoolArray) -> FloatArray:
+    """The outcomes, as far from the means of the trees that do not have them as they are from those of all trees.
+
+    A mean of few trees has more variance than one of many: the part of the squared distances that this makes up is
+    taken out of all of them alike.
+    """
+    y, n_trees = _numbers(test), counts.sum(axis=1)
+    means = np.where(counts, fitted.tree_means(test.rows)[:, :, 0], 0.0)
+    mean = means.sum(axis=1) / n_trees
+    squares = np.where(counts, (means - mean[:, None]) ** 2, 0.0).sum(axis=1) / np.maximum(n_trees - 1, 1)
+    more = squares * (1 / n_trees - 1 / counts.shape[1])
+    of_all = np.mean((y - mean) ** 2)
+    share = max(1 - np.mean(more) / of_all, 0.0) if of_all > 0 else 1.0
+    return np.asarray(mean + np.sqrt(share) * (y - mean))
+
+
+def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
+    """The outcome with the least spread that holds what it promises."""
     # The usual correction for the noise of a quantile: one more row, outside.
     wanted = min(_LEVEL * (weight.sum() + 1) / weight.sum(), 1.0)
 
@@ -51,7 +92,11 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
         inside = np.concatenate([test(wider) for test in tests])
         return bool(weight @ inside >= (wanted - 1e-12) * weight.sum())
 
-    return replace(fitted, outcome=outcome.with_spread(_least(holds)))
+    return outcome.with_spread(_least(holds))
+
+
+def _weights(test: TrainingData) -> FloatArray:
+    return np.ones(len(test.rows)) if test.target.weight is None else test.target.weight
 
 
 def _folds(outcome: RealOutcome, data: TrainingData) -> IntArray:
@@ -70,14 +115,17 @@ def _cross_validated(
         train = (fold < _FOLDS) & ~held_out
         if held_out.any() and train.any():
             test = data.take(held_out)
-            tests.append(_coverage(refit(data.take(train)), test))
-            weights.append(np.ones(len(test.rows)) if test.target.weight is None else test.target.weight)
+            tests.append(_coverage(refit(data.take(train)).cdf_at(test.rows, _numbers(test))))
+            weights.append(_weights(test))
     return tests, weights
 
 
-def _coverage(fitted: FittedTree | FittedSpace, test: TrainingData) -> Coverage:
-    cdf = fitted.cdf_at(test.rows, np.asarray(test.target.y, dtype=np.float64))
+def _coverage(cdf: Callable[[RealOutcome], FloatArray]) -> Coverage:
     return lambda outcome: np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2
+
+
+def _numbers(test: TrainingData) -> FloatArray:
+    return np.asarray(test.target.y, dtype=np.float64)
 
 
 def _least(holds: Callable[[float], bool]) -> float:

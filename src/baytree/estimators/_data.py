@@ -21,22 +21,23 @@ class TrainingData:
     schema: Schema
     target: Target
     classes: AnyArray | None
+    counts: AnyArray | None = None  # which rows of the table that was given they are; None: all
 
     def take(self, chosen: AnyArray) -> TrainingData:
         """Some of the rows."""
-        return replace(self, rows=Rows(self.rows.matrix[chosen]), target=self.target.take(chosen))
+        return replace(self, rows=Rows(self.rows.matrix[chosen]), target=self.target.take(chosen), counts=None)
 
     def encoded(self, growth: Growth) -> EncodedData:
         """The same with its columns as the compiled core reads them."""
         columns = encode_rows(self.rows, self.schema.is_nominal, growth)
-        return EncodedData(self.rows, self.schema, self.target, self.classes, columns)
+        return EncodedData(self.rows, self.schema, self.target, self.classes, self.counts, columns=columns)
 
 
 @dataclass(frozen=True)
 class EncodedData(TrainingData):
     """Rows with their targets, ready to grow trees on."""
 
-    columns: _core.Columns
+    columns: _core.Columns = field(kw_only=True)
     _last: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def grow(self, outcome: Outcome, growth: Growth) -> Tree:

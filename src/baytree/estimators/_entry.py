@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import shown
 from ..decision import Decision
 from ..explain import Explanation
-from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedForest, FittedOn, FittedSpace, FittedTree
 from ..table import Rows, as_table
 from ._base import Estimator
 from ._fitted_on import fitted_on
@@ -27,7 +27,7 @@ class FittedPipeline(Protocol):
 
 
 FittedEstimator = Estimator | FittedPipeline
-Model = FittedEstimator | FittedTree | FittedSpace
+Model = FittedEstimator | Fitted
 
 
 def estimator_of(model: Model) -> Estimator:
@@ -37,8 +37,8 @@ def estimator_of(model: Model) -> Estimator:
         return estimator_of(inner)
     if not isinstance(model, Estimator):
         raise TypeError(
-            "model must be a tree or a tree space of baytree, or a pipeline or threshold classifier that ends in one; "
-            f"got {shown(model)}."
+            "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that "
+            f"ends in one; got {shown(model)}."
         )
     check_is_fitted(model)
     return model
@@ -55,7 +55,7 @@ def _inner(model: Any) -> Any:
 
 def fitted_of(model: Model) -> Fitted:
     """The fitted result that a user means; the threshold of a wrapper is its decision."""
-    if isinstance(model, (FittedTree, FittedSpace)):
+    if isinstance(model, FittedTree | FittedSpace | FittedForest):
         return model
     inner = _inner(model)
     if inner is model:
@@ -100,7 +100,7 @@ def read_rows(model: Model, X: Any) -> Rows:
     """Check a table and read all of its columns, without infinite values."""
     fitted = fitted_of(model)
     table = table_of(model, X)
-    if isinstance(model, (FittedTree, FittedSpace)):
+    if isinstance(model, FittedTree | FittedSpace | FittedForest):
         rows = fitted.schema.read(as_table(table))
     else:
         rows = estimator_of(model)._read_all(table)

@@ -8,13 +8,22 @@ from typing import Any
 from ..persistence import ModelFileError, read_document, read_file
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
+from ._forest_classifier import BayesianForestClassifier
+from ._forest_regressor import BayesianForestRegressor
 from ._regressor import BayesianTreeRegressor
 from ._space_classifier import TreeSpaceClassifier
 from ._space_regressor import TreeSpaceRegressor
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator
-    for estimator in (BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor)
+    for estimator in (
+        BayesianTreeClassifier,
+        BayesianTreeRegressor,
+        TreeSpaceClassifier,
+        TreeSpaceRegressor,
+        BayesianForestClassifier,
+        BayesianForestRegressor,
+    )
 }
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text
-from ..fitted import Fitted, FittedTree, Summary
+from ..fitted import Fitted, FittedForest, FittedTree, Summary
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
 from ._boxes import Box, boxes_of
 from ._conditions import demand_text
 from ._counterfactual import Allowed, Counterfactuals
 from ._explanation import Explanation, PrunedSplit, Step
+from ._forest import forest_notes
 
 _BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an average, the path its largest part)"
 
@@ -26,9 +27,11 @@ def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) ->
     found = _explain_by_tree(fitted.modal, rows, allowed, n_threads)
     if fitted.modal is fitted:
         return found
-    notes = (
-        f"(the most probable tree says so; all trees together say {said})" for said in _said(fitted, rows, n_threads)
-    )
+    said = _said(fitted, rows, n_threads)
+    if isinstance(fitted, FittedForest):
+        notes = forest_notes(fitted, rows, said, n_threads)
+    else:
+        notes = [f"(the most probable tree says so; all trees together say {one})" for one in said]
     return [replace(one, note=" ".join(filter(None, (note, one.note)))) for one, note in zip(found, notes, strict=True)]
 
 

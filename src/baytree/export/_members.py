@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_real
 from ..estimators import Model, fitted_of
-from ..fitted import Fitted, FittedSpace, FittedTree, class_outcome, distribution_of
+from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree, class_outcome, distribution_of
 from ..tree import Space, Tree
 
 _MOST_TREES = 200  # of a tree space, where a target holds single trees alone
@@ -25,11 +25,16 @@ class Member:
 
 def carried(model: Model) -> Fitted:
     """The fitted result of which an export carries the predictions: splits alone say where rows go."""
-    return fitted_of(model).routed
+    fitted = fitted_of(model).routed
+    if isinstance(fitted, FittedForest) and fitted.missing == "average":
+        raise ValueError("Exports of forests send what was not seen to the larger side: fit with missing='majority'.")
+    return fitted
 
 
 def members_of(fitted: Fitted) -> list[Member]:
     """The members as they are."""
+    if isinstance(fitted, FittedForest):
+        return [Member(1 / fitted.forest.n_trees, own.tree) for own in fitted.trees()]
     return [Member(1.0, fitted.tree if isinstance(fitted, FittedTree) else fitted.space)]
 
 

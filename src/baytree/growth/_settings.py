@@ -12,6 +12,35 @@ from ..priors import PartitionPrior
 
 
 @dataclass(frozen=True)
+class Search:
+    """How much work the search for the best hyperplane of a node is."""
+
+    sizes: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 20)  # numbers of features
+    few_rows: int = 4096  # that a large node is searched on at first
+    many_rows: int = 16384  # and then
+    most_responses: int = 8  # orders of the outcome that directions are fitted to
+    n_refits: int = 3  # fits of the direction to the rows nearby
+    n_rounds: int = 12  # of changes of one coefficient after the other
+    n_shakes: int = 24  # other directions to climb from
+    round_off: bool = True  # coefficients of few digits
+    n_values: int = 256  # of a feature that tell which are far out
+
+    def to_core(self) -> _core.HyperplaneEffort:
+        """The same in the compiled core's form."""
+        return _core.HyperplaneEffort(
+            list(self.sizes),
+            self.few_rows,
+            self.many_rows,
+            self.most_responses,
+            self.n_refits,
+            self.n_rounds,
+            self.n_shakes,
+            self.round_off,
+            self.n_values,
+        )
+
+
+@dataclass(frozen=True)
 class Engine:
     """How the compiled core works; no tree depends on it, but for the widths of searches that are not exhaustive."""
 
@@ -19,6 +48,9 @@ class Engine:
     n_bins: int = 256  # larger ones on histograms of so many bins
     oblique_share: float = 0.5  # of the split that hyperplanes have; docs/oblique.md compares
     oblique_charge: float = 1.0  # how much of the log of their number each hyperplane pays
+    search: Search = field(default_factory=Search)  # for hyperplanes
+    forest_factor: float = 4.0  # on the weights of rows while a tree of a forest grows; docs/forest.md compares
+    forest_whole: bool = True  # rows count whole numbers of times in the trees of a forest
     lookahead_width: int = 8  # features of a node that look-ahead follows
     lookahead_per_feature: int = 1  # by so many best partitions, and by a split in the middle
 
@@ -51,7 +83,9 @@ class Growth:
         """The same in the compiled core's form."""
         limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
-        oblique = _core.Oblique(self.engine.oblique_share if self.oblique else 0.0, self.engine.oblique_charge)
+        engine = self.engine
+        share = engine.oblique_share if self.oblique else 0.0
+        oblique = _core.Oblique(share, engine.oblique_charge, engine.search.to_core())
         prior = self.partition_prior.to_core(self.feature_weight)
         return _core.Settings(prior, limits, self.smoothing, monotonic, oblique)
 

@@ -131,6 +131,12 @@ class CategoricalOutcome(Outcome):
         """Add the counts."""
         return prior + statistics
 
+    def expected_entropy(self, posterior: FloatArray) -> FloatArray:
+        """The entropy of class probabilities drawn from the posterior, on average, in nats."""
+        total = posterior.sum(axis=1)
+        terms = posterior / total[:, None] * special.digamma(posterior + 1)
+        return np.asarray(special.digamma(total + 1) - terms.sum(axis=1))
+
     def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Dirichlet-multinomial likelihood of the labels in their order."""
         by_class = special.gammaln(prior + statistics) - special.gammaln(prior)

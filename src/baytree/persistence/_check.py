@@ -121,7 +121,7 @@ def check_tree(tree: Tree, schema: Schema, outcome: Outcome, classes: AnyArray |
     posterior = tree.feature_posterior
     if not np.all((posterior >= 0) & (posterior <= 1)) or not np.allclose(posterior.sum(axis=1), 1):
         raise ValueError("the shares of the features do not sum to one")
-    _check_splits(tree, schema)
+    check_splits(tree, schema)
 
 
 def check_pruning(tree: Tree, unpruned: Tree) -> None:
@@ -154,7 +154,7 @@ def check_space(space: Space, schema: Schema, outcome: Outcome, classes: AnyArra
         raise ValueError("a node has no parent")
     if np.any(space.is_of(SplitKind.NONE)):
         raise ValueError("a choice is no split")
-    _check_splits(space, schema)
+    check_splits(space, schema)
 
 
 def _check_arrays(grown: Tree | Space, n_features: int, outcome: Outcome, classes: AnyArray | None) -> None:
@@ -198,7 +198,7 @@ def _check_value(grown: Tree | Space, classes: AnyArray | None) -> None:
         raise ValueError("the class probabilities of a node do not sum to one")
 
 
-def _check_splits(splits: SplitArrays, schema: Schema) -> None:
+def check_splits(splits: SplitArrays, schema: Schema) -> None:
     """Refuse splits whose parts do not fit together."""
     _check_ragged(splits)
     kind, feature = splits.kind, splits.feature

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from .._validation import shown
 from ..decision import Decision
-from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedForest, FittedOn, FittedSpace, FittedTree
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
-from ..tree import Space, Tree
+from ..tree import Forest, Space, Tree
 from ._check import (
     check_categories,
     check_fitted_on,
@@ -26,11 +26,13 @@ from ._check import (
     check_space,
     check_tree,
 )
+from ._check_forest import check_forest
 from ._error import ModelFileError
 from ._values import Decoder, encode, encode_beside
 
 FORMAT = "baytree model"
 FORMAT_VERSION = 1
+_KINDS: dict[type, str] = {FittedTree: "tree", FittedSpace: "space", FittedForest: "forest"}
 
 
 def document_of(
@@ -40,8 +42,8 @@ def document_of(
 
     The arrays of the tree or the space are part of the document, or put `beside` it as bytes.
     """
-    grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
-    unpruned = fitted.unpruned if isinstance(fitted, FittedTree) else None
+    tree = fitted.tree_to_read if isinstance(fitted, FittedForest) else fitted
+    unpruned = tree.unpruned if isinstance(tree, FittedTree) else None
     state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -58,11 +60,18 @@ def document_of(
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
         "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
         "missing": fitted.missing,
-        "monotonic": encode(fitted.monotonic if isinstance(fitted, FittedSpace) else None),
-        "grown": "tree" if isinstance(fitted, FittedTree) else "space",
-        "arrays": _encode_arrays(grown, "arrays", beside),
+        "monotonic": encode(None if isinstance(fitted, FittedTree) else fitted.monotonic),
+        "grown": _KINDS[type(fitted)],
+        "arrays": _encode_arrays(tree.tree if isinstance(tree, FittedTree) else tree.space, "arrays", beside),
         "unpruned": None if unpruned is None else _encode_arrays(unpruned, "unpruned", beside),
     }
+    if isinstance(fitted, FittedForest):
+        document["forest"] = {
+            "arrays": _encode_arrays(fitted.forest, "forest", beside),
+            "smoothing": fitted.smoothing,
+            "agreement": fitted.agreement,
+            "seed": fitted.seed,
+        }
     return document | {"sha256": _checksum(document)}
 
 
@@ -118,22 +127,37 @@ def _read(
     check_rules(decision, document["missing"], classes)
     arrays, unpruned = _decode_arrays(document["arrays"], decoder), document["unpruned"]
     monotonic = decoder.decode(document["monotonic"])
-    if document["grown"] == "tree":
-        tree = Tree(**arrays)
-        check_tree(tree, schema, outcome, classes)
-        grown = None if unpruned is None else Tree(**_decode_arrays(unpruned, decoder))
-        if grown is not None:
-            check_tree(grown, schema, outcome, classes)
-            check_pruning(tree, grown)
-        return estimator, parameters, FittedTree(tree, outcome, schema, classes, grown, **rules)
-    space = Space(**arrays, n_features=schema.n_features)
-    check_space(space, schema, outcome, classes)
     if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
         raise ValueError("the directions of the features are not 1, 0 or -1")
-    return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, **rules)
+    if document["grown"] == _KINDS[FittedSpace]:
+        space = Space(**arrays, n_features=schema.n_features)
+        check_space(space, schema, outcome, classes)
+        return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, **rules)
+    tree = Tree(**arrays)
+    check_tree(tree, schema, outcome, classes)
+    grown = None if unpruned is None else Tree(**_decode_arrays(unpruned, decoder))
+    if grown is not None:
+        check_tree(grown, schema, outcome, classes)
+        check_pruning(tree, grown)
+    fitted = FittedTree(tree, outcome, schema, classes, grown)
+    if document["grown"] == _KINDS[FittedTree]:
+        return estimator, parameters, replace(fitted, **rules)
+    if document["grown"] != _KINDS[FittedForest]:
+        raise ValueError("it holds something of an unknown kind")
+    return estimator, parameters, _read_forest(document["forest"], decoder, fitted, monotonic, rules)
 
 
-def _encode_arrays(grown: Tree | Space, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
+def _read_forest(
+    document: dict[str, Any], decoder: Decoder, tree: FittedTree, monotonic: Any, rules: dict[str, Any]
+) -> FittedForest:
+    arrays = _decode_arrays(document["arrays"], decoder)
+    forest = Forest(**arrays, n_features=tree.schema.n_features)
+    own = {name: document[name] for name in ("agreement", "seed", "smoothing")}
+    check_forest(forest, own, tree.schema, tree.outcome)
+    return FittedForest(forest, tree.outcome, tree.schema, tree.classes, tree, **own, monotonic=monotonic, **rules)
+
+
+def _encode_arrays(grown: Tree | Space | Forest, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
     return {
         name: encode(array) if beside is None else encode_beside(array, f"{folder}/{name}", beside)
         for name, array in grown.arrays().items()

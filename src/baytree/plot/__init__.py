@@ -3,6 +3,7 @@
 from . import _canvas as _canvas  # first: it says what is missing where matplotlib is
 from ._calibration import calibration as calibration
 from ._confusion import confusion as confusion
+from ._dependence import dependence as dependence
 from ._features import feature_posterior as feature_posterior
 from ._intervals import intervals as intervals
 from ._leaves import leaves as leaves
@@ -13,3 +14,4 @@ from ._subgroups import subgroups as subgroups
 from ._surface import surface as surface
 from ._tree import tree as tree
 from ._trees import trees as trees
+from ._uncertainty import uncertainty as uncertainty

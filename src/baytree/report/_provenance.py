@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from .._words import count_text, counted, estimate_text, listed, number_text, shortened
+from .._words import count_text, counted, estimate_text, listed, number_text, percent_text, shortened
 from ..estimators import Estimator
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
@@ -52,7 +52,15 @@ def of_the_model(fitted: Fitted) -> str:
             f"below is the most probable of them, with {fitted.tree_weights(TREES)[0]:.1%} of the weight of the first "
             f"{TREES}."
         )
-    return "Predictions are averaged over many trees; the tree below is the one to read, and not the whole model."
+    return (
+        f"Predictions are averaged over {count_text(fitted.forest.n_trees, 'tree')} of random weights; the tree below "
+        "is one of all rows as they are, and not the whole model: on training rows "
+        + (
+            f"both decide alike for {percent_text(fitted.agreement)}."
+            if fitted.classes is not None
+            else f"it explains {percent_text(max(fitted.agreement, 0.0))} of the variance of the predictions."
+        )
+    )
 
 
 def _size(facts: FittedOn) -> str:

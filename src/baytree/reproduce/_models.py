@@ -6,11 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ..estimators import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from ..estimators import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 from ..priors import PartitionPrior
 
 Model = Callable[[], Any]
@@ -53,7 +65,10 @@ BEYOND: dict[str, Model] = {
     "tree space": TreeSpaceClassifier,
     "oblique": lambda: BayesianTreeClassifier(partitions="oblique"),
     "CART, pruned": lambda: Pruned(DecisionTreeClassifier(random_state=0)),
+    "forest": lambda: BayesianForestClassifier(random_state=0, n_jobs=-1),
+    "forest, axis": lambda: BayesianForestClassifier(partitions="axis", random_state=0, n_jobs=-1),
     "RF 100": lambda: RandomForestClassifier(100, random_state=0, n_jobs=-1),
+    "extra trees 100": lambda: ExtraTreesClassifier(100, random_state=0, n_jobs=-1),
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
 }
 REGRESSION: dict[str, Model] = {
@@ -61,5 +76,6 @@ REGRESSION: dict[str, Model] = {
     "tree space": TreeSpaceRegressor,
     "oblique": lambda: BayesianTreeRegressor(partitions="oblique"),
     "CART, pruned": lambda: Pruned(DecisionTreeRegressor(random_state=0)),
+    "forest": lambda: BayesianForestRegressor(random_state=0, n_jobs=-1),
     "RF 100": lambda: RandomForestRegressor(100, random_state=0, n_jobs=-1),
 }

@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 
 from .._typing import AnyArray, FloatArray
 from ..datasets import DataSet
-from ..estimators import BayesianTreeRegressor, TreeSpaceRegressor
+from ..estimators import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor
 from ._models import Model
 
 Key = tuple[str, str, int, int]  # set, model, repeat, fold
@@ -100,7 +100,8 @@ def _figures_of_numbers(peer: Any, X: FloatArray, y: AnyArray) -> dict[str, floa
     start = time.perf_counter()
     result = {"r2": float(r2_score(y, peer.predict(X)))}
     result["predict_time"] = time.perf_counter() - start
-    if isinstance(peer, (BayesianTreeRegressor, TreeSpaceRegressor)):  # others predict no distributions
+    # Others predict no distributions.
+    if isinstance(peer, (BayesianTreeRegressor, TreeSpaceRegressor, BayesianForestRegressor)):
         low, high = peer.predict_interval(X, level=0.9).T
         result["density"] = float(-np.mean(peer.predict_dist(X).logpdf(y)))
         result["coverage"] = float(np.mean((low <= y) & (y <= high)))

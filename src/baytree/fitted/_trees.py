@@ -1,7 +1,4 @@
-"""Fitted results: a tree or a tree space with its outcome, its schema, its classes and what it was fitted on.
-
-Estimators hold one; explanations, exports, plots, pages and files read nothing else.
-"""
+"""A tree, or a tree space, with its outcome, its schema, its classes and what it was fitted on."""
 
 from __future__ import annotations
 
@@ -15,14 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._typing import AnyArray, FloatArray, IntArray
-from ._words import number_text
-from .decision import Decision
-from .growth import put_in_order
-from .mixtures import Mixture
-from .outcomes import CategoricalOutcome, Outcome, RealOutcome
-from .table import Rows, Schema
-from .tree import Selection, Space, Tree, as_space, best_trees, both_ways, draw_trees, nodes_by_depth
+from .._typing import AnyArray, FloatArray, IntArray
+from .._words import number_text
+from ..decision import Decision
+from ..growth import put_in_order
+from ..mixtures import Mixture
+from ..outcomes import CategoricalOutcome, Outcome, RealOutcome
+from ..table import Rows, Schema
+from ..tree import Selection, Space, Tree, as_space, best_trees, both_ways, draw_trees, nodes_by_depth
 
 MISSING = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
 
@@ -126,7 +123,7 @@ class FittedTree:
         return FittedSpace(space, self.outcome, self.schema, self.classes, decision=self.decision, missing=self.missing)
 
     @property
-    def routed(self) -> Fitted:
+    def routed(self) -> FittedTree | FittedSpace:
         """The same predictions by splits alone: where what was not seen goes both ways, a space in which it does."""
         return self if self._both_ways is None else self._both_ways.routed
 
@@ -237,7 +234,7 @@ class FittedTree:
         internal = self.tree.internal_nodes
         gain = np.maximum(self.tree.gain()[internal], 0)
         total = np.bincount(self.tree.feature[internal], weights=gain, minlength=self.schema.n_features)
-        return _shares(total.astype(np.float64))
+        return shares_of(total.astype(np.float64))
 
     @property
     def feature_posterior(self) -> FloatArray:
@@ -317,7 +314,7 @@ class FittedSpace:
         return self._routed.leaf_weights(rows, n_threads)
 
     @property
-    def routed(self) -> Fitted:
+    def routed(self) -> FittedTree | FittedSpace:
         """The same predictions by splits alone: both ways of what was not seen are splits of the space."""
         return replace(self, space=self._routed, missing="majority")
 
@@ -338,18 +335,9 @@ class FittedSpace:
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
-        parts = [self._class_quantiles(part, quantiles) for part in self.leaf_weights(rows, n_threads)]
-        return np.concatenate(parts)
-
-    def _class_quantiles(self, weights: sparse.csr_matrix, quantiles: FloatArray) -> FloatArray:
         outcome, posterior = class_outcome(self.outcome), self.space.posterior
-        n_classes = posterior.shape[1]
-        result = np.ones((weights.shape[0], n_classes, len(quantiles)))
-        for c in range(n_classes) if n_classes > 1 else ():
-            of_class = Mixture(weights, partial(_of_nodes, partial(outcome.class_distribution, c), posterior))
-            for k, q in enumerate(quantiles):
-                result[:, c, k] = of_class.ppf(q)
-        return in_order(result, quantiles)
+        weights = self.leaf_weights(rows, n_threads)
+        return np.concatenate([class_quantiles(outcome, part, posterior, quantiles) for part in weights])
 
     def mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
         """The posterior of each row: its weights on the nodes, and the nodes' posterior parameters."""
@@ -358,19 +346,12 @@ class FittedSpace:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(_of_nodes, distribution_of(self.outcome, kind), posterior))
+        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior))
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights, posterior = self.mixture(rows)
-        parts = weights.tocoo()
-        posterior, at = posterior[parts.col], y[parts.row]
-
-        def cdf(outcome: RealOutcome) -> FloatArray:
-            values = parts.data * outcome.cdf(posterior, at)
-            return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
-
-        return cdf
+        return cdf_of_mixture(weights, posterior, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -388,15 +369,13 @@ class FittedSpace:
     @property
     def feature_importances(self) -> FloatArray:
         """Each feature's share of the gain in log marginal likelihood, on average over all trees."""
-        return _shares(self.space.expected_gain())
+        return shares_of(self.space.expected_gain())
 
     @property
     def feature_posterior(self) -> FloatArray:
         """Probability, over all trees, that the root is split along each feature and, last, that it is not split."""
         return self.space.feature_posterior(np.array([0]))[0]
 
-
-Fitted = FittedTree | FittedSpace
 
 _METHOD = {"outcome": "distribution", "mean": "mean_distribution"}
 
@@ -421,7 +400,34 @@ def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:
     return own.distribution if kind == "outcome" else own.mean_distribution
 
 
-def _of_nodes(make: Callable[[FloatArray], Any], posterior: FloatArray, nodes: IntArray) -> Any:
+def cdf_of_mixture(
+    weights: sparse.csr_matrix, posterior: FloatArray, y: FloatArray
+) -> Callable[[RealOutcome], FloatArray]:
+    """The distribution function at y of mixtures of nodes, one a row, for an outcome that is yet to be given."""
+    parts = weights.tocoo()
+    posterior, at = posterior[parts.col], y[parts.row]
+
+    def cdf(outcome: RealOutcome) -> FloatArray:
+        values = parts.data * outcome.cdf(posterior, at)
+        return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
+
+    return cdf
+
+
+def class_quantiles(
+    outcome: CategoricalOutcome, weights: sparse.csr_matrix, posterior: FloatArray, quantiles: FloatArray
+) -> FloatArray:
+    """Quantiles of class probabilities, each a mixture of those of nodes; (n_rows, n_classes, n_quantiles)."""
+    n_classes = posterior.shape[1]
+    result = np.ones((weights.shape[0], n_classes, len(quantiles)))
+    for c in range(n_classes) if n_classes > 1 else ():
+        of_class = Mixture(weights, partial(of_nodes, partial(outcome.class_distribution, c), posterior))
+        for k, q in enumerate(quantiles):
+            result[:, c, k] = of_class.ppf(q)
+    return in_order(result, quantiles)
+
+
+def of_nodes(make: Callable[[FloatArray], Any], posterior: FloatArray, nodes: IntArray) -> Any:
     """The distribution in some nodes."""
     return make(posterior[nodes])
 
@@ -434,5 +440,5 @@ def in_order(values: FloatArray, quantiles: FloatArray) -> FloatArray:
     return result
 
 
-def _shares(gain: FloatArray) -> FloatArray:
+def shares_of(gain: FloatArray) -> FloatArray:
     return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)

@@ -1,0 +1,265 @@
+// Routes rows down all trees of a forest.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "data/table.hpp"
+#include "parallel.hpp"
+#include "partitions/router.hpp"
+#include "partitions/split_rules.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// All trees, checked and laid out for walking: the children of a node lie side by side and leaves lead back to
+// themselves. Nodes are numbered throughout the forest; tree t has those from tree_start[t] on.
+class ForestRouter {
+ public:
+  // `value` has what each node predicts, n_values numbers one node after the other.
+  ForestRouter(const SplitArrays& splits, std::span<const std::int64_t> tree_start, std::span<const double> value,
+               std::size_t n_features)
+      : n_features_(n_features), n_values_(splits.size() == 0 ? 0 : value.size() / splits.size()) {
+    check_splits(splits, n_features);
+    check_trees(splits, tree_start);
+    require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
+    for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
+    rules_.finish();
+    value_.reserve(value.size());
+    for (const std::int32_t node : node_)
+      for (std::size_t k = 0; k < n_values_; ++k)
+        value_.push_back(value[static_cast<std::size_t>(node) * n_values_ + k]);
+  }
+
+  std::size_t n_trees() const { return roots_.size(); }
+  std::size_t n_values() const { return n_values_; }
+
+  // The mean over the trees of what they predict for each row; returns whether no value is infinite.
+  bool mean(const Table& table, const FeatureColumns& columns, std::span<double> result, std::size_t n_threads,
+            Interrupt& interrupt) const {
+    return route(
+        table, columns, n_threads, interrupt,
+        [&](std::size_t, std::size_t row, std::size_t at) BAYTREE_INLINE {
+          for (std::size_t k = 0; k < n_values_; ++k) result[row * n_values_ + k] += value_[at * n_values_ + k];
+        },
+        [&](std::size_t first, std::size_t stop) {
+          for (std::size_t i = first * n_values_; i < stop * n_values_; ++i)
+            result[i] /= static_cast<double>(n_trees());
+        });
+  }
+
+  // The leaf of each row in each tree, one row after the other.
+  bool leaves(const Table& table, const FeatureColumns& columns, std::span<std::int32_t> result, std::size_t n_threads,
+              Interrupt& interrupt) const {
+    return route(
+        table, columns, n_threads, interrupt,
+        [&](std::size_t tree, std::size_t row, std::size_t at)
+            BAYTREE_INLINE { result[row * n_trees() + tree] = node_[at]; },
+        [](std::size_t, std::size_t) {});
+  }
+
+ private:
+  struct Step {
+    double threshold;
+    std::int32_t feature;  // of a threshold; kPlane: it is a hyperplane; kRule: the rule must be asked
+    std::int32_t left;
+  };
+  struct PlaneTerm {
+    double coefficient, missing_value;
+    std::size_t start;  // of its feature in a block
+  };
+  struct Part {
+    std::size_t place, begin, end;  // rows of a node
+  };
+  static constexpr std::int32_t kPlane = -1, kRule = -2;
+  static constexpr std::size_t kBlock = 1024;  // rows that are walked together, and that make a task
+
+  // Every node but the first of a tree has one parent, before it and in the same tree.
+  static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {
+    const std::size_t n = splits.size();
+    require(n < std::size_t{1} << 31 && tree_start.size() > 1 && tree_start.front() == 0 &&
+                tree_start.back() == static_cast<std::int64_t>(n),
+            "the trees of a forest are not all there");
+    std::vector<std::uint8_t> has_parent(n);
+    for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) {
+      require(tree_start[t] < tree_start[t + 1], "a tree has a root");
+      for (std::int64_t i = tree_start[t]; i < tree_start[t + 1]; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (splits.kind_of(at) == SplitKind::none) continue;
+        for (const std::int64_t child : {splits.children_left[at], splits.children_right[at]}) {
+          require(child > i && child < tree_start[t + 1], "a node points back, or outside of its tree");
+          require(!has_parent[static_cast<std::size_t>(child)], "a node has two parents");
+          has_parent[static_cast<std::size_t>(child)] = 1;
+        }
+      }
+    }
+  }
+
+  void add_tree(const SplitArrays& splits, std::size_t root) {
+    roots_.push_back(static_cast<std::int32_t>(node_.size()));
+    node_.push_back(static_cast<std::int32_t>(root));
+    for (std::size_t place = static_cast<std::size_t>(roots_.back()); place < node_.size(); ++place) {
+      const auto node = static_cast<std::size_t>(node_[place]);
+      rules_.add(splits, node);
+      add_terms(splits, node);
+      const SplitKind kind = splits.kind_of(node);
+      if (kind == SplitKind::none) {
+        steps_.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
+        continue;
+      }
+      std::int32_t feature = kind == SplitKind::hyperplane ? kPlane : kRule;
+      if (kind < SplitKind::category_set) feature = static_cast<std::int32_t>(rules_.feature(place));
+      steps_.push_back({rules_.threshold(place), feature, static_cast<std::int32_t>(node_.size())});
+      node_.push_back(static_cast<std::int32_t>(splits.children_left[node]));
+      node_.push_back(static_cast<std::int32_t>(splits.children_right[node]));
+    }
+  }
+
+  void add_terms(const SplitArrays& splits, std::size_t node) {
+    for (auto k = static_cast<std::size_t>(splits.hyperplane_start[node]);
+         k < static_cast<std::size_t>(splits.hyperplane_start[node + 1]); ++k)
+      terms_.push_back({splits.hyperplane_coefficient[k], splits.hyperplane_missing_value[k],
+                        static_cast<std::size_t>(splits.hyperplane_feature[k]) * kBlock});
+    first_term_.push_back(terms_.size());
+  }
+
+  // Rows of a table, one column after another, so that a split finds the values of many rows side by side.
+  struct Block {
+    bool finite = true;  // no value is missing or infinite
+    std::vector<double> values;
+    std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
+    std::vector<Part> parts;
+
+    const double* column(std::size_t feature) const { return values.data() + feature * kBlock; }
+  };
+
+  // Calls arrive(tree, row, place) for every row, tree after tree, and finish(first, stop) for rows that are through.
+  template <class Arrive, class Finish>
+  bool route(const Table& table, const FeatureColumns& columns, std::size_t n_threads, Interrupt& interrupt,
+             Arrive&& arrive, Finish&& finish) const {
+    std::atomic<bool> no_infinity{true};
+    std::vector<Block> blocks(std::max<std::size_t>(n_threads, 1));
+    with_places(table, columns, rules_, n_features_, [&](const auto& place) {
+      parallel_for((table.n_rows + kBlock - 1) / kBlock, n_threads, interrupt,
+                   [&](std::size_t task, std::size_t worker) {
+                     const std::size_t first = task * kBlock, stop = std::min(table.n_rows, first + kBlock);
+                     if (!rows_are_finite(table, first, stop) && rows_have_infinity(table, first, stop))
+                       no_infinity.store(false, std::memory_order_relaxed);
+                     Block& block = blocks[worker];
+                     fill(block, table, place, first, stop);
+                     for (std::size_t tree = 0; tree < roots_.size(); ++tree)
+                       walk(block, stop - first, roots_[tree],
+                            [&](std::size_t row, std::size_t at) BAYTREE_INLINE { arrive(tree, first + row, at); });
+                     finish(first, stop);
+                   });
+    });
+    return no_infinity;
+  }
+
+  template <class Place>
+  void fill(Block& block, const Table& table, const Place& place, std::size_t first, std::size_t stop) const {
+    block.values.resize(n_features_ * kBlock);
+    for (const std::size_t feature : rules_.features()) {
+      const double* from = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride + place(feature);
+      double* to = block.values.data() + feature * kBlock;
+      for (std::size_t i = 0; i < stop - first; ++i) to[i] = from[static_cast<std::ptrdiff_t>(i) * table.row_stride];
+    }
+  }
+
+  // Sends all rows of a block down a tree, node by node: what a split looks at is looked up once for many rows.
+  template <class Arrive>
+  void walk(Block& block, std::size_t n_rows, std::int32_t root, Arrive&& arrive) const {
+    block.rows.resize(n_rows);
+    block.upper.resize(n_rows);
+    for (std::size_t i = 0; i < n_rows; ++i) block.rows[i] = static_cast<std::uint32_t>(i);
+    block.parts.assign(1, {static_cast<std::size_t>(root), 0, n_rows});
+    while (!block.parts.empty()) {
+      const auto [at, begin, end] = block.parts.back();
+      block.parts.pop_back();
+      if (begin == end) continue;
+      const auto left = static_cast<std::size_t>(steps_[at].left);
+      if (left == at) {
+        for (std::size_t i = begin; i < end; ++i) arrive(block.rows[i], at);
+        continue;
+      }
+      const std::size_t middle = split(block, at, begin, end);
+      block.parts.push_back({left + 1, middle, end});
+      block.parts.push_back({left, begin, middle});
+    }
+  }
+
+  // Puts the rows of a node that go left first; returns where the others begin.
+  std::size_t split(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    if (steps_[at].feature >= 0) return split_by_threshold(block, at, begin, end);
+    if (steps_[at].feature == kPlane) return split_by_plane(block, at, begin, end);
+    return divide(block, begin, end, [&](std::uint32_t row) BAYTREE_INLINE {
+      return rules_.goes_right(at, [&](std::size_t feature) { return block.column(feature)[row]; });
+    });
+  }
+
+  std::size_t split_by_threshold(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    const double* x = block.column(static_cast<std::size_t>(steps_[at].feature));
+    const double threshold = steps_[at].threshold;
+    if (block.finite)
+      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE { return x[row] > threshold; });
+    const bool missing_right = rules_.missing_goes_right(at);
+    return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+      return x[row] == x[row] ? x[row] > threshold : missing_right;
+    });
+  }
+
+  std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    const PlaneTerm* first = terms_.data() + first_term_[at];
+    const PlaneTerm* last = terms_.data() + first_term_[at + 1];
+    const double* values = block.values.data();
+    const double threshold = steps_[at].threshold;
+    if (block.finite)
+      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+        double sum = 0.0;
+        for (const PlaneTerm* term = first; term != last; ++term) sum += term->coefficient * values[term->start + row];
+        return !(sum <= threshold);
+      });
+    return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
+      double sum = 0.0;
+      for (const PlaneTerm* term = first; term != last; ++term) {
+        const double x = values[term->start + row];
+        sum += term->coefficient * (x == x ? x : term->missing_value);
+      }
+      return !(sum <= threshold);
+    });
+  }
+
+  // Both writes always happen and one counts: no branch that could be mispredicted.
+  template <class GoesRight>
+  static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right) {
+    std::uint32_t* rows = block.rows.data();
+    std::uint32_t* upper = block.upper.data();
+    std::size_t middle = begin, n_upper = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t row = rows[i];
+      const bool right = goes_right(row);
+      rows[middle] = row;
+      upper[n_upper] = row;
+      middle += !right;
+      n_upper += right;
+    }
+    std::copy_n(upper, n_upper, rows + middle);
+    return middle;
+  }
+
+  std::size_t n_features_, n_values_;
+  SplitRules rules_;  // by place
+  std::vector<Step> steps_;  // by place
+  std::vector<PlaneTerm> terms_;  // of hyperplanes, one place after the other
+  std::vector<std::size_t> first_term_{0};  // by place
+  std::vector<std::int32_t> node_;  // the number that each place has in the forest
+  std::vector<double> value_;  // by place
+  std::vector<std::int32_t> roots_;  // the place where each tree begins
+};
+
+}  // namespace baytree

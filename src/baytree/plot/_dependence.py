@@ -1,0 +1,90 @@
+"""How predictions depend on a feature, on average over the rows, with bands from the trees of a forest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from .._typing import FloatArray
+from .._validation import check_integer
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import Fitted, FittedForest
+from ..table import Rows
+from ._canvas import BLUE, axes_of, class_colour, open_frame
+from ._table import Feature, Table
+
+_MOST_ROWS = 300  # that the average is taken over
+
+
+def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: Any = None) -> Axes:
+    """Draw the prediction along a feature, averaged over the other features of the rows (partial dependence).
+
+    Of a forest, the band holds nine in ten of its trees: where it is wide, the data leave open what the feature does.
+
+    Parameters
+    ----------
+    model
+        A fitted tree, tree space or forest.
+    X
+        Rows: every one of them, up to 300 evenly chosen, gets every value of the feature in turn.
+    feature
+        Name or position of the feature.
+    n_points
+        Values of the feature, evenly spread between the 2 % and the 98 % quantile; of categories all.
+    ax
+        Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    fitted = fitted_of(model)
+    rows = read_rows(model, X).dense()
+    table = Table(fitted.schema, Rows(rows))
+    column = table.feature("feature", feature)
+    places = _along(column, check_integer("n_points", n_points, low=2))
+    some = rows[:: -(-len(rows) // _MOST_ROWS)]
+    ax = axes_of(ax)
+    shown = _shown(fitted)
+    curves = np.stack([_averages(fitted, some, column.position, value) for value in places])
+    for k, name in shown:
+        colour = BLUE if len(shown) == 1 else class_colour(k)
+        if curves.shape[1] > 1:
+            low, high = np.quantile(curves[:, :, k], [0.05, 0.95], axis=1)
+            ax.fill_between(places, low, high, color=colour, alpha=0.2, lw=0)
+        ax.plot(places, curves[:, :, k].mean(axis=1), color=colour, lw=1.8, label=name)
+    if len(shown) > 1:
+        ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
+    ax.set_ylabel(shown[0][1] if len(shown) == 1 else "probability")
+    ax.set_title("Average prediction" + ("; band: nine in ten trees" if curves.shape[1] > 1 else ""), fontsize=10)
+    column.label(ax.xaxis)
+    open_frame(ax)
+    return ax
+
+
+def _shown(fitted: Fitted) -> list[tuple[int, str]]:
+    """Which of the predicted numbers are drawn, and their names."""
+    names = fitted.class_names
+    if not names:
+        return [(0, "predicted mean")]
+    return [(1, f"probability of {names[1]}")] if len(names) == 2 else list(enumerate(names))
+
+
+def _along(column: Feature, n_points: int) -> FloatArray:
+    """The values of the feature that rows get."""
+    known = column.present
+    if column.names is not None:
+        return np.unique(known)
+    low, high = np.quantile(known, [0.02, 0.98]) if len(known) else (0.0, 1.0)
+    return np.linspace(low, high, n_points)
+
+
+def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> FloatArray:
+    """What each tree of a forest, or the model, predicts on average where all rows have a value; (n, n_values)."""
+    changed = rows.copy()
+    changed[:, position] = value
+    if isinstance(fitted, FittedForest):
+        return fitted.tree_means(Rows(changed)).mean(axis=0)
+    return fitted.mean(Rows(changed)).mean(axis=0, keepdims=True)

@@ -1,0 +1,49 @@
+"""What of the uncertainty of a forest's predictions is noise, and what more data would settle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from .._validation import shown
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import FittedForest
+from ._canvas import BLUE, VERMILION, axes_of, open_frame
+
+
+def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
+    """Draw, for every row, what is noise and what more data would settle; the most uncertain rows are on the right.
+
+    Parameters
+    ----------
+    model
+        A fitted forest.
+    X
+        Rows.
+    ax
+        Axes to draw on; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    fitted = fitted_of(model)
+    if not isinstance(fitted, FittedForest):
+        raise TypeError(f"uncertainty needs a forest; got {shown(model)}.")
+    parts = fitted.uncertainty(read_rows(model, X))
+    order = np.argsort(parts.sum(axis=1), kind="stable")
+    noise, rest = parts[order].T
+    places = np.arange(len(order)) + 1
+    ax = axes_of(ax)
+    ax.fill_between(places, 0, noise, color=BLUE, alpha=0.75, lw=0, step="mid", label="noise: stays with more data")
+    ax.fill_between(
+        places, noise, noise + rest, color=VERMILION, alpha=0.75, lw=0, step="mid", label="would settle with more data"
+    )
+    ax.set(xlabel="rows, the most uncertain last", xlim=(1, max(len(order), 2)))
+    ax.set_ylabel("variance" if fitted.classes is None else "nats")
+    ax.set_ylim(bottom=0)
+    ax.legend(fontsize=9, loc="upper left", framealpha=0.85, edgecolor="none")
+    open_frame(ax)
+    return ax

@@ -1,0 +1,397 @@
+"""The forest: equal to an oracle, and a model like the others."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.inspection import partial_dependence, permutation_importance
+
+import baytree
+from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeClassifier
+from baytree.estimators import ESTIMATORS
+from tests.reference import forest as naive
+from tests.strategies import labels, tables, weights
+
+
+class RealWeights(BayesianForestClassifier):
+    """Rows count real numbers of times: then no row is left out, and all trees have the same columns."""
+
+    _engine = replace(BayesianForestClassifier._engine, forest_whole=False)
+    __init__ = BayesianForestClassifier.__init__
+
+
+def growth_of(model):
+    return model._growth(model.schema_, model._target_reader(), model.fitted_.classes)
+
+
+def naive_trees(model, X, y, weight, whole):
+    growth, fitted = growth_of(model), model.fitted_
+    is_nominal = fitted.schema.is_nominal
+    found = []
+    for t in range(model.n_estimators):
+        rows, counts = naive.tree_weights(
+            X, y, weight, is_nominal, seed=fitted.seed, tree=t, factor=growth.engine.forest_factor, whole=whole
+        )
+        found.append(naive.tree_of(rows, counts, X, y, is_nominal, fitted.outcome, growth))
+    return found
+
+
+def assert_same_structure(one, other):
+    for name in ("children_left", "children_right", "kind", "feature", "threshold"):
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@given(data=st.data())
+def test_axis_forests_equal_the_oracle(data):
+    X = data.draw(tables(min_rows=2))
+    y = data.draw(labels(len(X), 3))
+    weight = data.draw(weights(len(X)))
+    weight = None if weight is None else np.array(weight)
+    model = BayesianForestClassifier(
+        3, partitions="axis", prior=data.draw(st.sampled_from([None, 0.3])), random_state=data.draw(st.integers(0, 99))
+    ).fit(X, y, sample_weight=weight)
+    trees = naive_trees(model, X, y, weight, whole=True)
+    for t, tree in enumerate(trees):
+        assert_same_structure(model.fitted_.tree(t).tree, tree)
+    expected = naive.average(trees, X, model.fitted_.outcome, model._engine.forest_factor, whole=True)
+    assert_array_equal(model.predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("partitions", ["axis", "oblique"])
+@pytest.mark.parametrize("seed", range(4))
+def test_forests_with_real_weights_equal_the_oracle_bit_for_bit(partitions, seed):
+    X, y = make_classification(120, 5, n_informative=4, n_redundant=0, random_state=seed)
+    weight = None if seed % 2 else np.random.default_rng(seed).integers(1, 4, len(y)) / 2
+    model = RealWeights(4, partitions=partitions, random_state=seed).fit(X, y, sample_weight=weight)
+    trees = naive_trees(model, X, y, weight, whole=False)
+    for t, tree in enumerate(trees):
+        own = model.fitted_.tree(t).tree
+        assert_same_structure(own, tree)
+        assert_array_equal(own.hyperplane_coefficient, tree.hyperplane_coefficient)
+    expected = naive.average(trees, X, model.fitted_.outcome, model._engine.forest_factor, whole=False)
+    assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
+
+
+def test_predictions_are_means_over_the_trees():
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(7, random_state=0).fit(X, y)
+    total = sum(tree.predict_proba(X) for tree in model.estimators_)
+    assert_array_equal(model.predict_proba(X), total / 7)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 16])
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+def test_threads_change_nothing(n_jobs, bootstrap):
+    X, y = load_breast_cancer(return_X_y=True)
+    one = BayesianForestClassifier(5, bootstrap=bootstrap, max_features=0.5, random_state=1).fit(X, y)
+    many = BayesianForestClassifier(5, bootstrap=bootstrap, max_features=0.5, random_state=1, n_jobs=n_jobs).fit(X, y)
+    for name, array in one.fitted_.forest.arrays().items():
+        assert_array_equal(array, getattr(many.fitted_.forest, name), err_msg=name)
+    assert_array_equal(one.predict_proba(X), many.predict_proba(X))
+
+
+@pytest.mark.parametrize("make", [BayesianForestClassifier, BayesianForestRegressor])
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+def test_neither_the_order_of_rows_nor_doubled_rows_matter(make, bootstrap):
+    random = np.random.default_rng(0)
+    X, weight = random.normal(size=(60, 3)), random.integers(1, 4, 60)
+    y = (X[:, 0] + random.normal(size=60) > 0).astype(int)
+    order = random.permutation(np.repeat(np.arange(60), weight))
+    weighted = make(5, bootstrap=bootstrap, random_state=0).fit(X, y, sample_weight=weight.astype(float))
+    repeated = make(5, bootstrap=bootstrap, random_state=0).fit(X[order], y[order])
+    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-12)
+    assert_array_equal(weighted.fitted_.forest.threshold, repeated.fitted_.forest.threshold)
+
+
+def test_a_forest_is_better_than_its_trees():
+    X, y = make_classification(900, 10, n_informative=6, random_state=0)
+    train, test = slice(0, 450), slice(450, None)
+    forest = BayesianForestClassifier(random_state=0).fit(X[train], y[train])
+    tree = BayesianTreeClassifier().fit(X[train], y[train])
+    random = RandomForestClassifier(100, random_state=0).fit(X[train], y[train])
+    assert forest.score(X[test], y[test]) > tree.score(X[test], y[test])
+    assert forest.score(X[test], y[test]) >= random.score(X[test], y[test]) - 0.01
+
+
+def test_intervals_of_a_regressor_hold():
+    random = np.random.default_rng(1)
+    X = random.uniform(size=(1200, 3))
+    y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.3 * random.normal(size=1200)
+    model = BayesianForestRegressor(random_state=0).fit(X[:600], y[:600])
+    low, high = model.predict_interval(X[600:]).T
+    assert 0.86 < np.mean((low <= y[600:]) & (y[600:] <= high)) < 0.94
+    assert 0.5 < model.spread_ < 2
+
+
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+def test_out_of_bag_predictions(bootstrap):
+    X, y = load_breast_cancer(return_X_y=True)
+    weight = np.ones(len(y))
+    weight[:5] = 0
+    model = BayesianForestClassifier(40, bootstrap=bootstrap, oob_score=True, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    assert model.oob_decision_function_.shape == (len(y), 2)
+    assert np.isnan(model.oob_decision_function_[:5]).all()
+    known = ~np.isnan(model.oob_decision_function_[:, 0])
+    assert known.mean() > 0.9
+    assert model.oob_score_ == pytest.approx(
+        np.mean(np.argmax(model.oob_decision_function_, axis=1)[known] == y[known])
+    )
+    assert 0.93 < model.oob_score_ < 1
+    assert not hasattr(model.set_params(oob_score=False).fit(X, y), "oob_score_")
+
+
+def test_out_of_bag_predictions_of_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    model = BayesianForestRegressor(50, oob_score=True, random_state=0).fit(X, y)
+    assert model.oob_prediction_.shape == y.shape
+    assert 0.3 < model.oob_score_ < 0.6
+
+
+def test_warm_start_adds_trees():
+    X, y = load_iris(return_X_y=True)
+    whole = BayesianForestClassifier(9, random_state=0).fit(X, y)
+    grown = BayesianForestClassifier(4, random_state=0, warm_start=True).fit(X, y)
+    grown.set_params(n_estimators=9).fit(X, y)
+    assert_array_equal(whole.predict_proba(X), grown.predict_proba(X))
+    with pytest.raises(ValueError, match="n_estimators is 3, but with warm_start the forest keeps its 9 trees"):
+        grown.set_params(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match="warm_start adds trees to a forest of the same table"):
+        grown.set_params(n_estimators=12).fit(X[10:], y[10:])
+
+
+def test_progress_is_shown(capsys):
+    X, y = load_iris(return_X_y=True)
+    quiet = BayesianForestClassifier(12, random_state=0).fit(X, y)
+    loud = BayesianForestClassifier(12, random_state=0, verbose=True).fit(X, y)
+    assert "12 of 12 trees grown" in capsys.readouterr().err
+    assert_array_equal(quiet.predict_proba(X), loud.predict_proba(X))
+
+
+def raw_table(n=150, seed=0):
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": random.integers(18, 80, n).astype(float),
+            "income": random.lognormal(10, 1, n),
+            "town": pd.Categorical(random.choice(["Rome", "Oslo", "Lima"], n)),
+        }
+    )
+    table.loc[::9, "income"] = np.nan
+    return table, (table["age"] > 45).astype(int) + (table["town"] == "Rome").to_numpy()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"prune": True},
+        {"max_leaf_nodes": 4},
+        {"smoothing": 0.3},
+        {"lookahead": 1, "max_depth": 3},
+        {"missing": "average"},
+        {"bootstrap": "resample", "max_features": "sqrt"},
+        {"min_samples_leaf": 5, "min_weight_fraction_leaf": 0.05},
+        {"prior": "evidence"},
+        {"class_weight": "balanced"},
+        {"max_bins": 8, "partitions": "axis"},
+    ],
+    ids=str,
+)
+def test_every_option_of_a_tree(options, tmp_path):
+    X, y = raw_table()
+    model = BayesianForestClassifier(6, random_state=0, **options).fit(X, y)
+    probability = model.predict_proba(X)
+    assert_allclose(probability.sum(axis=1), 1)
+    mean = np.mean([tree.predict_proba(X) for tree in model.estimators_], axis=0)
+    assert_allclose(probability, mean, rtol=1e-9)
+    if "max_leaf_nodes" in options:
+        assert max(tree.get_n_leaves() for tree in model.estimators_) <= 4
+    model.save(tmp_path / "forest")
+    again = baytree.load(tmp_path / "forest")
+    assert_array_equal(again.predict_proba(X), probability)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), probability)
+
+
+def test_pruned_trees_are_smaller():
+    X, y = load_breast_cancer(return_X_y=True)
+    full, pruned = (BayesianForestClassifier(5, prune=prune, random_state=0).fit(X, y) for prune in (False, True))
+    pairs = zip(full.estimators_, pruned.estimators_, strict=True)
+    assert all(one.get_n_leaves() >= other.get_n_leaves() for one, other in pairs)
+    for tree in pruned.estimators_:
+        assert tree.tree_.most_probable_pruning().node_count == tree.tree_.node_count
+
+
+@pytest.mark.parametrize("outcome", ["normal", "poisson", "negative_binomial", "exponential"])
+def test_every_outcome(outcome, tmp_path):
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(150, 2))
+    y = random.poisson(1 + 5 * X[:, 0]) + (1.0 if outcome == "exponential" else 0.0)
+    model = BayesianForestRegressor(8, outcome=outcome, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.1
+    low, high = model.predict_interval(X).T
+    assert np.all(low <= high)
+    assert np.mean((low <= y) & (y <= high)) > 0.8
+    noise, knowledge = model.predict_uncertainty(X).T
+    assert np.all(noise >= 0)
+    assert np.all(knowledge >= 0)
+    model.save(tmp_path / "forest")
+    assert_array_equal(baytree.load(tmp_path / "forest").predict(X), model.predict(X))
+
+
+def test_monotonic_forests_are_monotone():
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(200, 2))
+    y = X[:, 0] + random.normal(size=200)
+    model = BayesianForestRegressor(10, monotonic_cst=[1, 0], random_state=0).fit(X, y)
+    grid = np.column_stack([np.linspace(0, 1, 101), np.full(101, 0.5)])
+    assert np.all(np.diff(model.predict(grid)) >= 0)
+
+
+def test_uncertainty_adds_up():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BayesianForestClassifier(20, random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.nansum(p * np.log(p), axis=1)
+    assert_allclose(model.predict_uncertainty(X).sum(axis=1), entropy, rtol=1e-9)
+    X, y = load_diabetes(return_X_y=True)
+    model = BayesianForestRegressor(20, random_state=0).fit(X, y)
+    assert_allclose(model.predict_uncertainty(X).sum(axis=1), model.predict(X, return_std=True)[1] ** 2, rtol=1e-9)
+
+
+def test_more_rows_settle_more():
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(4000, 2))
+    y = (random.uniform(size=4000) < 0.2 + 0.6 * (X[:, 0] > 0.5)).astype(int)
+    few = BayesianForestClassifier(20, random_state=0).fit(X[:200], y[:200]).predict_uncertainty(X[:200])
+    many = BayesianForestClassifier(20, random_state=0).fit(X, y).predict_uncertainty(X[:200])
+    assert many[:, 1].mean() < few[:, 1].mean()
+
+
+def test_reading_a_forest():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = BayesianForestClassifier(20, random_state=0).fit(X, y)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.feature_inclusion_.shape == (30,)
+    assert model.feature_inclusion_.max() <= 1
+    assert model.feature_posterior_.sum() == pytest.approx(1)
+    assert 0 < model.stability_ <= 1
+    tree = model.representative_tree_
+    assert isinstance(tree, BayesianTreeClassifier)
+    assert tree.get_n_leaves() == model.get_n_leaves()
+    agreement = np.mean(tree.predict(X) == model.predict(X))
+    assert model.representative_agreement_ == pytest.approx(agreement)
+    text = str(model.explain(X[:1])[0])
+    assert "the 20 trees of the forest together say" in text
+    assert "most look at" in text
+    assert model.apply(X[:4]).shape == (4, 20)
+    paths, start = model.decision_path(X[:4])
+    assert paths.shape == (4, start[-1])
+    weights, parameters = model.posterior_mixture(X[:4])
+    assert_allclose(weights.sum(axis=1), 1)
+    assert parameters.shape == (model.fitted_.forest.node_count, 2)
+
+
+def test_inspection_of_scikit_learn_works():
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+    found = permutation_importance(model, X, y, n_repeats=2, random_state=0)
+    assert found.importances_mean.argmax() in (2, 3)
+    assert partial_dependence(model, X, [2], grid_resolution=5)["average"].shape == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators must be"),
+        ({"bootstrap": True}, "bootstrap must be 'bayesian' or 'resample'; got True"),
+        ({"max_features": "all"}, "max_features must be a share in"),
+        ({"max_features": 9}, "max_features is 9, but X has 4 features"),
+        ({"max_features": 0.0}, "max_features must be"),
+        ({"oob_score": 2}, "oob_score must be"),
+    ],
+)
+def test_bad_parameters(options, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises((TypeError, ValueError), match=message):
+        BayesianForestClassifier(**options).fit(X, y)
+
+
+def test_damaged_files_are_refused():
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(3, random_state=0).fit(X, y)
+    from baytree.estimators import from_document
+    from baytree.persistence import document_of
+    from baytree.persistence._document import _checksum
+
+    for name in ("children_right", "feature", "tree_start", "leaf_statistics", "hyperplane_start"):
+        document = document_of(type(model).__name__, model.get_params(deep=False), model.fitted_)
+        values = document["forest"]["arrays"][name]["values"]
+        values[-1] = -5 if name != "leaf_statistics" else -1e9
+        document["sha256"] = _checksum(document)
+        with pytest.raises(ValueError, match="damaged"):
+            from_document(document)
+
+
+def test_files_are_small(tmp_path):
+    X, y = make_classification(2000, 10, n_informative=6, random_state=0)
+    model = BayesianForestClassifier(random_state=0).fit(X, y)
+    model.save(tmp_path / "forest")
+    theirs = len(pickle.dumps(RandomForestClassifier(100, random_state=0).fit(X, y)))
+    assert (tmp_path / "forest").stat().st_size < theirs / 3
+
+
+def test_forests_are_among_the_estimators():
+    assert {"BayesianForestClassifier", "BayesianForestRegressor"} <= set(ESTIMATORS)
+
+
+def test_plots_of_a_forest():
+    plot = pytest.importorskip("baytree.plot")
+    import matplotlib.pyplot as plt
+
+    X, y = raw_table()
+    model = BayesianForestClassifier(8, random_state=0).fit(X, y > 0)
+    for feature in ("age", "town"):
+        axes = plot.dependence(model, X, feature)
+        assert axes.get_ylabel() == "probability of True"
+    assert plot.uncertainty(model, X).get_ylabel() == "nats"
+    assert plot.dependence(model.representative_tree_, X, "age").get_title() == "Average prediction"
+    three = BayesianForestClassifier(4, random_state=0).fit(X, y)
+    assert plot.dependence(three, X, 0).get_legend() is not None
+    numbers = BayesianForestRegressor(4, random_state=0).fit(X, X["age"])
+    assert plot.uncertainty(numbers, X).get_ylabel() == "variance"
+    with pytest.raises(TypeError, match="uncertainty needs a forest"):
+        plot.uncertainty(model.representative_tree_, X)
+    plt.close("all")
+
+
+def test_a_page_of_a_forest(tmp_path):
+    from baytree import report
+
+    X, y = raw_table()
+    model = BayesianForestClassifier(5, random_state=0).fit(X, y)
+    report.write(model, X, y, tmp_path / "page.html")
+    assert "averaged over 5 trees" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_exports_carry_all_trees():
+    from baytree import export
+
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(4, random_state=0).fit(X, y)
+    names = {}
+    exec(export.to_python(model), names)
+    answers = [names["predict"](row) for row in X[::10].tolist()]
+    found = [[answer[f"probability_{label}"] for label in model.classes_] for answer in answers]
+    assert_allclose(found, model.predict_proba(X[::10]), rtol=1e-12)
+    assert "SELECT" in export.to_sql(model, table="iris").upper()

@@ -117,24 +117,25 @@ struct ForestArrays {
 };
 
 template <Outcome T>
-void bind_forest_of(nb::module_& module) {
-  auto grower = [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
-                   const Settings& settings, const Lookahead& lookahead, const ForestPlan& plan,
-                   const std::optional<Vector<double>>& weight, std::size_t subtree_rows) {
-    check_shapes(columns, settings, outcome.n_rows());
-    require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
-    require(plan.n_features <= columns.columns.size(), "there are not so many features");
-    return ForestGrower<T>(columns, outcome, settings, outcome_prior, lookahead, plan, copy_of(weight), subtree_rows);
-  };
+ForestGrower<T> forest_grower(const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
+                              const Settings& settings, const Lookahead& lookahead, const ForestPlan& plan,
+                              const std::optional<Vector<double>>& weight, std::size_t subtree_rows) {
+  check_shapes(columns, settings, outcome.n_rows());
+  require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
+  require(plan.n_features <= columns.columns.size(), "there are not so many features");
+  return ForestGrower<T>(columns, outcome, settings, outcome_prior, lookahead, plan, copy_of(weight), subtree_rows);
+}
+
+template <Outcome T>
+void bind_grow_forest(nb::module_& module) {
   module.def(
       "grow_forest",
-      [grower](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
-               const Settings& settings, const Lookahead& lookahead, const ForestPlan& plan,
-               const std::optional<Vector<double>>& weight, std::size_t subtree_rows, std::size_t n_threads) {
+      [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings,
+         const Lookahead& lookahead, const ForestPlan& plan, const std::optional<Vector<double>>& weight,
+         std::size_t subtree_rows, std::size_t n_threads) {
         double unit = 1.0;
         ForestArrays all = without_gil([&](Interrupt& interrupt) {
-          ForestGrower<T> forest = grower(columns, outcome, outcome_prior, settings, lookahead, plan, weight,
-                                          subtree_rows);
+          auto forest = forest_grower(columns, outcome, outcome_prior, settings, lookahead, plan, weight, subtree_rows);
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
@@ -152,14 +153,18 @@ void bind_forest_of(nb::module_& module) {
       nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("lookahead"),
       nb::arg("plan"), nb::arg("weight").noconvert().none(), nb::arg("subtree_rows"), nb::arg("n_threads"),
       "Grow the trees of a forest; returns one array per field of their nodes.");
+}
+
+template <Outcome T>
+void bind_forest_weights(nb::module_& module) {
   module.def(
       "forest_weights",
-      [grower](const Columns& columns, const T& outcome, const Settings& settings, const ForestPlan& plan,
-               const std::optional<Vector<double>>& weight, const Vector<std::int64_t>& rows) {
+      [](const Columns& columns, const T& outcome, const Settings& settings, const ForestPlan& plan,
+         const std::optional<Vector<double>>& weight, const Vector<std::int64_t>& rows) {
         for (const std::int64_t row : span_of(rows))
           require(row >= 0 && static_cast<std::size_t>(row) < columns.n_rows, "a row does not exist");
         std::vector<double> all = without_gil([&](Interrupt&) {
-          const ForestGrower<T> forest = grower(columns, outcome, {}, settings, {}, plan, weight, 0);
+          const auto forest = forest_grower(columns, outcome, {}, settings, {}, plan, weight, 0);
           std::vector<double> result;
           for (std::size_t i = 0; i < plan.n_trees; ++i) {
             stop_if_asked();
@@ -173,6 +178,12 @@ void bind_forest_of(nb::module_& module) {
       nb::arg("columns"), nb::arg("outcome"), nb::arg("settings"), nb::arg("plan"),
       nb::arg("weight").noconvert().none(), nb::arg("rows").noconvert(),
       "How often each of some rows counts in each tree, with all that are equal to it.");
+}
+
+template <Outcome T>
+void bind_forest_of(nb::module_& module) {
+  bind_grow_forest<T>(module);
+  bind_forest_weights<T>(module);
 }
 
 }  // namespace baytree::bindings

@@ -60,8 +60,9 @@ inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_
   const auto lower = some.begin() + static_cast<std::ptrdiff_t>(size / 20);
   const auto upper = end - 1 - static_cast<std::ptrdiff_t>(size / 20);
   std::nth_element(some.begin(), lower, end);
+  const double low = *lower;
   std::nth_element(lower, upper, end);
-  const double low = *lower, high = *upper, range = high - low;
+  const double high = *upper, range = high - low;
   if (!(range > 0.0)) return {kMinusInfinity, -kMinusInfinity};
   return {low - range, high + range};
 }

@@ -148,9 +148,10 @@ class ForestRouter {
       parallel_for((table.n_rows + kBlock - 1) / kBlock, n_threads, interrupt,
                    [&](std::size_t task, std::size_t worker) {
                      const std::size_t first = task * kBlock, stop = std::min(table.n_rows, first + kBlock);
-                     if (!rows_are_finite(table, first, stop) && rows_have_infinity(table, first, stop))
-                       no_infinity.store(false, std::memory_order_relaxed);
                      Block& block = blocks[worker];
+                     block.finite = rows_are_finite(table, first, stop);
+                     if (!block.finite && rows_have_infinity(table, first, stop))
+                       no_infinity.store(false, std::memory_order_relaxed);
                      fill(block, table, place, first, stop);
                      for (std::size_t tree = 0; tree < roots_.size(); ++tree)
                        walk(block, stop - first, roots_[tree],

@@ -34,13 +34,15 @@ def coverage(model, X, y):
 def test_intervals_hold_on_new_rows(make, noise):
     model = make().fit(*problem(1500, noise))
     assert model.spread_ != 1.0
-    assert 0.87 < coverage(model, *problem(4000, noise, seed=1)) < 0.93
+    n_new = 4000 if make is BayesianTreeRegressor else 1000  # quantiles of mixtures take their time
+    assert 0.87 < coverage(model, *problem(n_new, noise, seed=1)) < 0.93
 
 
 @pytest.mark.parametrize("make", [BayesianTreeRegressor, TreeSpaceRegressor])
 def test_what_is_known_of_means_stays_as_it_is(make):
     X, y = problem(400, "heavy tails")
     wide, bare = make().fit(X, y), make(calibrate=False).fit(X, y)
+    X, y = X[:100], y[:100]
     assert bare.spread_ == 1.0
     assert_allclose(wide.predict(X), bare.predict(X))
     assert_allclose(wide.posterior(X), bare.posterior(X))

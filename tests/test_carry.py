@@ -108,8 +108,9 @@ def test_a_pickle_from_another_process_arrives(tmp_path):
 
 
 def fitted(name):
-    options = {"max_nodes": 10} if name.startswith("TreeSpace") else {}
-    return ESTIMATORS[name](**options).fit(RAW, Y)
+    options = {"TreeSpace": {"max_nodes": 10}, "BayesianForest": {"n_estimators": 5, "random_state": 0}}
+    own = next((given for kind, given in options.items() if name.startswith(kind)), {})
+    return ESTIMATORS[name](**own).fit(RAW, Y)
 
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own

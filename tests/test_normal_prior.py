@@ -21,7 +21,7 @@ def naive_prior(X, y, weight, parameters):
     total = math.fsum(weight)
     mean = math.fsum(w * value for w, value in zip(weight, y, strict=True)) / total
     variance = math.fsum(w * (value - mean) ** 2 for w, value in zip(weight, y, strict=True)) / total
-    variance = variance or 1.0
+    variance = variance if len(set(y)) > 1 else 1.0
     noise = 0.2
     for _ in range(6):
         settings = oracle_settings(prior_of(noise, mean, variance), parameters | {"prune": False})

@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from playwright.sync_api import sync_playwright
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -53,18 +54,49 @@ def main() -> None:
 
 
 def photograph_page(model, X, y) -> None:
-    """The report in a browser, with a case filled in."""
-    page_file = report.write(model, X, y, Path(tempfile.mkdtemp()) / "report.html", title="Breast cancer")
+    """The report in a browser: a case in the tree, the decision, subgroups, a phone; and a large tree."""
+    folder = Path(tempfile.mkdtemp())
+    page_file = report.write(model, X, y, folder / "report.html", title="Breast cancer", subgroups=["mean radius"])
+    large_file = report.write(*large_model(), folder / "large.html", title="A large tree", folds=2)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1100, "height": 1150})
+        page = browser.new_page(viewport={"width": 1100, "height": 780})
         page.goto(page_file.as_uri())
-        for name, value in (("worst perimeter", "110"), ("worst smoothness", "0.14")):
-            page.get_by_label(name).fill(value)
-        page.get_by_role("button", name="What does the model say?").click()
-        page.locator("#tree").evaluate("element => element.scrollIntoView()")
-        page.screenshot(path=IMAGES / "report.png")
+        photograph(page, "#decision", "report_decision.png")
+        photograph(page, "#subgroups", "report_subgroups.png", height=560)
+        fill_in(page)
+        photograph(page, "#tree", "report.png", height=760)
+        page.goto(large_file.as_uri())
+        photograph(page, "#tree", "report_large.png", height=880)
+        phone = browser.new_page(viewport={"width": 390, "height": 800}, device_scale_factor=2)
+        phone.goto(page_file.as_uri())
+        fill_in(phone)
+        photograph(phone, "#answer", "report_phone.png")
         browser.close()
+
+
+def photograph(page, part, name, height=None) -> None:
+    """What is seen when a part of the page is at the top of the window."""
+    if height is not None:
+        page.set_viewport_size({"width": page.viewport_size["width"], "height": height})
+    page.locator(part).evaluate("element => element.scrollIntoView()")
+    page.screenshot(path=IMAGES / name)
+
+
+def fill_in(page) -> None:
+    """A case."""
+    for name, value in (("worst radius", "17.2"), ("mean concavity", "0.05"), ("mean texture", "21")):
+        page.locator("#fields").get_by_label(name).fill(value)
+    page.get_by_role("button", name="What does the model say?").click()
+
+
+def large_model():
+    """A tree of 500 leaves, and its rows."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.random((60_000, 8)), columns=[f"measurement {i}" for i in range(1, 9)])
+    score = sum(np.floor(5 * table.iloc[:, i]) % 2 * (1.2 - 0.1 * i) + 2 * table.iloc[:, i] for i in range(8))
+    y = np.where(score + random.normal(0, 0.6, len(score)) > np.median(score), "yes", "no")
+    return BayesianTreeClassifier(max_leaf_nodes=500, prune=False).fit(table, y), table, y
 
 
 def draw_gallery() -> None:

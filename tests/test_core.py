@@ -29,7 +29,7 @@ def kinds(*is_categorical):
 def test_columns_keep_the_matrix_whose_values_they_need():
     X = np.arange(40.0).reshape(20, 2)
     before = sys.getrefcount(X)
-    columns = _core.encode(X, kinds(0, 0), 0, False, 1)
+    columns = _core.encode(X, kinds(0, 0), 0, 0, False, 1)
     assert sys.getrefcount(X) > before
     y = X[:, 0] > 20
     del X
@@ -42,7 +42,7 @@ def test_columns_keep_the_matrix_whose_values_they_need():
 def test_columns_keep_the_arrays_of_a_sparse_matrix():
     X = sparse.csc_matrix(np.where(np.arange(60) % 3 > 0, np.arange(60.0), 0.0).reshape(20, 3))
     parts = [X.data.copy(), X.indices.astype(np.int32), X.indptr.astype(np.int64)]
-    columns = _core.encode_sparse(20, *parts, kinds(0, 0, 0), 0, False, 1)
+    columns = _core.encode_sparse(20, *parts, kinds(0, 0, 0), 0, 0, False, 1)
     y = X.toarray()[:, 1] > 30
     del parts
     gc.collect()
@@ -54,7 +54,7 @@ def test_columns_keep_the_arrays_of_a_sparse_matrix():
 def test_the_rows_of_a_sparse_column_must_ascend():
     with pytest.raises(ValueError, match="ascending"):
         _core.encode_sparse(
-            3, np.array([1.0, 2.0]), np.array([2, 0], dtype=np.int32), np.array([0, 2]), kinds(0), 0, False, 1
+            3, np.array([1.0, 2.0]), np.array([2, 0], dtype=np.int32), np.array([0, 2]), kinds(0), 0, 0, False, 1
         )
 
 
@@ -63,7 +63,7 @@ def test_the_arrays_of_a_tree_have_the_types_that_are_promised():
     X = np.stack([rng.normal(size=200), rng.integers(0, 4, 200)], axis=1)
     y = (X[:, 0] > 0) | np.isin(X[:, 1], [1, 2])
     X[rng.random(200) < 0.2, 0] = np.nan
-    found = grow(_core.encode(X, kinds(0, 1), 0, False, 1), y)
+    found = grow(_core.encode(X, kinds(0, 1), 0, 0, False, 1), y)
     promised = {
         np.int64: ["children_left", "children_right", "feature", "category_start", "category", "hyperplane_start"],
         np.uint8: ["kind"],

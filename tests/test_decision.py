@@ -14,7 +14,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, explanations, load
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, engines, explanations, load
 from baytree.export import from_dict, to_dict, to_python, to_sql, to_text
 from tests.documents import signed
 
@@ -58,6 +58,7 @@ def test_everything_says_the_same_decision(decision, tmp_path):
     said = model.predict(X)
     assert [explanation.decision for explanation in model.explain(X[:60])] == said[:60].tolist()
     for explanation in model.explain(X[:60]):
+        assert (decision is None) == (explanation.note == "")
         for change in explanation.changes:
             assert change.decision != explanation.decision
     for label in np.unique(said):
@@ -70,6 +71,10 @@ def test_everything_says_the_same_decision(decision, tmp_path):
 
 
 def test_rules_are_told_in_words():
+    careful = BayesianTreeClassifier(decision=0.3).fit(X, Y)
+    said = "(decided: malignant from a probability of 30 % on, otherwise benign)"
+    assert str(careful.explain(X[:1])[0]).splitlines()[1] == said
+
     def text(decision):
         return BayesianTreeClassifier(decision=decision).fit(X, Y).fitted_.decision.text(("benign", "malignant"))
 
@@ -160,3 +165,14 @@ def test_exports_carry_the_decision(decision):
     space = TreeSpaceClassifier(max_nodes=20, decision=decision).fit(X, Y)
     exec(to_python(space), names)
     assert [names["predict"](row)["prediction"] for row in rows] == space.predict(X[:80]).tolist()
+
+
+def test_tables_in_databases_are_decided_alike():
+    ibis = pytest.importorskip("ibis")
+    table = X.iloc[:, :5].rename(columns=lambda name: name.replace(" ", "_"))
+    model = BayesianTreeClassifier(decision=0.2).fit(table, Y)
+    said = engines.predict(model, ibis.memtable(table.assign(place=range(len(table))))).order_by("place").to_pyarrow()
+    assert said["prediction"].to_pylist() == model.predict(table).tolist()
+    averaging = BayesianTreeClassifier(missing="average").fit(table, Y)
+    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
+        engines.predict(averaging, ibis.memtable(table))

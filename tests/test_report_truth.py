@@ -6,21 +6,24 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import FixedThresholdClassifier, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
 from baytree.cli import main
 from baytree.report._figures import calibration_of, metrics_of
 from baytree.report._held_out import hold_out, read_given, read_subgroups
 from baytree.report._subgroups import subgroups_of
 from baytree.report._thresholds import thresholds_of
 from baytree.table import divided
+from tests.own_outcomes import Mean, Rates, TwoRates
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target_names[DATA.target]
@@ -101,7 +104,7 @@ def test_groups_stay_together(tmp_path):
     customer = np.repeat(np.arange(150), 4)
     table = pd.DataFrame({"customer's own number": customer + RANDOM.random(600) / 10, "noise": RANDOM.random(600)})
     y = np.repeat(RANDOM.random(150) < 0.5, 4)
-    model = BayesianTreeClassifier(prior=0.1, partition_prior=0.9999).fit(table, y)
+    model = BayesianTreeClassifier(prior=0.1, partition_prior=0.9999, prune=False).fit(table, y)
     divided_rows = hold_out(model, read_given(model.fitted_, table, y), None, 5)
     together = hold_out(model, read_given(model.fitted_, table, y, None, customer), None, 5)
     accuracy = [metrics_of(model.fitted_, found)[0].figure.estimate for found in (divided_rows, together)]
@@ -202,8 +205,8 @@ def test_subgroups_have_their_own_figures(tmp_path):
         assert own.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
         for figure in own.figures.values():
             assert figure.low <= figure.estimate <= figure.high
-    page = written(model, X, Y, tmp_path, subgroups=["worst perimeter", "mean area"])
-    assert "of the tree use this column: 0" in page
+    page = written(model, X, Y, tmp_path, subgroups=["worst radius", "mean area"])
+    assert re.search(r"of the tree uses? this column: 0", page)
     assert "No split of the tree uses this column" in page
     assert "The model does not have this column" in written(model, X, Y, tmp_path, subgroups={"sex": sex})
 
@@ -271,3 +274,36 @@ def test_bad_input_is_refused(tmp_path):
         with pytest.raises(error, match=message):
             written(model, X, Y, tmp_path, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def every_kind():
+    """Models of all outcomes and tables of all kinds, each with its rows."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "number": random.random(200),
+            "text": random.choice(list("xyz"), 200),
+            "truth": random.random(200) < 0.5,
+            "missing": np.where(random.random(200) < 0.2, np.nan, random.random(200)),
+        }
+    )
+    counts, kinds, two = random.poisson(3, 200) + 1.0, random.choice(list("uvw"), 200), random.choice(["n", "p"], 200)
+    for own in (Rates(), TwoRates(), Mean()):
+        yield BayesianTreeRegressor(outcome=own), frame, counts
+    for outcome in ("normal", "poisson", "negative_binomial", "exponential"):
+        yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, missing="average"), frame, counts
+    yield TreeSpaceClassifier(max_nodes=30, decision=[[0, 1, 2], [1, 0, 1], [5, 1, 0]]), frame, kinds
+    yield BayesianTreeClassifier(missing="average", partitions="oblique", decision={"u": {"v": 3}}), frame, kinds
+    yield BayesianTreeClassifier(), frame, np.full(200, "only")
+    yield BayesianTreeClassifier(), pl.DataFrame(frame[["number", "text"]].to_dict("list")), pl.Series("t", two)
+    yield BayesianTreeClassifier(), pa.table(frame[["number", "text"]].to_dict("list")), two
+    yield BayesianTreeClassifier(), sparse.random(200, 5, density=0.3, format="csr", random_state=0), two
+    yield BayesianTreeClassifier(), [[0.0], [1.0], [2.0]], [0, 1, 1]
+
+
+@pytest.mark.parametrize(("model", "table", "y"), list(every_kind()), ids=lambda value: type(value).__name__)
+def test_every_kind_of_model_and_table_has_a_page(model, table, y, tmp_path):
+    sides = {"side": np.arange(len(np.asarray(y))) % 2}
+    page = written(model.fit(table, y), table, y, tmp_path, subgroups=sides, folds=3)
+    assert "other rows than those" not in page
+    assert not re.search(r">(nan|inf|None)\b", page)

@@ -30,9 +30,7 @@ void check_sparse(const SparseTable& table) {
   }
 }
 
-}  // namespace
-
-void bind_columns(nb::module_& module) {
+void bind_codes(nb::module_& module) {
   nb::class_<Columns>(module, "Columns", "The columns of a table as integer codes.")
       .def_ro("n_rows", &Columns::n_rows)
       .def_prop_ro("n_columns", [](const Columns& columns) { return columns.columns.size(); })
@@ -50,7 +48,12 @@ void bind_columns(nb::module_& module) {
             return nb::make_tuple(array_of(std::vector<double>(own.lows)), array_of(std::vector<double>(own.highs)));
           },
           nb::arg("column"), "The lowest and the highest value of each quantile bin; empty where there are none.");
+}
 
+}  // namespace
+
+void bind_columns(nb::module_& module) {
+  bind_codes(module);
   module.def(
       "encode",
       [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,

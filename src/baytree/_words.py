@@ -14,8 +14,13 @@ _LARGEST = 1e15  # up to here numbers are written out
 
 
 def number_text(number: float) -> str:
-    """A value or a threshold to read: 59,780; 0.1361; all digits before the point and six in all."""
+    """A value or a threshold to read: 59,780; 1987; 0.1361; all digits before the point and six in all."""
     return _written(number, _DIGITS)
+
+
+def counted(number: float) -> str:
+    """How many: 1,239; weights may make it 12.5."""
+    return _written(number, _DIGITS, grouped_from=1000)
 
 
 def estimate_text(number: float) -> str:
@@ -23,15 +28,20 @@ def estimate_text(number: float) -> str:
     return _written(number, _ESTIMATE_DIGITS) if math.isfinite(number) else "not finite"
 
 
-def _written(number: float, digits: int) -> str:
-    """Digits in groups of three; powers of ten only where a number is tiny or huge."""
+def _written(number: float, digits: int, grouped_from: float = 10_000) -> str:
+    """Digits in groups of three, four alone excepted (years); powers of ten only where a number is tiny or huge."""
     size = abs(number)
     if not math.isfinite(size) or (size != 0 and not 1e-4 <= size < _LARGEST):
         return f"{number:.{digits}g}"
     places = 0 if size == 0 else max(0, digits - 1 - math.floor(math.log10(size)))
-    text = f"{number:,.{places}f}"
+    text = f"{number:{grouping(size, grouped_from)}.{places}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
+
+
+def grouping(size: float, grouped_from: float = 10_000) -> str:
+    """The mark between groups of digits, as a format has it: none below ten thousand."""
+    return "," if size >= grouped_from else ""
 
 
 def percent_text(share: float) -> str:
@@ -52,7 +62,7 @@ def range_text(low: float, high: float, *, share: bool = False) -> str:
 
 def count_text(n: float, one: str, many: str | None = None) -> str:
     """A number of things: 1 row, 48,842 rows."""
-    return f"{number_text(n)} {one if n == 1 else many or one + 's'}"
+    return f"{counted(n)} {one if n == 1 else many or one + 's'}"
 
 
 def listed(names: list[str], most: int) -> str:

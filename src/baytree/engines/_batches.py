@@ -68,6 +68,9 @@ class UncachedParts:
         """Read all again."""
         return _reduced((work(self.work(part)) for part in self.parts), merge)
 
+    def close(self) -> None:
+        """Nothing is kept."""
+
 
 class CachedParts:
     """Parts in files of a temporary folder, which goes when they go; they are mapped into memory, not read."""
@@ -79,8 +82,10 @@ class CachedParts:
             for part in parts:
                 if part.numbers.shape[0] or not self._files:
                     self._files.append(self._write(part, len(self._files)))
-        except OSError as error:
+        except BaseException as error:
             self._folder.cleanup()
+            if not isinstance(error, OSError):
+                raise
             raise OSError(
                 f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make "
                 "room, set TMPDIR to another folder, or pass cache=False."
@@ -103,6 +108,10 @@ class CachedParts:
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """One part after the other."""
         return _reduced((work(part) for part in self), merge)
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._folder.cleanup()
 
 
 def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:

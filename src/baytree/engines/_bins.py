@@ -19,7 +19,7 @@ _SPLITTERS = 4095
 _SAMPLE = 100_000
 _GLANCE = 1000
 _MOST_COLLECTED = 2**22  # values of a column
-_SPLITTERS_AGAIN = 65000  # of a second count
+_SPLITTERS_AGAIN = 60000  # of a second count
 
 
 def splitters_of(values: FloatArray) -> FloatArray:
@@ -57,17 +57,29 @@ class Counted:
         n, upto = int(self.counts.sum()), np.cumsum(self.counts)
         return np.asarray(_ended(upto, n, max_bins) > _ended(upto - self.counts, n, max_bins))
 
+    @property
+    def has_one_value(self) -> BoolArray:
+        """Which of the intervals hold one value, however often."""
+        return np.append(self.lows[:-1] == self.splitters, False)
+
+    def is_collected(self, max_bins: int) -> BoolArray:
+        """Which of the intervals must be looked into."""
+        return self.holds_end(max_bins) & ~self.has_one_value
+
     def is_fine(self, max_bins: int) -> bool:
         """Whether what is to be collected fits into memory."""
-        return self.distinct is not None or int(self.counts[self.holds_end(max_bins)].sum()) <= _MOST_COLLECTED
+        return self.distinct is not None or int(self.counts[self.is_collected(max_bins)].sum()) <= _MOST_COLLECTED
 
     def finer_splitters(self, max_bins: int) -> FloatArray:
-        """Splitters that divide the intervals which hold the ends of bins."""
-        held = np.flatnonzero(self.holds_end(max_bins))
+        """Splitters that divide the intervals which must be looked into; each stays within its old bounds."""
+        wide = np.flatnonzero(self.is_collected(max_bins))
         edges = np.append(self.splitters, np.finfo(np.float64).max)
-        a_piece = max(2, _SPLITTERS_AGAIN // max(len(held), 1))
-        pieces = [_between(self.lows[i], edges[i], a_piece) for i in held if self.lows[i] < edges[i]]
-        return np.unique(np.concatenate([edges[held][:-1], *pieces]))[:_SPLITTERS_AGAIN]
+        held = np.flatnonzero(self.holds_end(max_bins))
+        before = edges[held[held > 0] - 1]
+        held_edges = edges[held[held < len(self.splitters)]]
+        a_piece = max(2, _SPLITTERS_AGAIN // max(len(wide), 1))
+        pieces = [_between(self.lows[i], edges[i], a_piece) for i in wide]
+        return np.unique(np.concatenate([held_edges, before, *pieces]))
 
 
 def _few(values: FloatArray, max_bins: int) -> FloatArray | None:
@@ -107,7 +119,7 @@ def _ended(rank: IntArray, n: int, max_bins: int) -> IntArray:
 def collect(values: FloatArray, counted: Counted, max_bins: int) -> FloatArray:
     """The values in the intervals that hold the ends of bins."""
     codes = np.asarray(_core.codes_of(np.ascontiguousarray(values), np.append(counted.splitters, np.inf)))
-    wanted = np.append(counted.holds_end(max_bins), False)  # behind the last: missing
+    wanted = np.append(counted.is_collected(max_bins), False)  # behind the last: missing
     return values[wanted[codes]] + 0.0
 
 
@@ -119,15 +131,19 @@ def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, ha
     n, before = int(counted.counts.sum()), np.cumsum(counted.counts) - counted.counts
     collected = np.sort(collected)
     codes = np.asarray(_core.codes_of(collected, np.append(counted.splitters, np.inf)))
+    holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
     lows, highs, wants_low = [], [], True
     for i in np.flatnonzero(counted.counts):
         if wants_low:
             lows.append(counted.lows[i])
             wants_low = False
-        own = collected[np.searchsorted(codes, i, "left") : np.searchsorted(codes, i, "right")]
-        if not len(own):
+        if not holds_end[i]:
             continue
-        value, count = np.unique(own, return_counts=True)
+        if one_value[i]:
+            value, count = counted.lows[i : i + 1], counted.counts[i : i + 1]
+        else:
+            own = collected[np.searchsorted(codes, i, "left") : np.searchsorted(codes, i, "right")]
+            value, count = np.unique(own, return_counts=True)
         upto = before[i] + np.cumsum(count)
         is_end = _ended(upto, n, max_bins) > _ended(upto - count, n, max_bins)
         for place in np.flatnonzero(is_end):

@@ -61,6 +61,10 @@ class DaskEncoded:
             raise ValueError("The table has no rows.")
         return found
 
+    def close(self) -> None:
+        """The workers forget what nobody holds."""
+        self.parts = []
+
 
 def _on_part(frame: Any, names: Names, work: Callable[[Part], T]) -> T:
     return work(split_frame(frame, names))

@@ -50,9 +50,11 @@ def fit(
     """
     names = Names(target, weight, exposure, event)
     tell = Progress() if verbose else None
+    asked = as_source(source, names, cache=cache)
     try:
-        return fit_elsewhere(model, as_source(source, names, cache=cache), tell)  # type: ignore[type-var]
+        return fit_elsewhere(model, asked, tell)  # type: ignore[type-var]
     finally:
+        asked.close()
         if tell is not None:
             tell.close()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sums
+from ..growth import ColumnBins, Routes, Sample, Sums
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import Counted, bins_of
@@ -27,6 +27,7 @@ from ._parts import (
     first_splitters,
     left_out,
     look,
+    sample_of,
     sums_of,
     totals_of,
 )
@@ -40,6 +41,9 @@ class EncodedParts(Protocol):
 
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """Do some work on each part, and merge what it gives."""
+
+    def close(self) -> None:
+        """Keep them no longer."""
 
 
 class Parts(Protocol):
@@ -121,6 +125,16 @@ class PartSource:
         work = partial(factors_of, asked=_known(self.asked), routes=routes, outcome=outcome, plan=_known(self.plan))
         return _known(self.encoded).reduce(work, _added)
 
+    def sample(self, shares: int) -> Sample:
+        """The same."""
+        return _known(self.encoded).reduce(partial(sample_of, shares=shares), _joined)
+
+    def close(self) -> None:
+        """Give up what was kept."""
+        if self.encoded is not None:
+            self.encoded.close()
+            self.encoded = None
+
 
 def _column_bins(counted: Counted | None, values: Any, max_bins: int, has_missing: bool) -> ColumnBins:
     if counted is None:  # categories
@@ -145,6 +159,10 @@ def _collected(one: Collected, other: Collected, max_bins: int) -> Collected:
 
 def _added(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
+
+
+def _joined(one: Sample, other: Sample) -> Sample:
+    return one + other
 
 
 def _plus(one: Sums, other: Sums) -> Sums:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sums
+from ..growth import ColumnBins, Routes, Sample, Sums
 from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, splitters_of
@@ -72,6 +72,8 @@ class Part:
 
 def split_frame(frame: Any, names: Names) -> Part:
     """Features and target of a frame."""
+    if type(frame).__name__ == "RecordBatch":
+        frame = _table_of_batch(frame)
     frame = nw.from_native(frame, eager_only=True)
     names.check(frame.columns)
 
@@ -80,6 +82,13 @@ def split_frame(frame: Any, names: Names) -> Part:
 
     extras = {name: column(own) for name, own in names.extras.items()}
     return Part(frame.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
+
+
+def _table_of_batch(batch: Any) -> Any:
+    """A record batch of pyarrow as a table."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.Table.from_batches([batch])
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,8 @@ def look(
     if len(part) == 0:
         return None
     rows, schema = Schema.learn(as_table(part.X), categorical_features, part.names)
+    if schema.n_features != len(splitters):
+        raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
     target, counts = plan.look(part.y, part.weight, part.extras)
     schema.refuse_infinity(rows)
     rows = rows if counts is None else Rows(rows.matrix[counts])
@@ -278,6 +289,11 @@ def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, pl
             for i, own in enumerate(sums.tolist()):
                 result[i] += own << (power + more)
     return result
+
+
+def sample_of(part: Encoded, shares: int) -> Sample:
+    """Some rows of a part."""
+    return Sample(part.codes, part.numbers, part.weight).chosen(shares)
 
 
 def totals_of(part: Encoded, family: Family) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..estimators import Model, estimator_of, fitted_tree_of
+from ..estimators import Model, fitted_tree_of, read_rows
 from ..fitted import FittedTree
 from ._batches import read_dataset
 from ._kinds import SourceKind, kind_of
@@ -38,7 +38,7 @@ def predict(model: Model, source: Any) -> Any:
         from ._sql_predict import predict_table  # noqa: PLC0415
 
         return predict_table(fitted_tree_of(model), source)
-    work = partial(_predict_frame, estimator_of(model))
+    work = partial(_predict_frame, fitted_tree_of(model))
     if kind is SourceKind.FRAME:
         return work(source)
     if kind is SourceKind.DASK:
@@ -66,21 +66,25 @@ def work_meta(fitted: FittedTree, source: Any) -> Any:
     )
 
 
-def _predict_frame(model: Any, frame: Any) -> Any:
+def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
     table = nw.from_native(frame, eager_only=True)
-    fitted = fitted_tree_of(model)
     names = fitted.schema.names
     features = table.to_native() if names is None else table.select(list(names)).to_native()
-    n_classes = 0 if fitted.classes is None else len(fitted.classes)
-    if len(table) == 0:
-        label = np.zeros(0) if fitted.classes is None else fitted.classes[:0]
-        found = {"prediction": label} | {f"probability_{i}": np.zeros(0) for i in range(n_classes)}
-    else:
-        found = {"prediction": model.predict(features)}
-        probabilities = model.predict_proba(features) if n_classes else np.zeros((0, 0))
-        found |= {f"probability_{i}": probabilities[:, i] for i in range(n_classes)}
+    found = _predictions(fitted, features) if len(table) else dict.fromkeys(column_names(fitted), np.zeros(0))
+    if fitted.classes is not None and not len(table):
+        found["prediction"] = fitted.classes[:0]
     backend = nw.get_native_namespace(table)
     series = [nw.new_series(name, values, backend=backend) for name, values in found.items()]
     if table.implementation.is_pandas_like():
         return frame.assign(**found)
     return table.with_columns(*series).to_native()
+
+
+def _predictions(fitted: FittedTree, features: Any) -> dict[str, Any]:
+    """The new columns of a frame that has rows."""
+    rows = read_rows(fitted, features)
+    mean = fitted.mean(rows)
+    if fitted.classes is None:
+        return {"prediction": mean[:, 0]}
+    decided = fitted.classes[fitted.class_codes(rows)]
+    return {"prediction": decided} | {f"probability_{i}": mean[:, i] for i in range(len(fitted.classes))}

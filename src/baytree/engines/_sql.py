@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 from functools import reduce
+from operator import add
 from typing import Any
 
 import ibis
@@ -16,7 +17,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sums
+from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
 from ..outcomes import Family, Outcome, Target
 from ..table import Column, Kind, PartSchema, Schema
 from ._parts import Names, left_out
@@ -207,6 +208,19 @@ class SqlSource:
             )
 
         return below(0)
+
+    def sample(self, shares: int) -> Sample:
+        """Some thousand rows at most, as codes and whole numbers."""
+        codes = [self.coded[f"c{i}"].cast("int64") for i in range(len(self.columns))]
+        numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
+        mark = reduce(add, [(own + 1) * column_factor(i) for i, own in enumerate(codes)])
+        mark = reduce(add, [own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(numbers)], mark)
+        for times in TIMES:
+            mark = mark % MODULUS * times
+        found = fetch(self.coded.filter(mark % MODULUS % shares == 0))
+        arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+        chosen = np.stack([arrays[f"c{i}"] for i in range(len(codes))])
+        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(len(numbers))], axis=1), arrays.get("w"))
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
         """By node, count, exposure and weight, as far as they differ."""

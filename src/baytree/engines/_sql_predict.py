@@ -11,7 +11,7 @@ from .._typing import AnyArray
 from ..fitted import FittedTree
 from ..table import Kind
 from ..tree import CategorySet, Threshold
-from ._sql_whole import as_number, is_missing
+from ._sql_whole import as_number, is_missing, real
 
 
 def predict_table(fitted: FittedTree, table: Any) -> Any:
@@ -22,6 +22,8 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
     absent = [names[i] for i in fitted.used_features if names[i] not in table.columns]
     if absent:
         raise ValueError(f"The table lacks the column {absent[0]!r}, which the tree uses.")
+    if fitted.missing == "average":
+        raise ValueError("missing='average' is more than one leaf a row: use baytree.export.to_ibis, which carries it.")
     leaf = _below(fitted, table, 0)
     with_leaf = table.mutate(baytree_leaf=leaf)
     leaves = np.flatnonzero(fitted.tree.is_leaf)
@@ -29,7 +31,7 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
     if fitted.classes is None:
         found = {"prediction": _looked_up(with_leaf, leaves, value[leaves, 0])}
     else:
-        labels = fitted.classes[np.argmax(fitted.tree.posterior[leaves], axis=1)]
+        labels = fitted.classes[fitted.node_codes[leaves]]
         found = {"prediction": _looked_up(with_leaf, leaves, labels)}
         found |= {
             f"probability_{i}": _looked_up(with_leaf, leaves, value[leaves, i]) for i in range(len(fitted.classes))
@@ -39,9 +41,9 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
 
 def _looked_up(table: Any, leaves: AnyArray, values: AnyArray) -> Any:
     """What a leaf predicts."""
-    pairs = list(zip(leaves.tolist(), values.tolist(), strict=True))
-    found = table.baytree_leaf.cases(*pairs[:-1], else_=pairs[-1][1]) if len(pairs) > 1 else ibis.literal(pairs[0][1])
-    return found.cast("float64") if values.dtype.kind == "f" else found
+    said = [real(value) if values.dtype.kind == "f" else ibis.literal(value) for value in values.tolist()]
+    pairs = list(zip(leaves.tolist(), said, strict=True))
+    return table.baytree_leaf.cases(*pairs[:-1], else_=said[-1]) if len(pairs) > 1 else said[0]
 
 
 def _below(fitted: FittedTree, table: Any, node: int) -> Any:
@@ -64,12 +66,13 @@ def _goes_left(fitted: FittedTree, table: Any, node: int) -> Any:
     value = own if own.type().is_string() else as_number(own)
     if isinstance(split, CategorySet):
         chosen = split.right if split.unseen_left else split.left
-        inside = value.isin([labels[i] for i in chosen]) if chosen else ibis.literal(False)
+        known = [labels[i] if isinstance(labels[i], str) else real(labels[i]) for i in chosen]
+        inside = value.isin(known) if known else ibis.literal(False)
         return ibis.ifelse(gone, split.missing_left, ~inside if split.unseen_left else inside)
     if column.kind is Kind.ORDERED:
         place = value.cases(*((label, i) for i, label in enumerate(labels)), else_=-1)
         gone, value = gone | (place < 0), place.cast("float64")
     if isinstance(split, Threshold):
-        below = value <= ibis.literal(float(split.threshold), "float64")
+        below = value <= real(split.threshold)
         return ibis.ifelse(gone, split.missing_left, below)
     return ~gone

@@ -27,6 +27,11 @@ class Digits:
     power: int = 0
 
 
+def real(value: float) -> Any:
+    """A number as text, which all databases round to the nearest float64; not all do that with decimals."""
+    return ibis.literal(repr(float(value))).cast("float64")
+
+
 def as_number(column: Any) -> Any:
     """A column as float64; truth values are 1 and 0."""
     return (column.ifelse(1, 0) if column.type().is_boolean() else column).cast("float64")
@@ -49,7 +54,8 @@ def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
         value = column if column.type().is_string() else as_number(column)
         if not labels:
             return missing
-        return value.cases(*((label, i) for i, label in enumerate(labels)), else_=len(labels)).cast("int32")
+        known = (label if isinstance(label, str) else real(label) for label in labels)
+        return value.cases(*((label, i) for i, label in enumerate(known)), else_=len(labels)).cast("int32")
     return ibis.ifelse(is_missing(column), missing, _search(as_number(column), bins.highs, 0, len(bins.highs)))
 
 
@@ -58,13 +64,13 @@ def _search(value: Any, highs: AnyArray, first: int, stop: int) -> Any:
     if stop - first <= 1:
         return ibis.literal(first, "int32")
     middle = (first + stop) // 2
-    below = value <= ibis.literal(float(highs[middle - 1]), "float64")
+    below = value <= real(highs[middle - 1])
     return ibis.ifelse(below, _search(value, highs, first, middle), _search(value, highs, middle, stop))
 
 
 def on_grid(value: Any, grid: Grid) -> Any:
     """The number of the grid's point nearest to a value."""
-    point = (as_number(value) / ibis.literal(grid.unit, "float64") + 0.5).floor().cast("int64") - grid.base
+    point = (as_number(value) / real(grid.unit) + 0.5).floor().cast("int64") - grid.base
     return ibis.greatest(point, 1) if grid.positive else point
 
 
@@ -79,7 +85,7 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
         numbers = [_classes(target, plan.classes)]
         if plan.by_class is not None:
             pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
-            own = target.cases(*pairs, else_=1.0).cast("float64")
+            own = target.cases(*((label, real(of)) for label, of in pairs), else_=real(1.0))
             weight = own if weight is None else own * weight
     elif grids.y is not None and not family.outcome.from_zero:
         numbers = [on_grid(target, grids.y)]

@@ -15,7 +15,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..fitted import FittedSpace, FittedTree, real_outcome
 from ..growth import some_folds_of
-from ..outcomes import RealOutcome
+from ..outcomes import Outcome, RealOutcome
 from ._data import TrainingData
 
 _FOLDS = 10
@@ -27,6 +27,11 @@ _STEPS = 14  # of the bisection: the factor is then right to a thousandth
 
 AnyFitted = TypeVar("AnyFitted", FittedTree, FittedSpace)
 Coverage = Callable[[RealOutcome], BoolArray]
+
+
+def has_spread(outcome: Outcome) -> bool:
+    """Whether the width of an outcome's predictive distribution is free."""
+    return isinstance(outcome, RealOutcome) and outcome.has_spread
 
 
 def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingData], AnyFitted]) -> AnyFitted:

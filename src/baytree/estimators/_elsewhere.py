@@ -11,11 +11,13 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_labels, unchanged_on_error
 from ..fitted import FittedTree
-from ..growth import ColumnBins, Elsewhere, Growth, SumSource, Tell, put_in_order
+from ..growth import ColumnBins, Elsewhere, Growth, Sample, SumSource, Tell, n_shares, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
 from ..table import PartSchema
 from ._base import read_missing
+from ._calibrate import calibrate, has_spread
 from ._fitted_on import facts
+from ._sampled import data_of_sample
 from ._targets import ClassReader, TargetReader, class_codes, without_weight_zero
 from ._tree import SingleTree
 
@@ -78,6 +80,12 @@ class Source(SumSource, Protocol):
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """`Outcome.totals_of` all rows; from here on the rows are whole numbers of this plan."""
+
+    def sample(self, shares: int) -> Sample:
+        """The rows whose marks are in the first of so many shares."""
+
+    def close(self) -> None:
+        """Give up what was kept for the fit."""
 
 
 def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) -> Estimator:
@@ -150,13 +158,15 @@ def _grow(
     outcome = family.settle(family.outcome.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
     grown = put_in_order(rows.grow(outcome, growth, tell), growth.monotonic)
     tree = grown.most_probable_pruning() if model.prune else grown
+    fitted = FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown)
+    if plan.reader.calibrates() and has_spread(outcome):
+        sample = data_of_sample(source.sample(n_shares(extent.n_rows)), bins, schema, grids, plan.classes)
+        fitted = calibrate(
+            fitted, sample, lambda part: model._grow(part.encoded(growth), outcome, growth, calibrated=False)
+        )
     about = facts((extent.n_rows, len(bins)), extent.weight, _fingerprint(bins, totals))
-    return FittedTree(
-        tree,
-        outcome,
-        schema,
-        plan.classes,
-        unpruned=None if tree is grown else grown,
+    return replace(
+        fitted,
         fitted_on=about,
         decision=plan.reader.read_decision(plan.classes),
         missing=read_missing(model.missing),

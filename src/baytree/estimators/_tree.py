@@ -17,9 +17,10 @@ from ..outcomes import Outcome
 from ..table import Rows
 from ..tree import Tree
 from ._base import Estimator
-from ._calibrate import calibrate
+from ._calibrate import calibrate, has_spread
 from ._data import EncodedData
 from ._fitted_on import fitted_on
+from ._sampled import sampled_rows
 from ._targets import TargetReader
 
 
@@ -45,7 +46,10 @@ class SingleTree(Estimator):
             return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
 
         fitted = grow(data)
-        return calibrate(fitted, data, lambda part: grow(part.encoded(growth))) if calibrated else fitted
+        if not calibrated:
+            return fitted
+        sample = sampled_rows(data, outcome) if has_spread(outcome) else data
+        return calibrate(fitted, sample, lambda part: grow(part.encoded(growth)))
 
     def _add(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """Add rows to the posteriors."""

@@ -18,6 +18,8 @@ from ._conditions import demand_text
 from ._counterfactual import Allowed, Counterfactuals
 from ._explanation import Explanation, PrunedSplit, Step
 
+_BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an average, the path its largest part)"
+
 
 def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) -> list[Explanation]:
     """Explain each row of a table that was read whole: by the tree to read, with a note of what all trees say."""
@@ -52,12 +54,13 @@ def _explain_by_tree(fitted: FittedTree, rows: Rows, allowed: Allowed, n_threads
         for leaf, summary in zip(found.tolist(), fitted.summaries(found), strict=True)
     }
     splits = {node: tree.split(node) for leaf in found for node in tree.path(leaf)[:-1]}
+    rule = "" if fitted.decision.is_most_probable else f"(decided: {fitted.decision.text(fitted.class_names)})"
     explanations = []
     values = (row for part in rows.dense_parts() for row in part)
     for row, leaf in zip(values, leaves.tolist(), strict=True):
         steps = tuple(_step(fitted, splits[node], node, child, row) for node, child in pairwise(tree.path(leaf)))
         changes = counterfactuals.of(row, leaf)
-        explanations.append(Explanation(steps=steps, changes=changes, **leaf_part[leaf]))
+        explanations.append(Explanation(steps=steps, changes=changes, note=rule, **leaf_part[leaf]))
     return _averaged(fitted, rows, explanations, n_threads)
 
 
@@ -88,7 +91,7 @@ def _averaged(fitted: FittedTree, rows: Rows, found: list[Explanation], n_thread
             changes=found[i].changes if says[k] == found[i].decision else (),
             estimate=dict(zip(names, mean[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note="(a value that was never seen goes both ways: the answer is an average, the path its largest part)",
+            note=" ".join(filter(None, (found[i].note, _BOTH_WAYS))),
         )
     return found
 

@@ -113,18 +113,18 @@ class Explanation:
 
     def _headline(self) -> str:
         """The class; of a number the estimate with its interval first."""
-        if "mean" not in self.estimate or "outcome" not in self.estimate:
+        if self.decision in self.estimate:
             return self.decision
         return f"{summary_text('predicted', self.estimate['outcome'], *self.interval['outcome'])}; {self.decision}"
 
     def reasons(self) -> list[str]:
         """The path, one line for each feature."""
         lines = []
-        for i, step in enumerate(self.steps):
+        for step in self.steps:
             own = [other for other in self.steps if other.feature == step.feature]
             if step.feature not in self.conditions or len(own) == 1:
                 lines.append(str(step))
-            elif self.steps.index(own[0]) == i:
+            elif own[0] is step:
                 weakest = min(own, key=lambda other: other.log_odds)
                 unseen = min(own, key=lambda other: other.seen)
                 told = unseen.says(self.conditions[step.feature])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import estimate_text, number_text, odds_text
+from .._words import estimate_text, grouping, number_text, odds_text
 from ..estimators import Model, fitted_tree_of
 from ..fitted import FittedTree
 from ..tree import LEAF
@@ -65,8 +65,8 @@ def _threshold(value: float, decimals: int) -> str:
     """Digits behind the point, or as many in all where those would not tell much of a small or large number."""
     is_small, is_large = abs(value) < 10.0 ** (1 - decimals), abs(value) >= 1e7
     if value != 0 and (is_small or is_large):
-        return f"{value:,.{decimals + 1}g}"
-    text = f"{value:,.{decimals}f}"
+        return f"{value:{grouping(abs(value))}.{decimals + 1}g}"
+    text = f"{value:{grouping(abs(value))}.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from .. import _core
 from .._typing import BoolArray
 from ..table import Rows
+from ._elsewhere import ColumnBins
 from ._settings import Growth
 
 
@@ -26,6 +27,20 @@ def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Colu
         X = X.copy()  # the caller's stays as it is
         X.sum_duplicates()
     return _core.encode_sparse(X.shape[0], X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), *how)
+
+
+def bins_of_columns(columns: _core.Columns, rows: Rows) -> tuple[ColumnBins, ...]:
+    """The bins of encoded columns; of one of categories the positions that occur."""
+    result = []
+    for f in range(columns.n_columns):
+        own = np.asarray(rows.matrix[:, [f]].todense() if sparse.issparse(rows.matrix) else rows.matrix[:, f]).ravel()
+        missing = bool(np.isnan(own).any())
+        lows, highs = (np.asarray(values) for values in columns.bins(f))
+        if len(lows) == 0:
+            lows = highs = np.unique(own[~np.isnan(own)])
+        n_bins = len(lows) - (missing and len(lows) > 0 and bool(np.isnan(lows[-1])))
+        result.append(ColumnBins(lows[:n_bins], highs[:n_bins], missing))
+    return tuple(result)
 
 
 def _without(X: Any, left_out: BoolArray) -> Any:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._typing import FloatArray
 from .._validation import check_integer
-from .._words import number_text
+from .._words import counted
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share
 from ._canvas import axes_of
@@ -71,7 +71,7 @@ def _draw(ax: Axes, counts: FloatArray, names: list[str]) -> None:
     small = len(names) > _FEW
     for i, j in np.ndindex(*counts.shape):
         own = share(float(counts[i, j]), float(totals[i] - counts[i, j]))
-        text = number_text(float(counts[i, j]))
+        text = counted(float(counts[i, j]))
         if not small and own.is_known:
             text += f"\n{own.text()}\n({own.interval()})"
         colour = "white" if shares[i, j] > 0.75 else "black"

@@ -38,6 +38,7 @@ def contents_of(
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": None if fitted.classes is None else list(fitted.class_names),
         "missing": fitted.missing,
+        "isWhole": isinstance(fitted, FittedTree | FittedSpace),  # else the page knows the tree to read alone
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
         "subgroups": [None if own.thresholds is None else _thresholds(own.thresholds) for own in subgroups],

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from .._typing import FloatArray
-from .._words import estimate_text, number_text, percent_text
+from .._words import counted, estimate_text, percent_text
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
@@ -30,8 +30,8 @@ def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Threshold
     own = percent_text(float(thresholds.at[thresholds.own]))
     slider = element(
         "div",
-        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from a probability of '
-        f'<output id="threshold-text" for="threshold">{own}</output> on</label>'
+        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
+        f'<output id="threshold-text" for="threshold">{own}</output></label>'
         f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" value="{thresholds.own}">'
         f'<button type="button" id="threshold-own">Back to the model\'s {own}</button>',
         class_="slider screen",
@@ -60,15 +60,15 @@ def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
     tp, fp = (float(counts[thresholds.own]) for counts in (thresholds.true_positives, thresholds.false_positives))
     fn, tn = thresholds.positives - tp, thresholds.negatives - fp
     rows = [
-        (first, _count("tn", tn), _count("fp", fp, wrong=True), number_text(thresholds.negatives)),
-        (second, _count("fn", fn, wrong=True), _count("tp", tp), number_text(thresholds.positives)),
+        (first, _count("tn", tn), _count("fp", fp, wrong=True), counted(thresholds.negatives)),
+        (second, _count("fn", fn, wrong=True), _count("tp", tp), counted(thresholds.positives)),
     ]
     header = ["true class", f"decided {first}", f"decided {second}", "rows"]
     return table(header, rows, (1, 2, 3), label="confusion matrix")
 
 
 def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
-    return Cell(number_text(n), id=name, class_="number wrong" if wrong else "number right")
+    return Cell(counted(n), id=name, class_="number wrong" if wrong else "number right")
 
 
 def _costs(fitted: Fitted, held_out: HeldOut) -> str:
@@ -159,7 +159,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
     np.add.at(counts, (true, codes), held_out.weight)
     right = np.diag(counts)
     by_class = [
-        (names[i], number_text(counts[i].sum()), found.text(), found.interval(), taken.text(), taken.interval())
+        (names[i], counted(counts[i].sum()), found.text(), found.interval(), taken.text(), taken.interval())
         for i in range(len(names))
         for found, taken in [
             (share(right[i], counts[i].sum() - right[i]), share(right[i], counts[:, i].sum() - right[i]))
@@ -172,7 +172,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
             (
                 name,
                 *(
-                    Cell(number_text(n), class_="number right" if i == j else "number wrong" if n else "number")
+                    Cell(counted(n), class_="number right" if i == j else "number wrong" if n else "number")
                     for j, n in enumerate(counts[i])
                 ),
             )
@@ -193,7 +193,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
     wrong = counts - np.diag(right)
     order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_ERRORS]
     errors = [
-        (names[i], names[j], number_text(wrong[i, j]), figure.text(), figure.interval())
+        (names[i], names[j], counted(wrong[i, j]), figure.text(), figure.interval())
         for i, j in (divmod(int(place), len(names)) for place in order)
         if wrong[i, j] > 0
         for figure in [share(wrong[i, j], counts[i].sum() - wrong[i, j])]

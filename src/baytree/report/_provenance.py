@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from .._words import count_text, estimate_text, listed, number_text, shortened
+from .._words import count_text, counted, estimate_text, listed, number_text, shortened
 from ..estimators import Estimator
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
@@ -56,7 +56,7 @@ def of_the_model(fitted: Fitted) -> str:
 
 
 def _size(facts: FittedOn) -> str:
-    weight = "" if facts.weight == facts.n_rows else f" of weight {number_text(facts.weight)} in all"
+    weight = "" if facts.weight == facts.n_rows else f" of weight {counted(facts.weight)} in all"
     return f"{count_text(facts.n_rows, 'row')}{weight}"
 
 
@@ -94,8 +94,8 @@ def provenance_part(
     """Where the model comes from."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    grown, known = fitted.modal.tree, fitted.fitted_on
-    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else grown.log_evidence()
+    grown, known, unpruned = fitted.modal.tree, fitted.fitted_on, fitted.modal.unpruned
+    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else fitted.modal.grown.log_evidence()
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),
@@ -106,9 +106,10 @@ def provenance_part(
         ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
         ("measured on", measured),
         ("rows by class", _class_counts(fitted, given)) if fitted.classes is not None else None,
-        ("prior", listed(prior, 12)),
+        ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
         ("decides for", fitted.decision.text(fitted.class_names)) if fitted.classes is not None else None,
+        ("pruned", f"from {count_text(unpruned.n_leaves, 'leaf', 'leaves')}") if unpruned is not None else None,
         ("log posterior of the tree", estimate_text(grown.log_posterior())),
         ("log evidence", estimate_text(float(evidence))),
         ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),

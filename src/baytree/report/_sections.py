@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._words import count_text, estimate_text, number_text, odds_text, percent_text, range_text
+from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
 from ..fitted import Fitted, FittedSpace, FittedTree
 from ..tree import SplitKind
@@ -59,7 +59,7 @@ def _calibration(fitted: Fitted, held_out: HeldOut) -> list[str]:
     bins = calibration_of(fitted, held_out)
     share = fitted.classes is not None
     text = percent_text if share else estimate_text
-    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), number_text(b.n)] for b in bins]
+    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), counted(b.n)] for b in bins]
     finite = all(math.isfinite(n) for b in bins for n in (b.predicted, b.observed.low, b.observed.high))
     chart = calibration_chart(bins, said, seen) if finite else paragraph("Some intervals have no end: no picture.")
     figures = table([said, seen, "90 % interval", "rows"], lines, range(4), class_="stack")
@@ -165,7 +165,8 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
     if isinstance(fitted, FittedTree):
-        points.append("The tree was grown step by step; another tree may be more probable as a whole.")
+        pruned = "" if fitted.unpruned is None else ", then reduced to its most probable pruning"
+        points.append(f"The tree was grown step by step{pruned}; another tree may be more probable as a whole.")
     items = "".join(element("li", escape(point)) for point in points)
     return section("limits", "Known limits", element("ul", items))
 
@@ -205,7 +206,7 @@ def rules_part(fitted: FittedTree) -> str:
         (
             str(rule.leaf),
             " and ".join(rule.conditions) or "always",
-            number_text(rule.n),
+            counted(rule.n),
             *_said(rule, decisions.name(rule.leaf), told, is_class=fitted.classes is not None),
         )
         for rule in rules[:_MOST_LINES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from .._words import count_text, number_text, percent_text
+from .._words import count_text, counted, percent_text
 from ..figures import Figure
 from ..fitted import FittedTree
 from ._charts import dot
@@ -57,7 +57,7 @@ def _table(fitted: FittedTree, column: str, subgroups: list[Subgroup], place: in
     rows = [
         (
             own.name,
-            number_text(own.n),
+            counted(own.n),
             *(_cell(own.figures[key], ends[key], f"group-{place + i}-{key}") for key in titles),
         )
         for i, own in enumerate(subgroups)

@@ -262,7 +262,7 @@ def _tree_part(fitted: FittedTree) -> str:
 
 
 def _case_part(fitted: Fitted) -> str:
-    other = "" if fitted.missing == "average" else " Where training rows never lacked it, that goes to the larger side."
+    other = "" if fitted.missing == "average" else " What training rows never lacked goes to the larger side."
     return section(
         "case",
         "Try a case",

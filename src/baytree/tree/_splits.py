@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from .._typing import FloatArray
-from .._words import number_text
+from .._words import grouping, number_text
 from ..table import Kind, Schema
 
 _LARGEST = math.nextafter(math.inf, 0.0)
@@ -190,7 +190,7 @@ class Hyperplane:
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
         """``<= 3``; the threshold has been rounded as far as it can be."""
-        return f"{'<=' if left else '>'} {self.threshold:,.15g}"
+        return f"{'<=' if left else '>'} {self.threshold:{grouping(abs(self.threshold))}.15g}"
 
     def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:
         """The split as a question, and whether a yes goes left."""

@@ -63,7 +63,7 @@ function estimateRows(row, ends, leaf) {  // name, number to compare, text and i
   if (model.classes) {
     const order = value.map((_, i) => i).sort((a, b) => two ? b - a : value[b] - value[a]);
     return order.map((i, place) => {
-      const interval = place < 6 ? (alone ? classInterval(leaf, i) : classMixtureInterval(ends, i)) : null;
+      const interval = alone ? classInterval(leaf, i) : place < 12 ? classMixtureInterval(ends, i) : null;
       return [model.classes[i], i, value[i], percentText(value[i]), interval ? percentRange(interval) : "–"];
     });
   }
@@ -96,11 +96,11 @@ function answer() {
   const warning = unseen.length ? [make("p", { class: "error", id: "unseen" }, `${unseen.map((feature) =>
     `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row was like that where the tree asks. ` +
     (model.missing === "average" ? "Such values go both ways, and the answer is an average." : "Such values go to the larger side, so the answer is surer than it should be."))] : [];
-  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, text))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
-  const whole = model.space ? ` All trees together say so; the most probable tree says ${decisionText(decisionOf(leaf))}.` : "";
+  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
+  const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; the most probable tree says ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "See it in the tree");
   out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `Decided from a probability of ${percentText(threshold)} of ${model.classes[1]} on.` : ""}${whole}`),
-    ...warning, make("table", {}, head, body),
+    ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
     make("h3", {}, model.space ? "Its way through the most probable tree" : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),
     make("h3", {}, "What would change the decision"),

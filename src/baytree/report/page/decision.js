@@ -19,7 +19,7 @@ function showThreshold(i) {
   // At the model's own place its own rule holds, costs and ties included.
   threshold = i === found.own ? model.decision.threshold : found.at[i];
   setText("threshold-text", percentText(found.at[i]));
-  for (const [id, n] of Object.entries({ tp, fp, fn, tn })) setText(id, numberText(n));
+  for (const [id, n] of Object.entries({ tp, fp, fn, tn })) setText(id, counted(n));
   const rates = [shareOf(tp, fn), shareOf(tn, fp), shareOf(tp, fp), shareOf(tn, fn), shareOf(tp + fp, fn + tn), shareOf(tp + tn, fp + fn)];
   rates.forEach((rate, k) => {
     setText(`rate-${k}`, rate ? percentText(rate.estimate) : "–");

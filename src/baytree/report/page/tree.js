@@ -59,7 +59,7 @@ function draw() {
   drawMap();
   drawCrumbs();
   const drawn = shown.filter((node) => isLeaf(node)).length, all = leavesBelow[0];
-  $("left-out").textContent = drawn < all ? `${numberText(drawn)} of ${numberText(all)} leaves are drawn; click a branch to open it. The text below and the rules have all.` : "";
+  $("left-out").textContent = drawn < all ? `${counted(drawn)} of ${counted(all)} leaves are drawn; click a branch to open it. The text below and the rules have all.` : "";
   if (hadFocus && $(`node-${current}`)) $(`node-${current}`).focus();
 }
 function edgeTo(node, narrow) {
@@ -73,7 +73,7 @@ function edgeTo(node, narrow) {
   text.append(make("title", {}, `${nodes[parentOf[node]].feature} ${conditionOf(node)}`));
   return [make("path", { class: on, d: `M${x1} ${y1} H${bend} V${y2} H${x2}` }), text];
 }
-const signs = (text) => text.replace("<= ", "≤ ");
+const signs = (text) => text.replaceAll("<= ", "≤ ");
 function says(node) {  // what a node tells first, and what more
   if (!model.classes) {
     const [, mean, low, high] = nodes[node].estimates[0];
@@ -97,13 +97,13 @@ function box(node, { x, y, width, height }, narrow) {
   if (up) group.append(line(signs(`${nodes[parentOf[node]].feature} ${conditionOf(node)}`), 12, 15, width - 20, "edge", SMALL));
   if (leaf) group.append(stripe(node, height));
   if (leaf) {
-    const rows = `n = ${numberText(own.n)}`, title = line(first, 14, 19 + up, room - 12 - 7 * rows.length, "title", BOLD);
+    const rows = `n = ${counted(own.n)}`, title = line(first, 14, 19 + up, room - 12 - 7 * rows.length, "title", BOLD);
     title.append(make("tspan", { class: "soft", dx: 7 }, rows));
     group.append(title, line(second, 14, 36 + up, room - 6, "soft", PLAIN));
     const picture = pictureOf(node, 66, 30);
     if (picture) { picture.setAttribute("transform", `translate(${width - 76} ${8 + up / 2})`); group.append(picture); }
   } else {
-    const more = closed.has(node) ? `▸ ${countText(leavesBelow[node], "leaf", "leaves")}, n = ${numberText(own.n)}` : `n = ${numberText(own.n)}, odds ${own.odds}`;
+    const more = closed.has(node) ? `▸ ${countText(leavesBelow[node], "leaf", "leaves")}, n = ${counted(own.n)}` : `n = ${counted(own.n)}, odds ${own.odds}`;
     group.append(line(own.feature, 10, 19 + up, width - 18, "title", BOLD), line(more, 10, 36 + up, width - 18, "soft", PLAIN));
     if (closed.has(node)) group.append(...decisionBar(node, width, height));
   }
@@ -115,7 +115,7 @@ function box(node, { x, y, width, height }, narrow) {
 }
 function labelOf(node) {
   const own = nodes[node], condition = node === 0 ? "" : `${nodes[parentOf[node]].feature} ${conditionOf(node)}: `;
-  return isLeaf(node) ? `${condition}${says(node).join(", ")}, n = ${numberText(own.n)}` : `${condition}split by ${own.feature}, n = ${numberText(own.n)}`;
+  return isLeaf(node) ? `${condition}${says(node).join(", ")}, n = ${counted(own.n)}` : `${condition}split by ${own.feature}, n = ${counted(own.n)}`;
 }
 function toneOf(node) {  // colour of the decision, stronger where it is more certain
   const sure = certaintyOf(node);
@@ -175,9 +175,9 @@ function estimatesOf(node, most = 6) {
 }
 function describe(node) {
   const own = nodes[node], parts = [], leaf = isLeaf(node), rule = ruleTo(node);
-  parts.push(make("p", {}, make("strong", {}, leaf ? `Leaf ${node}: ${decisionText(decisionOf(node))}` : `Split ${node}: ${own.question}?`),
+  parts.push(make("p", {}, make("strong", {}, leaf ? `Leaf ${node}: ${decisionText(decisionOf(node))}` : signs(`Split ${node}: ${own.question}?`)),
     ` ${countText(own.n, "training row")}.`));
-  if (rule.length) parts.push(make("p", { id: "rule" }, `If ${rule.join(" and ")}.`));
+  if (rule.length) parts.push(make("p", { id: "rule" }, signs(`If ${rule.join(" and ")}.`)));
   parts.push(make("p", {}, `${estimatesOf(node).join("; ")}.`));
   if (two && threshold !== null) parts.push(make("p", {}, `How sure the decision for ${model.classes[decisionOf(node)]} is: ${percentText(Math.min(certaintyOf(node), 0.99999))}.`));
   if (!leaf) {

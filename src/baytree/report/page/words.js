@@ -7,17 +7,18 @@ function make(tag, attributes = {}, ...content) {
   element.append(...content);
   return element;
 }
-function written(value, digits) {
+function written(value, digits, groupedFrom = 10000) {
   if (value === null || !Number.isFinite(value)) return "not finite";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return Number(value.toPrecision(digits)).toExponential().replace(/e([+-])(\d)$/, "e$10$2");
   const places = size === 0 ? 0 : Math.min(100, Math.max(0, digits - 1 - Math.floor(Math.log10(size))));
   const [whole, rest = ""] = value.toFixed(places).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ","), decimals = rest.replace(/0+$/, "");
+  const grouped = size >= groupedFrom ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole, decimals = rest.replace(/0+$/, "");
   const text = decimals ? `${grouped}.${decimals}` : grouped;
   return text === "-0" ? "0" : text;
 }
 const numberText = (value) => written(value, 6);
+const counted = (value) => written(value, 6, 1000);
 const estimateText = (value) => written(value, 4);
 function percentText(share) {
   if (share > 0 && share < 0.0005) return "< 0.1 %";
@@ -25,7 +26,7 @@ function percentText(share) {
   return `${(100 * share).toFixed(1)} %`.replace(".0 %", " %");
 }
 const percentRange = ([low, high]) => `${percentText(low).replace(" %", "")} to ${percentText(high)}`;
-const countText = (n, one, many = `${one}s`) => `${numberText(n)} ${n === 1 ? one : many}`;
+const countText = (n, one, many = `${one}s`) => `${counted(n)} ${n === 1 ? one : many}`;
 
 // Beta and Student distributions, for intervals.
 function logGamma(x) {  // Stirling's series, from 15 up

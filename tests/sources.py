@@ -1,0 +1,76 @@
+"""Tables for every outcome, and what tests of sources compare."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from baytree.outcomes import NegativeBinomial
+from tests.comparison import raw_frame
+
+OUTCOMES = ("classes", "normal", "poisson", "negative_binomial", "exponential")
+
+
+def model_of(outcome, **parameters):
+    """An estimator of an outcome."""
+    parameters = {"max_bins": 20, "prune": False} | parameters
+    if outcome == "classes":
+        return BayesianTreeClassifier(**parameters)
+    own = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
+    return BayesianTreeRegressor(outcome=own, **{"calibrate": False} | parameters)
+
+
+def table_of(outcome, *, weighted=False, n=600, seed=0):
+    """A table with its target, and the names of what is no feature."""
+    random = np.random.default_rng(seed)
+    frame, y = raw_frame(n, seed)
+    names = {}
+    if outcome == "classes":
+        y = np.array(["no", "yes", "it's"])[y + (random.random(n) < 0.1)]
+    elif outcome == "normal":
+        y = 1e4 + 3 * y + random.normal(size=n)
+    elif outcome == "exponential":
+        y = random.exponential(1 + 3 * y)
+        frame["ended"] = random.random(n) < 0.8
+        names["event"] = "ended"
+    else:
+        frame["time"] = random.uniform(0.5, 3, n)
+        y = random.poisson(frame["time"] * (1 + 3 * y))
+        names["exposure"] = "time"
+    frame["y"] = y
+    if weighted:
+        frame["w"] = np.where(random.random(n) < 0.1, 0.0, random.uniform(0.5, 2, n))
+        names["weight"] = "w"
+    return frame, names
+
+
+def fitted_in_memory(model, frame, names):
+    """The model, fitted to a frame in memory."""
+    extras = {name: frame[column] for name, column in names.items() if name != "weight"}
+    weight = {"sample_weight": frame[names["weight"]]} if "weight" in names else {}
+    return model.fit(frame.drop(columns=["y", *names.values()]), frame["y"], **weight, **extras)
+
+
+def divided(frame, n_parts, seed=0):
+    """The rows of a frame in another order, in parts of different sizes; some have no row."""
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(frame))
+    ends = np.sort(random.integers(0, len(frame) + 1, n_parts - 1))
+    parts = [frame.iloc[own].reset_index(drop=True) for own in np.split(order, ends)]
+    return [*parts, frame.iloc[:0]] if n_parts > 1 else parts
+
+
+def assert_same_model(one, other):
+    """Every array of two fitted trees is the same, bit for bit."""
+    for kind in ("tree_", "grown_tree_"):
+        mine, its = getattr(one, kind).arrays(), getattr(other, kind).arrays()
+        for name, array in mine.items():
+            assert_array_equal(array, its[name], err_msg=name)
+    assert_array_equal(one.prior_, other.prior_)
+    assert getattr(one.outcome_, "spread", 1.0) == getattr(other.outcome_, "spread", 1.0)
+    assert one.schema_.names == other.schema_.names
+    for mine, its in zip(one.categories_, other.categories_, strict=True):
+        assert_array_equal(mine, its)
+    if hasattr(one, "classes_"):
+        assert_array_equal(one.classes_, other.classes_)

@@ -1,0 +1,217 @@
+"""Batches grow the tree of the table in memory, bit for bit, however the rows are divided."""
+
+from __future__ import annotations
+
+import errno
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
+from baytree.engines import _batches, _bins
+from baytree.growth import _sample
+from tests import strategies
+from tests.reference.bins import bins as naive_bins
+from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_any_division_of_the_rows_grows_the_same_tree(outcome, weighted):
+    frame, names = table_of(outcome, weighted=weighted)
+    expected = fitted_in_memory(model_of(outcome), frame, names)
+    assert expected.get_n_leaves() > 2
+    for n_parts in (1, 2, 7):
+        model = engines.fit(model_of(outcome), lambda n=n_parts: divided(frame, n), **names)
+        assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"min_samples_leaf": 20},
+        {"min_weight_fraction_leaf": 0.05},
+        {"monotonic_cst": {"x": 1}},
+        {"smoothing": 0.3},
+        {"max_depth": 2},
+        {"max_leaf_nodes": 3},
+        {"feature_prior": {"city": 0.0, "x": 2.0}},
+        {"partition_prior": PartitionPrior(location="distance")},
+        {"partition_prior": PartitionPrior(proper=False, subsets=False)},
+        {"prune": True},
+        {"calibrate": True},
+        {"max_bins": 1000},
+        {"prior": "evidence"},
+        {"categorical_features": ["city", "flag"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_parameter_means_the_same(parameters, weighted):
+    frame, names = table_of("normal", weighted=weighted)
+    expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
+    model = engines.fit(model_of("normal", **parameters), lambda: divided(frame, 3), **names)
+    assert_same_model(model, expected)
+
+
+def test_the_spread_comes_from_the_same_rows(monkeypatch):
+    monkeypatch.setattr(_sample, "_MOST_ROWS", 200)
+    frame, names = table_of("normal", weighted=True)
+    expected = fitted_in_memory(model_of("normal", calibrate=True), frame, names)
+    model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)
+    assert_same_model(model, expected)
+    assert model.spread_ != 1
+
+
+@pytest.mark.parametrize("class_weight", [{"no": 2.0, "yes": 0.5}, "balanced"])
+def test_classes_have_weights(class_weight):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes", class_weight=class_weight), frame, names)
+    model = engines.fit(model_of("classes", class_weight=class_weight), lambda: divided(frame, 3), **names)
+    assert_same_model(model, expected)
+
+
+def test_every_way_to_give_batches(tmp_path):
+    frame, names = table_of("classes", weighted=True)
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=100)
+    ways = {
+        "frame": frame,
+        "polars": pl.from_pandas(frame),
+        "path": str(tmp_path / "one.parquet"),
+        "folder": tmp_path,
+        "data set": ds.dataset(table),
+        "polars batches": lambda: (pl.from_pandas(part) for part in divided(frame, 3)),
+        "arrow batches": lambda: iter(table.to_batches(max_chunksize=77)),
+    }
+    for way, source in ways.items():
+        for cache in (True, False):
+            model = engines.fit(model_of("classes"), source, **names, cache=cache)
+            assert_same_model(model, expected), way
+
+
+def test_parts_may_differ_in_types_and_categories():
+    frame, names = table_of("classes")
+    frame["n"] = np.arange(len(frame)) % 7
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    parts = divided(frame, 3)
+    parts[0] = parts[0].assign(city=parts[0]["city"].astype("category"), n=parts[0]["n"].astype("int8"))
+    parts[1] = parts[1].assign(n=parts[1]["n"].astype("float32"), flag=parts[1]["flag"].astype(object))
+    assert_same_model(engines.fit(model_of("classes"), lambda: parts, **names), expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda part: part.assign(city=1.5), "Column 'city' of X is a category in one part of the table and a number"),
+        (lambda part: part.drop(columns="x"), "do not have the same columns"),
+        (lambda part: part.assign(x=np.inf), "Column 'x' of X has an infinite value"),
+        (lambda part: part.drop(columns="y"), "The table has no column 'y'"),
+        (lambda part: part.assign(y=None), "missing label|y"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change, message):
+    frame, names = table_of("classes")
+    parts = divided(frame, 3)
+    parts[-2] = change(parts[-2])
+    model = model_of("classes")
+    with pytest.raises((ValueError, TypeError), match=message):
+        engines.fit(model, lambda: parts, **names)
+    assert not hasattr(model, "fitted_")
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (BayesianTreeClassifier(lookahead=1), "lookahead needs the rows in memory"),
+        (BayesianTreeClassifier(partitions="oblique"), "Hyperplanes need the rows in memory"),
+        (TreeSpaceClassifier(), "grow a single tree"),
+        (BayesianTreeRegressor(outcome="negative_binomial"), "give one, outcome=NegativeBinomial"),
+    ],
+)
+def test_what_needs_the_rows_is_refused(model, message):
+    frame, _ = table_of("poisson")
+    with pytest.raises((ValueError, TypeError), match=message):
+        engines.fit(model, frame.drop(columns="time"))
+
+
+def test_what_is_no_source_is_refused():
+    with pytest.raises(TypeError, match="source must be a data frame, a Parquet path"):
+        engines.fit(BayesianTreeClassifier(), 3)
+    with pytest.raises(ValueError, match="no features"):
+        engines.fit(BayesianTreeClassifier(), pd.DataFrame({"y": [0, 1]}))
+    with pytest.raises(ValueError, match="no rows"):
+        engines.fit(BayesianTreeClassifier(), lambda: [pd.DataFrame({"x": [1.0], "y": [0]})[:0]])
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch):
+    frame, names = table_of("classes")
+
+    def full(*_args, **_kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_batches.np, "save", full)
+    with pytest.raises(OSError, match=r"do not fit under .* make room, set TMPDIR"):
+        engines.fit(model_of("classes"), lambda: divided(frame, 2), **names)
+
+
+def test_without_bins_there_are_255(tmp_path):
+    frame, names = table_of("classes")
+    model = engines.fit(BayesianTreeClassifier(), frame, **names)
+    assert model.max_bins == 255
+    assert_same_model(model, fitted_in_memory(BayesianTreeClassifier(max_bins=255), frame, names))
+    model.save(tmp_path / "model.json")
+    assert_same_model(load(tmp_path / "model.json"), model)
+    assert model.fitted_.fitted_on.n_rows == len(frame)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+def test_predictions_come_batch_by_batch(outcome):
+    frame, names = table_of(outcome)
+    model = fitted_in_memory(model_of(outcome), frame, names)
+    parts = divided(frame, 3)
+    found = engines.predict(model, lambda: iter(parts))
+    assert iter(found) is found
+    for part, own in zip(parts, found, strict=True):
+        assert list(own.columns[: len(part.columns)]) == list(part.columns)
+        if len(part):
+            features = part.drop(columns="y")
+            assert_array_equal(own["prediction"], model.predict(features))
+            if outcome == "classes":
+                assert_array_equal(own["probability_1"], model.predict_proba(features)[:, 1])
+    assert_array_equal(
+        engines.predict(model, pl.from_pandas(frame))["prediction"], model.predict(frame.drop(columns="y"))
+    )
+
+
+@given(st.data(), st.integers(2, 9), st.integers(1, 4))
+def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
+    values = np.array(data.draw(strategies.columns(data.draw(st.integers(1, 40)))))
+    splitters = _bins.splitters_of(np.array(data.draw(strategies.columns(data.draw(st.integers(1, 5))))))
+    parts = np.array_split(values, n_parts)
+    counted = _bins.Counted.of(parts[0], splitters, max_bins)
+    for part in parts[1:]:
+        counted = counted.merged(_bins.Counted.of(part, splitters, max_bins), max_bins)
+    for _ in range(data.draw(st.integers(0, 2))):  # counted again, more finely
+        counted = _bins.Counted.of(values, counted.finer_splitters(max_bins), max_bins)
+    collected = np.concatenate([_bins.collect(part, counted, max_bins) for part in parts])
+    found = _bins.bins_of(counted, collected, max_bins, has_missing=False)
+    assert list(zip(found.lows.tolist(), found.highs.tolist(), strict=True)) == naive_bins(values.tolist(), max_bins)
+
+
+def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
+    monkeypatch.setattr(_bins, "_MOST_COLLECTED", 50)
+    monkeypatch.setattr(_bins, "_SPLITTERS_AGAIN", 400)
+    frame, names = table_of("normal")
+    expected = fitted_in_memory(model_of("normal"), frame, names)
+    parts = sorted(divided(frame, 4), key=len)
+    assert_same_model(engines.fit(model_of("normal"), lambda: parts, **names), expected)

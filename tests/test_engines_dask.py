@@ -1,0 +1,141 @@
+"""A Dask cluster of processes grows the tree of the table in memory, bit for bit, also when workers come and go."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from baytree import engines
+from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
+
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+# Dask and its event loop warn of their own affairs.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**how, silence_logs=50) as own, distributed.Client(own):
+        yield own
+
+
+def partitions(frames):
+    return dd.from_delayed([_kept(frame) for frame in frames], meta=frames[0][:0], verify_meta=False)
+
+
+def _kept(frame):
+    from dask import delayed
+
+    return delayed(pd.DataFrame.copy)(frame)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_any_partitions_grow_the_same_tree(cluster, outcome):
+    frame, names = table_of(outcome, weighted=outcome == "normal")
+    expected = fitted_in_memory(model_of(outcome), frame, names)
+    for n_parts in (1, 2, 7):
+        assert_same_model(engines.fit(model_of(outcome), partitions(divided(frame, n_parts)), **names), expected)
+
+
+def test_partitions_may_differ_in_types_and_categories(cluster):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    parts = divided(frame, 3)
+    parts[0] = parts[0].assign(city=parts[0]["city"].astype("category"))
+    parts[1] = parts[1].assign(x=parts[1]["x"].astype(object))
+    assert_same_model(engines.fit(model_of("classes"), partitions(parts), **names), expected)
+
+
+def test_without_a_cluster_threads_do():
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    import dask
+
+    with dask.config.set(scheduler="threads"):
+        assert_same_model(engines.fit(model_of("classes"), partitions(divided(frame, 3)), **names), expected)
+
+
+def killing(monkeypatch, cluster, at_call, after):
+    """Kill a worker, by its process id, some time after a level has begun."""
+    from baytree.engines import _dask
+
+    calls, original = [], _dask.DaskEncoded.reduce
+
+    def kill():
+        time.sleep(after)
+        worker = next(iter(cluster.workers.values()))
+        os.kill(worker.pid if hasattr(worker, "pid") else worker.process.pid, signal.SIGKILL)
+
+    def reduce(self, work, merge):
+        calls.append(work)
+        if len(calls) == at_call:
+            threading.Thread(target=kill).start()
+        return original(self, _slow(work), merge)
+
+    monkeypatch.setattr(_dask.DaskEncoded, "reduce", reduce)
+    return calls
+
+
+class _slow:  # noqa: N801  a function that takes its time
+    def __init__(self, work):
+        self.work = work
+
+    def __call__(self, part):
+        time.sleep(0.1)
+        return self.work(part)
+
+
+@pytest.mark.parametrize(("at_call", "after"), [(1, 0.0), (2, 0.15), (3, 0.15)])
+def test_a_worker_that_is_killed_changes_nothing(cluster, monkeypatch, at_call, after):
+    frame, names = table_of("normal")
+    expected = fitted_in_memory(model_of("normal", max_depth=3), frame, names)
+    calls = killing(monkeypatch, cluster, at_call, after)
+    model = engines.fit(model_of("normal", max_depth=3), partitions(divided(frame, 6)), **names)
+    assert len(calls) > at_call
+    assert_same_model(model, expected)
+
+
+def test_more_workers_than_partitions_with_rows(cluster):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    parts = [frame[:0], frame, frame[:0]]
+    assert_same_model(engines.fit(model_of("classes"), partitions(parts), **names), expected)
+
+
+def test_workers_may_join_and_leave(cluster):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    source = partitions(divided(frame, 5))
+    for n_workers in (3, 1, 2):
+        cluster.scale(n_workers)
+        assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
+
+
+def test_an_error_on_a_worker_is_the_users_sentence(cluster):
+    frame, names = table_of("classes")
+    parts = divided(frame, 3)
+    parts[1] = parts[1].assign(city=1.5)
+    with pytest.raises(ValueError, match="Column 'city' of X is a"):
+        engines.fit(model_of("classes"), partitions(parts), **names)
+    with pytest.raises(ValueError, match="no rows"):
+        engines.fit(model_of("classes"), partitions([frame[:0]]), **names)
+
+
+def test_predictions_stay_lazy(cluster):
+    frame, names = table_of("classes")
+    model = fitted_in_memory(model_of("classes"), frame, names)
+    found = engines.predict(model, dd.from_pandas(frame, npartitions=3))
+    assert isinstance(found, dd.DataFrame)
+    done = found.compute()
+    features = frame.drop(columns="y")
+    assert_array_equal(np.asarray(done["prediction"]), model.predict(features))
+    assert_array_equal(done["probability_2"], model.predict_proba(features)[:, 2])

@@ -1,0 +1,176 @@
+"""Databases grow the tree of the table in memory, bit for bit: DuckDB, and a PostgreSQL of our own."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from baytree import engines
+from baytree.growth import _sample
+from tests.postgres import find_binaries, postgres_server
+from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
+
+ibis = pytest.importorskip("ibis")
+# Ibis and its drivers warn of their own affairs.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
+)
+
+
+@pytest.fixture(scope="module")
+def duckdb():
+    connection = ibis.duckdb.connect()
+
+    def put(frame):
+        name = f"t{len(connection.list_tables())}"
+        connection.con.register("given", frame)
+        connection.con.execute(f'create table "{name}" as select * from given')
+        return connection.table(name)
+
+    yield put
+    connection.disconnect()
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    if find_binaries() is None and not os.environ.get("BAYTREE_NEEDS_POSTGRES"):
+        pytest.skip("PostgreSQL is not installed")
+    with postgres_server() as how:
+        given = dict(part.split("=") for part in how.split())
+        connection = ibis.postgres.connect(
+            host=given["host"], port=int(given["port"]), user=given["user"], database=given["dbname"]
+        )
+
+        def put(frame):
+            name = f"t{len(connection.list_tables())}"
+            plain = frame.set_axis([f"c{i}" for i in range(frame.shape[1])], axis=1)
+            connection.create_table(name, plain)
+            for old, new in zip(plain.columns, frame.columns, strict=True):
+                quoted = new.replace('"', '""')
+                connection.con.execute(f'alter table "{name}" rename column {old} to "{quoted}"')
+            return connection.table(name)
+
+        yield put
+        connection.disconnect()
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def put(request):
+    """What puts a frame into a database."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_a_database_grows_the_same_tree(put, outcome, weighted):
+    frame, names = table_of(outcome, weighted=weighted, n=300)
+    expected = fitted_in_memory(model_of(outcome, max_bins=9), frame, names)
+    table = put(frame)
+    before = set(table.get_backend().list_tables())
+    model = engines.fit(model_of(outcome, max_bins=9), table, **names)
+    assert_same_model(model, expected)
+    assert set(table.get_backend().list_tables()) == before  # what was temporary is gone
+
+
+HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]
+
+
+def test_names_and_categories_cannot_break_out_of_sql(put):
+    random = np.random.default_rng(0)
+    n = 400
+    names = HOSTILE
+    frame = pd.DataFrame({name: random.normal(size=n) for name in names[1:]})
+    frame[names[0]] = np.array(HOSTILE, dtype=object)[random.integers(0, len(HOSTILE), n)]
+    target = "y'; --"
+    chance = np.isin(frame[names[0]], HOSTILE[:3]) ^ (frame[names[1]] > 0)
+    frame[target] = np.array(["it's", 'so"'], dtype=object)[chance.astype(int)]
+    model = engines.fit(model_of("classes"), put(frame), target=target)
+    expected = model_of("classes").fit(frame.drop(columns=target), frame[target])
+    assert_same_model(model, expected)
+    assert model.get_n_leaves() > 3
+    found = engines.predict(model, put(frame)).execute()
+    assert sorted(found["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
+
+
+def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
+    monkeypatch.setattr(_sample, "_MOST_ROWS", 100)
+    frame, names = table_of("normal", weighted=True, n=300)
+    parameters = {"calibrate": True, "max_bins": 9}
+    expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
+    assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+def test_predictions_are_an_expression(put, outcome):
+    frame, names = table_of(outcome, n=300)
+    frame["row"] = np.arange(len(frame))
+    model = fitted_in_memory(model_of(outcome), frame, names)
+    expression = engines.predict(model, put(frame))
+    assert isinstance(expression, ibis.expr.types.Table)
+    found = expression.order_by("row").execute()
+    features = frame.drop(columns="y")
+    if outcome == "classes":
+        assert_array_equal(found["prediction"], model.predict(features))
+        assert_allclose(found[["probability_0", "probability_1", "probability_2"]], model.predict_proba(features))
+    else:
+        assert_allclose(found["prediction"], model.predict(features))
+
+
+def test_a_read_only_database_needs_no_temporary_table(duckdb, monkeypatch):
+    frame, names = table_of("normal", n=200)
+    table = duckdb(frame)
+
+    def refuse(*_args, **_kwargs):
+        raise RuntimeError("Cannot execute statement of type CREATE in read-only mode")
+
+    monkeypatch.setattr(type(table.get_backend()), "create_table", refuse)
+    model = engines.fit(model_of("normal", max_bins=5), table, **names)
+    assert_same_model(model, fitted_in_memory(model_of("normal", max_bins=5), frame, names))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.assign(y=np.where(np.arange(len(frame)) % 5 == 0, None, frame["y"])), "must be complete"),
+        (lambda frame: frame.assign(x=np.where(np.arange(len(frame)) % 5 == 0, np.inf, 1.0)), "has an infinite value"),
+        (lambda frame: frame.assign(x=pd.Timestamp("2020-01-01")), "turn it into numbers"),
+        (lambda frame: frame[:0], "No row counts"),
+        (lambda frame: frame.assign(w=-1.0), "negative or infinite weight"),
+        (lambda frame: frame.rename(columns={"y": "z"}), "The table has no column 'y'"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_sentence(duckdb, change, message):
+    frame, names = table_of("normal", weighted=True, n=50)
+    with pytest.raises((ValueError, TypeError), match=message):
+        engines.fit(model_of("normal"), duckdb(change(frame)), **names)
+
+
+@pytest.mark.parametrize(("y", "message"), [(-1.0, "negative"), (0.5, "not a whole number")])
+def test_wrong_counts_are_refused(duckdb, y, message):
+    frame, names = table_of("poisson", n=50)
+    frame["y"] = frame["y"].astype(float)
+    frame.loc[7, "y"] = y
+    with pytest.raises(ValueError, match=message):
+        engines.fit(model_of("poisson"), duckdb(frame), **names)
+
+
+def test_a_lost_connection_fails_at_once(postgres):
+    frame, names = table_of("classes", n=200)
+    table = postgres(frame)
+    backend = table.get_backend()
+    with backend.con.cursor() as cursor:
+        cursor.execute("select pg_backend_pid()")
+        pid = cursor.fetchone()[0]
+    killer = ibis.postgres.connect(
+        host=backend.con.info.host, port=backend.con.info.port, user=backend.con.info.user, database="postgres"
+    )
+    killer.con.execute(f"select pg_terminate_backend({int(pid)})")
+    model = model_of("classes")
+    with pytest.raises(Exception, match=r"terminat|close|connection"):
+        engines.fit(model, table, **names)
+    assert not hasattr(model, "fitted_")
+    killer.disconnect()

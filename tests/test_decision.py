@@ -168,6 +168,7 @@ def test_exports_carry_the_decision(decision):
     assert [names["predict"](row)["prediction"] for row in rows] == space.predict(X[:80]).tolist()
 
 
+@pytest.mark.filterwarnings("ignore")  # between Ibis and pandas
 def test_tables_in_databases_are_decided_alike():
     ibis = pytest.importorskip("ibis")
     table = X.iloc[:, :5].rename(columns=lambda name: name.replace(" ", "_"))

@@ -205,7 +205,12 @@ def test_names_and_text_come_through_sqlglot_as_they_are(dialect):
     for name in NASTY:
         frame = pd.DataFrame({name: [text for text in NASTY for _ in range(6)]})
         model = BayesianTreeClassifier(prior=0.05, prune=False).fit(frame, np.arange(len(frame)) // 6 % 2)
-        query = sqlglot.parse_one(to_sql(model, dialect=dialect), read=dialect)
+        try:
+            text = to_sql(model, dialect=dialect)
+        except ValueError as error:  # some versions of sqlglot forget to escape what some dialects escape
+            assert "sqlglot cannot write a name or a category" in str(error)  # noqa: PT017
+            continue
+        query = sqlglot.parse_one(text, read=dialect)
         texts = {own.this for own in query.find_all(sqlglot.exp.Literal) if own.is_string}
         names = {own.this for own in query.find_all(sqlglot.exp.Identifier)}
         assert name in names

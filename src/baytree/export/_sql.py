@@ -112,7 +112,23 @@ def _translated(text: str, dialect: Any) -> str:
     query = sqlglot.parse_one(text, read="duckdb")
     for step in query.find_all(sqlglot.exp.CTE):
         step.set("materialized", None)  # which not all of them know
-    return query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
+    result = query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
+    if _words(sqlglot, text, "duckdb") != _words(sqlglot, result, dialect):
+        raise ValueError(
+            f"sqlglot cannot write a name or a category of this model for {dialect}: rename those with quotes or "
+            "backslashes."
+        )
+    return result
+
+
+def _words(sqlglot: Any, text: str, dialect: str) -> set[tuple[bool, str]]:
+    """The names and the texts in a query as a database would read it; none where it cannot be read."""
+    try:
+        query = sqlglot.parse_one(text, read=dialect)
+    except sqlglot.errors.SqlglotError:
+        return set()
+    found = query.find_all(sqlglot.exp.Identifier, sqlglot.exp.Literal)
+    return {(isinstance(own, sqlglot.exp.Identifier), own.this) for own in found if own.is_string or not own.is_number}
 
 
 @dataclass(frozen=True)

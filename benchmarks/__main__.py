@@ -43,21 +43,17 @@ def exact_fit() -> None:
 
 
 def normal_fit() -> None:
-    """Regression at 100,000 x 20 against scikit-learn's tree."""
+    """Regression at 100,000 x 20: one growth against scikit-learn's tree, and all that a default fit does."""
     X, y = make_friedman1(100_000, 20, noise=1.0, random_state=0)
-    ours, theirs = seconds_of(
-        lambda: BayesianTreeRegressor().fit(X, y),
-        lambda: DecisionTreeRegressor(random_state=0).fit(X, y),
-        repeats=8,
-    )
-    detail = f"{milliseconds(theirs)} against {milliseconds(ours)}"
-    report("DecisionTreeRegressor().fit / BayesianTreeRegressor().fit", theirs / ours, "at least 4", detail)
-    bare, ours = seconds_of(
+    bare, theirs, ours = seconds_of(
         lambda: BayesianTreeRegressor(prior=[14, 0.3, 2, 15], prune=False, calibrate=False).fit(X, y),
+        lambda: DecisionTreeRegressor(random_state=0).fit(X, y),
         lambda: BayesianTreeRegressor().fit(X, y),
         repeats=8,
     )
-    report("that / one growth, without calibration", ours / bare, "at most 3", milliseconds(bare))
+    detail = f"{milliseconds(theirs)} against {milliseconds(bare)}"
+    report("DecisionTreeRegressor().fit / one growth", theirs / bare, "at least 10", detail)
+    report("BayesianTreeRegressor().fit / one growth", ours / bare, "at most 3", milliseconds(ours))
 
 
 def settled_prior() -> None:

@@ -16,12 +16,33 @@ from sklearn.utils import check_random_state
 from ._typing import AnyArray, FloatArray, IntArray
 from ._validation import check_integer, shown
 
+__all__ = ["NAMES", "DataSet", "load", "make_ripley", "read_csv"]
+
 Columns = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A table with its outcomes; some sets have a part for testing of their own."""
+    """A table with its outcomes. Some sets have a test part of their own.
+
+    Attributes
+    ----------
+    name
+        Name of the set.
+    X, y
+        Rows and their outcomes.
+    feature_names
+        Names of the columns of `X`.
+    X_test, y_test
+        The part for testing; None where a set has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baytree.datasets import DataSet
+    >>> DataSet("two", np.array([[0.0], [1.0]]), np.array([0, 1]), ("x",)).X.shape
+    (2, 1)
+    """
 
     name: str
     X: FloatArray
@@ -59,7 +80,7 @@ NAMES = tuple(_SOURCES)
 
 
 def load(name: str, data: str | Path | None = None) -> DataSet:
-    """Load one of the paper's sets: heart, credit, haberman, seismic, ripley, gamma, diabetic, eeg.
+    r"""Load one of the paper's sets: heart, credit, haberman, seismic, ripley, gamma, diabetic, eeg.
 
     Parameters
     ----------
@@ -74,6 +95,17 @@ def load(name: str, data: str | Path | None = None) -> DataSet:
     -------
     DataSet
         Numbers, coded as the paper's authors did; the numbers of rows and classes are checked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from baytree import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rows = ["age,year,nodes,target"] + ["30,64,1,0"] * 225 + ["60,60,9,1"] * 81
+    >>> size = (folder / "haberman.csv").write_text("\n".join(rows))
+    >>> datasets.load("haberman", folder).X.shape
+    (306, 3)
     """
     if name not in _SOURCES:
         raise ValueError(f"name must be one of {', '.join(NAMES)}; got {shown(name)}.")
@@ -106,6 +138,18 @@ def make_ripley(n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]
     directions; class 0 around (-0.7, 0.3) and (0.3, 0.3), class 1 around (-0.3, 0.7) and (0.4, 0.7) (B. D. Ripley,
     *Pattern Recognition and Neural Networks*, 1996).
 
+    Parameters
+    ----------
+    n
+        How many rows.
+    random_state
+        Seed.
+
+    Returns
+    -------
+    X, y
+        Arrays of shape (n, 2) and (n,).
+
     Examples
     --------
     >>> from baytree.datasets import make_ripley
@@ -122,7 +166,28 @@ def make_ripley(n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]
 
 
 def read_csv(path: Path) -> Columns:
-    """Read a CSV file with a header: the values of each column by its name."""
+    r"""Read a CSV file with a header.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    dict
+        The values of each column as text, by its name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from baytree.datasets import read_csv
+    >>> file = Path(tempfile.mkdtemp()) / "two.csv"
+    >>> size = file.write_text("x,y\n1,a\n2,b\n")
+    >>> read_csv(file)
+    {'x': ['1', '2'], 'y': ['a', 'b']}
+    """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))

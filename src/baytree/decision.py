@@ -16,11 +16,30 @@ from ._words import number_text, percent_text
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A rule from probabilities to classes; without threshold and costs the most probable class."""
+    """A rule from probabilities to classes; without threshold and costs the most probable class.
 
-    threshold: float | None = None  # of two classes: from this probability of `positive` on, that class
+    Attributes
+    ----------
+    threshold
+        With two classes: from this probability of `positive` on, that class; None for no threshold.
+    positive
+        Position of the class that the threshold is for.
+    costs
+        Entry ``[i, j]`` is the cost of deciding for class j where class i is true; None for no costs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier(decision=0.2).fit(X[:100], y[:100])
+    >>> model.fitted_.decision.text(["no", "yes"])
+    'yes from a probability of 20 % on, otherwise no'
+    """
+
+    threshold: float | None = None
     positive: int = 1
-    costs: FloatArray | None = None  # [i, j]: cost of deciding for class j where class i is true
+    costs: FloatArray | None = None
 
     @property
     def is_most_probable(self) -> bool:

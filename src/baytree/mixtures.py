@@ -28,6 +28,15 @@ class Mixture:
         Weight of each component for each row, sparse, shape (n_rows, n_components); rows sum to one.
     distribution
         Makes the frozen distribution of some components, given their numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from baytree import TreeSpaceRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> mixture = TreeSpaceRegressor(max_nodes=50).fit(X, y).predict_dist(X[:2])
+    >>> mixture.mean().shape, mixture.cdf(150.0).shape
+    ((2,), (2,))
     """
 
     def __init__(self, weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any]) -> None:

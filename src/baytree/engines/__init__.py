@@ -2,3 +2,5 @@
 
 from ._fit import fit as fit
 from ._predict import predict as predict
+
+__all__ = ["fit", "predict"]

@@ -47,6 +47,17 @@ def fit(
     -------
     model
         The model, fitted. The tree is the same, bit for bit, as that of ``model.fit`` with the same `max_bins`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier, engines
+    >>> frame = load_iris(as_frame=True).frame
+    >>> def batches():
+    ...     return iter([frame[:75], frame[75:]])
+    >>> model = engines.fit(BayesianTreeClassifier(), batches, target="target")
+    >>> model.get_n_leaves()
+    5
     """
     names = Names(target, weight, exposure, event)
     tell = Progress() if verbose else None

@@ -31,6 +31,15 @@ def predict(model: Model, source: Any) -> Any:
         The same rows with new columns: ``prediction``, and of a classifier the probability of each class as
         ``probability_0`` and so on, in the order of ``classes_``. A frame for a frame, an iterator of frames for
         batches, a Dask data frame for one, an Ibis expression for an Ibis table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier, engines
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> engines.predict(model, X[:1])["prediction"].tolist()
+    [0]
     """
     fitted_tree_of(model)  # refuses what is no single tree
     kind = kind_of(source)

@@ -102,7 +102,24 @@ class Estimator(BaseEstimator, ABC):
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; deep ones are those of the partition prior: ``partition_prior__split`` and others."""
+        """Return the parameters; deep ones are those of the partition prior, such as ``partition_prior__split``.
+
+        Parameters
+        ----------
+        deep
+            Whether to include those of the partition prior.
+
+        Returns
+        -------
+        dict
+            Values by name.
+
+        Examples
+        --------
+        >>> from baytree import BayesianTreeClassifier
+        >>> BayesianTreeClassifier(max_depth=3).get_params()["max_depth"]
+        3
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             given = self.partition_prior
@@ -113,7 +130,25 @@ class Estimator(BaseEstimator, ABC):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, so that ``GridSearchCV`` can search over ``partition_prior__split`` too."""
+        """Set parameters, so that ``GridSearchCV`` can search over ``partition_prior__split`` too.
+
+        Parameters
+        ----------
+        **params
+            New values by name.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Examples
+        --------
+        >>> from baytree import BayesianTreeClassifier
+        >>> model = BayesianTreeClassifier().set_params(max_depth=3, partition_prior__split=0.9)
+        >>> model.max_depth, model.partition_prior.split
+        (3, 0.9)
+        """
         deep = {name: value for name, value in params.items() if name.startswith("partition_prior__")}
         super().set_params(**{name: value for name, value in params.items() if name not in deep})
         if deep:
@@ -241,34 +276,105 @@ class Estimator(BaseEstimator, ABC):
 
     @classmethod
     def from_fitted(cls, fitted: Fitted, parameters: dict[str, Any]) -> Self:
-        """An estimator with these parameters that has found this."""
+        """Make an estimator of a fitted result, with these parameters.
+
+        Parameters
+        ----------
+        fitted
+            What a fit found: the `fitted_` of an estimator of the same class.
+        parameters
+            Parameters of the new estimator.
+
+        Returns
+        -------
+        Self
+            A fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> other = BayesianTreeClassifier.from_fitted(model.fitted_, model.get_params(deep=False))
+        >>> other.get_n_leaves() == model.get_n_leaves()
+        True
+        """
         return cls(**parameters)._take_over(fitted)
 
     @property
     def schema_(self) -> Schema:
-        """Names, kinds and categories of the columns."""
+        """Names, kinds and categories of the columns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.schema_.names[0], model.schema_.columns[0].kind.value
+        ('sepal length (cm)', 'number')
+        """
         check_is_fitted(self)
         return self.fitted_.schema
 
     @property
     def categories_(self) -> tuple[AnyArray | None, ...]:
-        """For each feature its categories, in ascending order or in their own; None for one of numbers."""
+        """The categories of each feature, sorted or in their own order; None for a feature of numbers.
+
+        Examples
+        --------
+        >>> from baytree import BayesianTreeClassifier
+        >>> model = BayesianTreeClassifier().fit([["red", 1.0], ["blue", 2.0], ["red", 3.0]], [0, 1, 0])
+        >>> model.categories_
+        (array(['blue', 'red'], dtype=object), None)
+        """
         return self.schema_.categories
 
     @property
     def outcome_(self) -> Outcome:
-        """The outcome with its prior at the root."""
+        """The outcome with its prior at the root.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.outcome_.name, model.outcome_.prior.round(3)
+        ('categorical', array([0.667, 0.667, 0.667]))
+        """
         check_is_fitted(self)
         return self.fitted_.outcome
 
     @property
     def prior_(self) -> FloatArray:
-        """Parameters of the outcome's prior at the root: given, set from y, or chosen by the evidence."""
+        """Parameters of the outcome's prior at the root: given, set from y, or chosen by the evidence.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.prior_.round(3)
+        array([0.667, 0.667, 0.667])
+        """
         return self.outcome_.prior
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Each feature's share of the gain in log marginal likelihood; over all trees of a space on average."""
+        """Each feature's share of the gain in log marginal likelihood; of several trees, the mean over all of them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.feature_importances_.round(2)
+        array([0.  , 0.  , 0.04, 0.96])
+        """
         check_is_fitted(self)
         return self.fitted_.feature_importances
 
@@ -306,6 +412,27 @@ class Estimator(BaseEstimator, ABC):
         -------
         list of Explanation
             One for each row; print it, show it in a notebook, or take its ``to_dict()``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> explanation = model.explain(X[:1])[0]
+        >>> print(explanation)
+        0
+        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
+            0: 0.9744  (90 % between 0.9314 and 0.9975)
+            1: 0.01282  (90 % between 0.0001885 and 0.04413)
+            2: 0.01282  (90 % between 0.0001885 and 0.04413)
+        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
+        or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        or: petal width (cm) from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
+        not used: sepal length (cm), sepal width (cm), petal length (cm)
+        >>> explanation.decision, explanation.leaf
+        ('0', 1)
         """
         rows = self._read_all(X)
         allowed = read_allowed(
@@ -322,6 +449,24 @@ class Estimator(BaseEstimator, ABC):
         """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.
 
         It is JSON or, where the model is large, a zip archive of JSON and arrays. The same model gives the same bytes.
+
+        Parameters
+        ----------
+        path
+            File to write. A failed write leaves an older file as it was.
+
+        Examples
+        --------
+        >>> import baytree, tempfile
+        >>> from pathlib import Path
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> file = Path(tempfile.mkdtemp()) / "iris.json"
+        >>> model.save(file)
+        >>> baytree.load(file).get_n_leaves() == model.get_n_leaves()
+        True
         """
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes

@@ -151,6 +151,17 @@ def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
     Returns
     -------
     list of Explanation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from baytree import BayesianTreeClassifier, explanations
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pipeline = make_pipeline(StandardScaler(), BayesianTreeClassifier()).fit(X, y)
+    >>> explanations(pipeline, X[:1])[0].decision
+    '0'
     """
     bare = estimator_of(model)
     bare = type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))

@@ -197,13 +197,33 @@ class ManyGrownTrees(Estimator):
 
     @property
     def estimators_(self) -> list[SingleTree]:
-        """The trees: single-tree estimators like any other, made when they are asked for."""
+        """The trees: single-tree estimators like any other, made when you ask for them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> len(model.estimators_)
+        10
+        """
         check_is_fitted(self)
         return [self._as_estimator(tree) for tree in self.fitted_.trees()]
 
     @property
     def representative_tree_(self) -> SingleTree:
-        """One tree to read: the most probable pruning of the tree that all rows as they are grow."""
+        """One tree to read: the most probable pruning of the tree that all rows grow, each counted once.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.representative_tree_.get_n_leaves()
+        3
+        """
         check_is_fitted(self)
         return self._as_estimator(self.fitted_.modal, prune=True)
 
@@ -213,36 +233,95 @@ class ManyGrownTrees(Estimator):
 
         Of classes: the share of rows for which both decide alike. Of numbers: the share of the variance of the forest's
         predictions that those of the tree explain.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> round(model.representative_agreement_, 2)
+        0.97
         """
         check_is_fitted(self)
         return self.fitted_.agreement
 
     @property
     def feature_posterior_(self) -> FloatArray:
-        """The share of the trees whose root is split along each feature and, last, of those without a split."""
+        """The share of the trees whose root is split along each feature and, last, of those without a split.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.feature_posterior_.round(1)
+        array([0., 0., 0., 1., 0.])
+        """
         check_is_fitted(self)
         return self.fitted_.feature_posterior
 
     @property
     def feature_inclusion_(self) -> FloatArray:
-        """The share of the trees that use each feature."""
+        """The share of the trees that use each feature.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.feature_inclusion_
+        array([0.9, 0.6, 1. , 1. ])
+        """
         check_is_fitted(self)
         return self.fitted_.feature_inclusion
 
     @property
     def stability_(self) -> float:
-        """The largest share of the trees that begin with the same feature: near one where the data leave no other."""
+        """The largest share of trees that begin with the same feature: near one where the data leave no doubt.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.stability_ <= 1
+        True
+        """
         return float(self.feature_posterior_.max())
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes over the tree that all rows as they are grow, and all of its prunings."""
+        """Log probability of the outcomes, summed over the grown tree of all rows and all of its prunings.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.log_evidence_ > model.log_posterior_
+        True
+        """
         check_is_fitted(self)
         return self.fitted_.modal.grown.log_evidence()
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of `representative_tree_`."""
+        """Log of prior times likelihood of `representative_tree_`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> round(model.log_posterior_, 1)
+        -53.6
+        """
         check_is_fitted(self)
         return self.fitted_.modal.tree.log_posterior()
 
@@ -260,16 +339,49 @@ class ManyGrownTrees(Estimator):
             Noise, and what more data would settle. Of classes, in nats: the entropy that is left once the
             probabilities are known, on average, and the rest of the entropy of `predict_proba`. Of numbers, as
             variances: that of the outcome around its mean, and that of the mean, over leaves and trees.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.predict_uncertainty(X[[0, 70]]).shape
+        (2, 2)
         """
         rows = self._read(X)
         return self.fitted_.uncertainty(rows, self._n_threads())
 
     def posterior(self, X: Any) -> FloatArray:
-        """Return the parameters of the posterior in each row's leaf of the representative tree."""
+        """Return the parameters of the posterior in each row's leaf of the representative tree.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_parameters)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.posterior(X[:1]).round(2)
+        array([[50.67,  0.67,  0.67]])
+        """
         return self.representative_tree_.posterior(X)
 
     def posterior_mixture(self, X: Any) -> tuple[sparse.csr_matrix, FloatArray]:
         """Return the posterior of each row over all trees, a mixture of those of its leaves.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
 
         Returns
         -------
@@ -277,26 +389,104 @@ class ManyGrownTrees(Estimator):
             Sparse matrix of shape (n_rows, n_nodes): the share of the trees in which each row ends in each node.
         parameters
             Array of shape (n_nodes, n_parameters): the posterior's parameters in each node.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> weights, parameters = model.posterior_mixture(X[:1])
+        >>> round(float(weights.sum()), 6), parameters.shape[1]
+        (1.0, 3)
         """
         rows = self._read(X)
         return self.fitted_.mixture(rows, self._n_threads()), self.fitted_.posterior
 
     def apply(self, X: Any) -> IntArray:
-        """Return the leaf of each row in each tree, numbered within the tree; shape (n_rows, n_estimators)."""
+        """Return the leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_estimators)
+            Leaves, numbered within their tree.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.apply(X[:2]).shape
+        (2, 10)
+        """
         rows = self._read(X)
         return self.fitted_.leaves(rows, self._n_threads()) - self.fitted_.forest.roots
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, IntArray]:
-        """Return which nodes each row passes, and where the nodes of each tree begin, as scikit-learn's forests do."""
+        """Return which nodes each row passes, and where the nodes of each tree begin, as scikit-learn does.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes), array of shape (n_estimators + 1,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> path, start = model.decision_path(X[:2])
+        >>> len(start), path.shape[1] == start[-1]
+        (11, np.True_)
+        """
         paths = [tree.decision_path(X) for tree in self.estimators_]
         return sparse.hstack(paths, format="csr"), self.fitted_.forest.tree_start
 
     def get_depth(self) -> int:
-        """Return the depth of the representative tree."""
+        """Return the depth of the representative tree.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.get_depth()
+        2
+        """
         return self.representative_tree_.get_depth()
 
     def get_n_leaves(self) -> int:
-        """Return the number of leaves of the representative tree."""
+        """Return the number of leaves of the representative tree.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> model.get_n_leaves()
+        3
+        """
         return self.representative_tree_.get_n_leaves()
 
 

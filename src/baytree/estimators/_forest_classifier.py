@@ -150,6 +150,14 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         -------
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> BayesianForestClassifier(10, random_state=0).fit(X, y).predict(X[:1])
+        array([0])
         """
         return self._fit(X, y, sample_weight, self._target_reader())
 

@@ -124,6 +124,14 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         -------
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianForestRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> BayesianForestRegressor(10, random_state=0).fit(X, y).predict_interval(X[:1]).shape
+        (1, 2)
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 

@@ -41,6 +41,17 @@ def load(path: str | Path) -> Any:
     -------
     estimator
         The fitted model, with the same predictions bit for bit.
+
+    Examples
+    --------
+    >>> import baytree, tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> file = Path(tempfile.mkdtemp()) / "iris.json"
+    >>> baytree.BayesianTreeClassifier().fit(X, y).save(file)
+    >>> baytree.load(file).predict(X[:1])
+    array([0])
     """
     return from_document(*read_file(path))
 

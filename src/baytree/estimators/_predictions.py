@@ -20,21 +20,88 @@ class ClassPredictions(Estimator):
 
     @property
     def classes_(self) -> AnyArray:
-        """Class labels, sorted."""
+        """Class labels, sorted.
+
+        Examples
+        --------
+        >>> from baytree import BayesianTreeClassifier
+        >>> model = BayesianTreeClassifier().fit([[1.0], [2.0]], ["yes", "no"])
+        >>> model.classes_
+        array(['no', 'yes'], dtype='<U3')
+        """
         check_is_fitted(self)
         return self.fitted_.classes
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the expected probability of each class, shape (n_rows, n_classes)."""
+        """Return the expected probability of each class.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Posterior means, in the order of `classes_`. Each row sums to one.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict_proba(X[:1]).round(3)
+        array([[0.974, 0.013, 0.013]])
+        """
         rows = self._read(X)
         return self.fitted_.mean(rows, self._n_threads())
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of `predict_proba`."""
+        """Return the logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict_log_proba(X[:1]).round(3)
+        array([[-0.026, -4.357, -4.357]])
+        """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class that is decided for: the most probable, or by `decision`; ties go to the first class."""
+        """Return the class that is decided for: the most probable, or by `decision`. Ties go to the first class.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Class labels.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict(X[::60])
+        array([0, 1, 2])
+        """
         rows = self._read(X)
         return self.fitted_.classes[self.fitted_.class_codes(rows, self._n_threads())]
 
@@ -51,6 +118,17 @@ class ClassPredictions(Estimator):
         Returns
         -------
         array of shape (n_rows, n_classes, n_quantiles)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict_quantiles(X[:1], [0.05, 0.5, 0.95]).round(3)
+        array([[[0.931, 0.98 , 0.998],
+                [0.   , 0.007, 0.044],
+                [0.   , 0.007, 0.044]]])
         """
         wanted = check_quantiles(quantiles)
         rows = self._read(X)
@@ -70,12 +148,43 @@ class ClassPredictions(Estimator):
         -------
         array of shape (n_rows, n_classes, 2)
             Lower and upper end.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict_interval(X[:1], level=0.9).round(3)
+        array([[[0.931, 0.998],
+                [0.   , 0.044],
+                [0.   , 0.044]]])
         """
         level = check_real("level", level, low=0, high=1)
         return self.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
 
     def predict_dist(self, X: Any) -> Any:
-        """Return the predictive distribution of each row: ``scipy.stats.multinomial`` of one draw."""
+        """Return the predictive distribution of each row.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        frozen scipy.stats distribution
+            A multinomial of one draw.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.predict_dist(X[:1]).pmf([1, 0, 0]).round(3)
+        array([0.974])
+        """
         return stats.multinomial(1, self.predict_proba(X))
 
 
@@ -95,7 +204,17 @@ class NumberPredictions(Estimator):
 
     @property
     def spread_(self) -> float:
-        """How many times as wide predictive distributions are as the leaves alone say; 1 where not calibrated."""
+        """The factor by which predictive distributions are wider than the leaves alone say; 1 where not calibrated.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> round(model.spread_, 2)
+        1.09
+        """
         check_is_fitted(self)
         return float(getattr(self.fitted_.outcome, "spread", 1.0))
 
@@ -109,6 +228,21 @@ class NumberPredictions(Estimator):
         return_std
             Whether to return the standard deviation of the predictive distribution too. It is infinite where a leaf
             leaves it so, as leaves with few durations do; `predict_interval` is not.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Means; with `return_std`, a pair of means and standard deviations.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> mean, std = model.predict(X[:2], return_std=True)
+        >>> mean.round(1), std.round(1)
+        (array([180.9,  83.7]), array([73.7, 37.7]))
         """
         rows = self._read(X)
         mean = self.fitted_.mean(rows, self._n_threads())
@@ -116,12 +250,55 @@ class NumberPredictions(Estimator):
         return (mean, self.fitted_.std(rows, self._n_threads())) if return_std else mean
 
     def predict_dist(self, X: Any) -> Any:
-        """Return the predictive distribution of each row: one vectorised distribution with scipy.stats' methods."""
+        """Return the predictive distribution of each row.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        frozen scipy.stats distribution
+            One vectorised distribution with scipy's methods (``cdf``, ``ppf``, ``rvs`` and so on); of several trees a
+            `Mixture` with the same methods.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> model.predict_dist(X[:1]).ppf(0.5).round(1)
+        array([180.9])
+        """
         rows = self._read(X)
         return self.fitted_.distribution(rows, "outcome", self._n_threads())
 
     def predict_quantiles(self, X: Any, quantiles: Any) -> FloatArray:
-        """Return quantiles of the predictive distribution, shape (n_rows, n_quantiles)."""
+        """Return quantiles of the predictive distribution.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        quantiles
+            Numbers in [0, 1].
+
+        Returns
+        -------
+        array of shape (n_rows, n_quantiles)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> model.predict_quantiles(X[:1], [0.1, 0.5, 0.9]).round(0)
+        array([[ 87., 181., 275.]])
+        """
         wanted = check_quantiles(quantiles)
         rows = self._read(X)
         return self.fitted_.quantiles(rows, wanted, "outcome", self._n_threads())
@@ -142,6 +319,15 @@ class NumberPredictions(Estimator):
         -------
         array of shape (n_rows, 2)
             Lower and upper end.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> model.predict_interval(X[:1]).round(0), model.predict_interval(X[:1], kind="mean").round(0)
+        (array([[ 60., 302.]]), array([[173., 189.]]))
         """
         level = check_real("level", level, low=0, high=1)
         if kind not in ("outcome", "mean"):

@@ -96,7 +96,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
-        """Grow the greedy-modal tree.
+        """Grow the tree.
 
         Parameters
         ----------
@@ -116,11 +116,39 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         -------
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> round(BayesianTreeRegressor().fit(X, y).score(X, y), 2)
+        0.44
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
-        """Add rows to the posteriors of the leaves they reach; the structure stays. Before any fit, this is a fit."""
+        """Add rows to the posteriors of the leaves they reach; the structure stays. Before any fit, this is a fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, event
+            As in `fit`.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().partial_fit(X[::2], y[::2])
+        >>> model.partial_fit(X[1::2], y[1::2]).fitted_.fitted_on.n_rows
+        442
+        """
         add = self._add if self._is_fitted else self._fit
         return add(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 

@@ -125,7 +125,17 @@ class ManyTrees(Estimator):
 
     @property
     def space_(self) -> Space:
-        """The space: parallel arrays of its nodes and choices."""
+        """The `Space`: parallel arrays of its nodes and choices.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.space_.node_count > 200
+        True
+        """
         check_is_fitted(self)
         return self.fitted_.space
 
@@ -139,22 +149,62 @@ class ManyTrees(Estimator):
 
     @property
     def trees_(self) -> list[SingleTree]:
-        """The `n_trees` most probable trees, best first: single-tree estimators."""
+        """The `n_trees` most probable trees, best first: single-tree estimators.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> [tree.get_n_leaves() for tree in model.trees_[:3]]
+        [4, 6, 6]
+        """
         return self._as_estimators(self.fitted_.best_trees(self._n_trees()))
 
     @property
     def weights_(self) -> FloatArray:
-        """Posterior probabilities of `trees_`, relative to each other: they sum to one."""
+        """Posterior probabilities of `trees_`, relative to each other: they sum to one.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.weights_[:3].round(3)
+        array([0.128, 0.126, 0.126])
+        """
         return self.fitted_.tree_weights(self._n_trees())
 
     @property
     def tree_shares_(self) -> FloatArray:
-        """Posterior probabilities of `trees_` among all trees of the space."""
+        """Posterior probabilities of `trees_` among all trees of the space.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> bool(model.tree_shares_.sum() < 1)
+        True
+        """
         return self.fitted_.tree_shares(self._n_trees())
 
     @property
     def modal_tree_(self) -> SingleTree:
-        """The most probable tree, a single-tree estimator like any other."""
+        """The most probable tree, a single-tree estimator like any other.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.modal_tree_.get_n_leaves()
+        4
+        """
         check_is_fitted(self)
         return self._as_estimators([self.fitted_.modal])[0]
 
@@ -171,6 +221,15 @@ class ManyTrees(Estimator):
         Returns
         -------
         list of single-tree estimators
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> [tree.get_n_leaves() for tree in model.sample_trees(3, random_state=0)]
+        [8, 8, 10]
         """
         check_is_fitted(self)
         random = check_random_state(self.random_state if random_state is None else random_state)
@@ -183,23 +242,67 @@ class ManyTrees(Estimator):
         ----------
         node
             A node of ``modal_tree_.tree_``; 0 is the root.
+
+        Returns
+        -------
+        Alternatives
+            The most probable first; prints one a line.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.alternatives()[0].rule
+        'x3 <= 0.8'
         """
         check_is_fitted(self)
         return alternatives_of(self.fitted_, check_integer("node", node, low=0))
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes, over all trees of the space."""
+        """Log probability of the outcomes, over all trees of the space.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> round(model.log_evidence_, 1)
+        -44.6
+        """
         return float(self.space_.log_evidence[0])
 
     @property
     def log_evidence_bound_(self) -> float:
-        """The most that `log_evidence_` could reach with everything explored; inf where no bound is known."""
+        """The most that `log_evidence_` could reach with everything explored; inf where no bound is known.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.log_evidence_bound_ >= model.log_evidence_
+        True
+        """
         return self.space_.log_evidence_bound
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of the most probable tree."""
+        """Log of prior times likelihood of the most probable tree.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.log_posterior_ < model.log_evidence_
+        True
+        """
         check_is_fitted(self)
         return float(self.fitted_.selections(1)[1][0])
 
@@ -209,27 +312,80 @@ class ManyTrees(Estimator):
 
         It weighs whole trees; that of a single tree is the posterior of the first split by itself, and the two may
         differ.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.feature_posterior_.round(2)
+        array([0.  , 0.  , 0.33, 0.67, 0.  ])
         """
         check_is_fitted(self)
         return self.fitted_.feature_posterior
 
     @property
     def feature_inclusion_(self) -> FloatArray:
-        """Probability that a tree has a split along each feature, anywhere."""
+        """Probability that a tree has a split along each feature, anywhere.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.feature_inclusion_.round(2)
+        array([0.54, 0.49, 1.  , 1.  ])
+        """
         return self.space_.feature_inclusion()
 
     @property
     def stability_(self) -> float:
-        """Posterior share of the root's first choice: near one where the data leave no other."""
+        """Posterior probability of the root's best partition: near one where the data leave no doubt.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> round(model.stability_, 2)
+        0.67
+        """
         own = self.space_.choice_share[self.space_.choices_of(0)]
         return float(np.append(own, self.space_.leaf_share[0]).max())
 
     def posterior(self, X: Any) -> FloatArray:
-        """Return the parameters of the posterior in each row's leaf of the modal tree, one row per sample."""
+        """Return the parameters of the posterior in each row's leaf of the modal tree.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_parameters)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.posterior(X[:1]).round(2)
+        array([[50.67,  0.67,  0.67]])
+        """
         return self.modal_tree_.posterior(X)
 
     def posterior_mixture(self, X: Any) -> tuple[sparse.csr_matrix, FloatArray]:
         """Return the posterior of each row over all trees, a mixture of those of the nodes it may end in.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
 
         Returns
         -------
@@ -237,22 +393,98 @@ class ManyTrees(Estimator):
             Sparse matrix of shape (n_rows, n_nodes): how probably each row ends in each node; rows sum to one.
         parameters
             Array of shape (n_nodes, n_parameters): the posterior's parameters in each node.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> weights, parameters = model.posterior_mixture(X[:1])
+        >>> round(float(weights.sum()), 6), parameters.shape[1]
+        (1.0, 3)
         """
         rows = self._read(X)
         return self.fitted_.mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
-        """Return the leaf of the modal tree that each row falls into."""
+        """Return the leaf of the modal tree that each row falls into.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.apply(X[:1])
+        array([1], dtype=int64)
+        """
         return self.modal_tree_.apply(X)
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
-        """Return which nodes of the modal tree each row passes."""
+        """Return which nodes of the modal tree each row passes.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.decision_path(X[:1]).toarray()
+        array([[1, 1, 0, 0, 0, 0, 0]])
+        """
         return self.modal_tree_.decision_path(X)
 
     def get_depth(self) -> int:
-        """Return the depth of the modal tree."""
+        """Return the depth of the modal tree.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.get_depth()
+        3
+        """
         return self.modal_tree_.get_depth()
 
     def get_n_leaves(self) -> int:
-        """Return the number of leaves of the modal tree."""
+        """Return the number of leaves of the modal tree.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> model.get_n_leaves()
+        4
+        """
         return self.modal_tree_.get_n_leaves()

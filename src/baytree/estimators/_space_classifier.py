@@ -135,6 +135,14 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         -------
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> TreeSpaceClassifier(max_nodes=200).fit(X, y).predict_proba(X[:1]).round(2)
+        array([[0.97, 0.01, 0.01]])
         """
         return self._fit(X, y, sample_weight, self._target_reader())
 

@@ -105,6 +105,14 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         -------
         Self
             The fitted estimator. If anything is wrong with the input, the estimator stays as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import TreeSpaceRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> TreeSpaceRegressor(max_nodes=50).fit(X, y).predict(X[:1]).round(0)
+        array([195.])
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 

@@ -74,23 +74,83 @@ class SingleTree(Estimator):
 
     @property
     def tree_(self) -> Tree:
-        """The tree: parallel arrays named as in scikit-learn, with posteriors."""
+        """The `Tree`: parallel arrays named as in scikit-learn, with posteriors.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.tree_.node_count, float(model.tree_.threshold[0])
+        (9, 0.8)
+        """
         check_is_fitted(self)
         return self.fitted_.tree
 
     @property
     def grown_tree_(self) -> Tree:
-        """The greedy-modal tree before it was reduced to its most probable pruning, which is `tree_`."""
+        """The greedy-modal tree as it was grown; `tree_` is its most probable pruning.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianTreeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianTreeRegressor().fit(X, y)
+        >>> model.grown_tree_.n_leaves, model.tree_.n_leaves
+        (17, 5)
+        """
         check_is_fitted(self)
         return self.fitted_.grown
 
     def apply(self, X: Any) -> IntArray:
-        """Return the number of the leaf that each row falls into."""
+        """Return the number of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Numbers of nodes of `tree_`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.apply(X[::60])
+        array([1, 5, 8], dtype=int64)
+        """
         rows = self._read(X)
         return self.fitted_.leaves(rows, self._n_threads())
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
-        """Return which nodes each row passes: a sparse 0/1 matrix of shape (n_rows, n_nodes)."""
+        """Return which nodes each row passes.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            1 where a row passes a node.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.decision_path(X[:1]).toarray()
+        array([[1, 1, 0, 0, 0, 0, 0, 0, 0]])
+        """
         leaves = self.apply(X)
         paths = {leaf: self.tree_.path(leaf) for leaf in np.unique(leaves)}
         ends = np.cumsum([len(paths[leaf]) for leaf in leaves])
@@ -99,15 +159,64 @@ class SingleTree(Estimator):
         return sparse.csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, np.append(0, ends)), shape=shape)
 
     def posterior(self, X: Any) -> FloatArray:
-        """Return the parameters of the posterior in each row's leaf, one row per sample."""
+        """Return the parameters of the posterior in each row's leaf.
+
+        Parameters
+        ----------
+        X
+            Rows: a table like that of `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_parameters)
+            Of a classifier, Dirichlet parameters; of a regressor, ``(mu, kappa, alpha, beta)``, ``(shape, rate)`` and
+            so on.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.posterior(X[:1]).round(2)
+        array([[50.67,  0.67,  0.67]])
+        """
         return self.tree_.posterior.take(self.apply(X), axis=0)
 
     def get_depth(self) -> int:
-        """Return the depth of the deepest leaf."""
+        """Return the depth of the deepest leaf.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.get_depth()
+        4
+        """
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
+        """Return the number of leaves.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.get_n_leaves()
+        5
+        """
         return self.tree_.n_leaves
 
     @property
@@ -116,16 +225,46 @@ class SingleTree(Estimator):
 
         It is the posterior of a single split, whatever follows; that of a tree space is of whole trees, and the two may
         differ. ``tree_.feature_posterior`` has the same for every node.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.feature_posterior_.round(3)
+        array([0.   , 0.   , 0.338, 0.662, 0.   ])
         """
         check_is_fitted(self)
         return self.fitted_.feature_posterior
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of the tree; see ``tree_.log_posterior`` for the leaves-only figure."""
+        """Log of prior times likelihood of the tree; see ``tree_.log_posterior`` for the leaves-only figure.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> round(model.log_posterior_, 2)
+        -50.88
+        """
         return self.tree_.log_posterior()
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes over the tree as it was grown and all of its prunings."""
+        """Log probability of the outcomes, summed over the grown tree and all of its prunings.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> import math
+        >>> f"{math.exp(model.log_posterior_ - model.log_evidence_):.0%} of the probability of all prunings"
+        '28% of the probability of all prunings'
+        """
         return self.grown_tree_.log_evidence()

@@ -11,15 +11,39 @@ from ..tree import CategorySet, Hyperplane, Split, Threshold
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way to go on at a node: a split, or none."""
+    """One way to go on at a node: a split, or none.
 
-    share: float  # posterior probability, given the node
-    rule: str  # what sends a row to the left: "age <= 50"; "no split"
+    Attributes
+    ----------
+    share
+        Posterior probability, given the node.
+    rule
+        The rule that sends a row to the left, ``age <= 50``; or ``no split``.
+    feature, threshold, categories
+        Of the split; None where they do not apply.
+    missing_go_to_left
+        Where missing values go, if the node has any.
+    n_left, n_right
+        Training rows on either side.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import TreeSpaceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+    >>> best = model.alternatives()[0]
+    >>> best.rule, best.n_left, best.n_right
+    ('x3 <= 0.8', 50, 100)
+    """
+
+    share: float
+    rule: str
     feature: int | None
-    threshold: float | None  # of a split between numbers
-    categories: tuple[str, ...] | None  # on the left, of a split between categories
-    missing_go_to_left: bool | None  # where the missing values of the node's rows go, where it has any
-    n_left: int | None  # training rows on either side
+    threshold: float | None
+    categories: tuple[str, ...] | None
+    missing_go_to_left: bool | None
+    n_left: int | None
     n_right: int | None
 
     def __str__(self) -> str:
@@ -28,7 +52,17 @@ class Alternative:
 
 
 class Alternatives(tuple[Alternative, ...]):
-    """The alternatives of a node, the most probable first; prints one a line."""
+    """The alternatives of a node, the most probable first; prints one a line.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import TreeSpaceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+    >>> print(model.alternatives()[0])
+      66.6%  x3 <= 0.8   [50 | 100 rows]
+    """
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))

@@ -87,13 +87,32 @@ def read_allowed(
 
 @dataclass(frozen=True)
 class Change:
-    """A new value for one feature."""
+    """A new value for one feature.
+
+    Attributes
+    ----------
+    feature, column
+        Name and position of the feature.
+    old, new
+        Values: a number, a truth value, a category; None where missing.
+    text
+        The change in words.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.explain(X[:1])[0].nearest.changes[0].text
+    'petal width (cm) from 0.2 to more than 0.8 but at most 1.65'
+    """
 
     feature: str
-    column: int  # its position in the table
-    old: float | bool | str | None  # a number, a truth value, a category, None where it is missing
+    column: int
+    old: float | bool | str | None
     new: float | bool | str | None
-    text: str  # "glucose from 142 to at most 127.5"
+    text: str
 
     def __str__(self) -> str:
         return self.text
@@ -101,14 +120,36 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A change that leads to another decision."""
+    """A change that leads to another decision.
+
+    Attributes
+    ----------
+    changes
+        What changes, a `Change` for each feature.
+    distance
+        Size of the change.
+    decision, estimate
+        The new decision; the probability of that class, or the mean of that leaf.
+    leaf, n_rows
+        The leaf that is reached, and its training rows: how usual the change is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> change = model.explain(X[:1])[0].nearest
+    >>> change.decision, change.n_rows
+    ('1', 47)
+    """
 
     changes: tuple[Change, ...]
     distance: float
     decision: str
-    estimate: float  # the probability of that class; the mean of that leaf
+    estimate: float
     leaf: int
-    n_rows: int  # training rows in that leaf: how usual the change is
+    n_rows: int
 
     def __str__(self) -> str:
         usual = f"like {count_text(self.n_rows, 'training row')}"

@@ -15,18 +15,50 @@ _SHOWN_UNUSED = 5
 
 @dataclass(frozen=True)
 class Step:
-    """One split on the way down."""
+    """One split on the way down.
+
+    Attributes
+    ----------
+    feature
+        Name of the feature.
+    value
+        The row's value: a number, a truth value, a category; None where it is missing.
+    condition
+        The condition that it meets: ``<= 3``, ``in {red, blue}``, ``is missing``.
+    threshold
+        Of a split between numbers.
+    seen
+        False: no training row at this split had such a value.
+    log_odds
+        Log odds of the split against no split.
+    runner_up, runner_up_share
+        The second most probable feature at this node, and its probability.
+    filled
+        Missing values in a hyperplane, and what they count as.
+    both_ways
+        Whether a value that was not seen goes both ways.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> step = model.explain(X[:1])[0].steps[0]
+    >>> step.feature, step.condition, step.runner_up
+    ('petal width (cm)', '<= 0.8', 'petal length (cm)')
+    """
 
     feature: str
-    value: float | bool | str | None  # of the row: a number, a truth value, a category, None where it is missing
-    condition: str  # that it meets: "<= 3", "in {red, blue}", "is missing"
-    threshold: float | None  # of a split between numbers
-    seen: bool  # False: no training row here had such a value
-    log_odds: float  # of the split against no split
-    runner_up: str | None  # the second most probable feature at this node
+    value: float | bool | str | None
+    condition: str
+    threshold: float | None
+    seen: bool
+    log_odds: float
+    runner_up: str | None
     runner_up_share: float
-    filled: tuple[tuple[str, float], ...] = ()  # missing values in a hyperplane, and what they count as
-    both_ways: bool = False  # whether what was not seen goes both ways
+    filled: tuple[tuple[str, float], ...] = ()
+    both_ways: bool = False
 
     def __str__(self) -> str:
         return f"{self.says()}  ({self.odds()})"
@@ -79,21 +111,54 @@ class Explanation:
 
     The decision is the predicted class; of a number, whether the estimate is above that of the whole table. Which
     changes are told, and how they are found: docs/explain.md.
+
+    Attributes
+    ----------
+    steps
+        The splits on the path, a `Step` each.
+    leaf, n_rows
+        Number of the leaf, and its training rows.
+    decision
+        What is decided, in words.
+    estimate, interval
+        Class to probability, or outcome to its mean; the 90 % credible interval of each.
+    family, posterior
+        Name and parameters of the posterior in the leaf.
+    unused
+        Features that the path does not use.
+    conditions
+        For each feature with more than one split: all that it meets, as one condition.
+    changes
+        Changes that lead to another decision, a `Counterfactual` each, the most usual first.
+    pruned
+        A split below the leaf that was grown and pruned, with its odds; or None.
+    note
+        What a reader must know first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> explanation = model.explain(X[:1])[0]
+    >>> explanation.decision, explanation.n_rows, round(explanation.estimate['0'], 3)
+    ('0', 50, 0.974)
     """
 
     steps: tuple[Step, ...]
     leaf: int
-    n_rows: int  # training rows in the leaf
+    n_rows: int
     decision: str
-    estimate: dict[str, float]  # class -> probability, or outcome -> its mean
-    interval: dict[str, tuple[float, float]]  # 90 % credible interval of each
-    family: str  # of the posterior: "Beta"
-    posterior: dict[str, float]  # its parameters
-    unused: tuple[str, ...]  # features that the path does not use
-    conditions: dict[str, str]  # of each feature that is split along more than once: all that it meets, as one
-    changes: tuple[Counterfactual, ...]  # that lead to another decision, the most usual first
-    pruned: PrunedSplit | None = None  # what was grown below the leaf
-    note: str = ""  # what a reader must know first
+    estimate: dict[str, float]
+    interval: dict[str, tuple[float, float]]
+    family: str
+    posterior: dict[str, float]
+    unused: tuple[str, ...]
+    conditions: dict[str, str]
+    changes: tuple[Counterfactual, ...]
+    pruned: PrunedSplit | None = None
+    note: str = ""
 
     @property
     def nearest(self) -> Counterfactual | None:

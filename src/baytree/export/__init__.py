@@ -16,3 +16,22 @@ from ._sklearn import to_sklearn as to_sklearn
 from ._sql import to_ibis as to_ibis
 from ._sql import to_sql as to_sql
 from ._text import to_text as to_text
+
+__all__ = [
+    "Rule",
+    "Rules",
+    "ShapValues",
+    "from_dict",
+    "shap_values",
+    "to_c",
+    "to_dict",
+    "to_frame",
+    "to_ibis",
+    "to_onnx",
+    "to_python",
+    "to_rules",
+    "to_shap",
+    "to_sklearn",
+    "to_sql",
+    "to_text",
+]

@@ -122,6 +122,22 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
         Of the function, and what other names begin with.
     interval
         Probability of an interval; None for none. Trees only.
+
+    Returns
+    -------
+    str
+        The text of the header.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_c
+    >>> header = to_c(model, name="iris")
+    >>> "iris_class" in header
+    True
     """
     fitted = carried(model)
     schema = fitted.schema

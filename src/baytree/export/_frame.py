@@ -27,6 +27,16 @@ def to_frame(model: Model) -> Any:
         ``n``, ``log_odds_split`` (of the best split against none); then, for each class, or for the mean and the
         outcome, ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the posterior's
         parameters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_frame
+    >>> to_frame(model)["n"].tolist()
+    [150, 50, 100, 54, 48, 47, 1, 6, 46]
     """
     try:
         import pandas as pd  # noqa: PLC0415 - an optional dependency

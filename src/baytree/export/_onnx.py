@@ -24,6 +24,20 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
         A fitted tree or tree space; of a pipeline the last step.
     missing
         The text that stands for a missing value, which ONNX has no word for.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_onnx
+    >>> [output.name for output in to_onnx(model).graph.output]
+    ['leaf', 'label', 'probabilities']
     """
     try:
         from ._onnx_model import OUTPUTS, onnx_model  # noqa: PLC0415 - an optional dependency

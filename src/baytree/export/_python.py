@@ -89,6 +89,11 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
         Probability of an interval, for ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for none.
         Trees only.
 
+    Returns
+    -------
+    str
+        The text of a module.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

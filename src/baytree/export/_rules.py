@@ -13,12 +13,37 @@ from ..explain import boxes_of, conditions_of
 
 @dataclass(frozen=True)
 class Rule:
-    """What leads to one leaf, and what it says."""
+    """What leads to one leaf, and what it says.
 
-    conditions: tuple[str, ...]  # all of them hold: "30 < age <= 50"
-    n: int  # training rows
-    estimate: dict[str, float]  # class -> probability, or outcome -> its mean
-    interval: dict[str, tuple[float, float]]  # 90 % credible interval of each
+    Attributes
+    ----------
+    conditions
+        Conditions that all hold: ``30 < age <= 50``.
+    n
+        Training rows.
+    estimate
+        Class to probability, or outcome to its mean.
+    interval
+        90 % credible interval of each.
+    leaf
+        Number of the leaf.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_rules
+    >>> rule = to_rules(model)[0]
+    >>> rule.conditions, rule.n, rule.leaf
+    (('petal width (cm) <= 0.8',), 50, 1)
+    """
+
+    conditions: tuple[str, ...]
+    n: int
+    estimate: dict[str, float]
+    interval: dict[str, tuple[float, float]]
     leaf: int
 
     def __str__(self) -> str:
@@ -29,7 +54,18 @@ class Rule:
 
 
 class Rules(tuple[Rule, ...]):
-    """The rules of a tree in the order of its leaves; prints two lines each."""
+    """The rules of a tree in the order of its leaves; prints two lines each.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_rules
+    >>> len(to_rules(model))
+    5
+    """
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
@@ -48,6 +84,11 @@ def to_rules(model: Model) -> Rules:
     ----------
     model
         A fitted tree; of a tree space its modal tree is used.
+
+    Returns
+    -------
+    Rules
+        A tuple of `Rule`, in the order of the leaves; prints two lines each.
 
     Examples
     --------

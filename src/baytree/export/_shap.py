@@ -27,11 +27,32 @@ _ENTRIES = 2**22  # of pairs of rows and subsets at a time
 
 @dataclass(frozen=True)
 class ShapValues:
-    """What each feature adds to each prediction: ``base + values.sum(axis=1)`` is the prediction."""
+    """What each feature adds to each prediction: ``base + values.sum(axis=1)`` is the prediction.
 
-    values: FloatArray  # (n_rows, n_features, n_classes); (n_rows, n_features) where one number is predicted
-    base: FloatArray  # (n_classes,), or one number
-    names: tuple[str, ...]  # of the features
+    Attributes
+    ----------
+    values
+        Shape (n_rows, n_features, n_classes); (n_rows, n_features) where one number is predicted.
+    base
+        Shape (n_classes,), or one number.
+    names
+        Names of the features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import shap_values
+    >>> found = shap_values(model, X[:2])
+    >>> found.values.shape, found.base.shape
+    ((2, 4, 3), (3,))
+    """
+
+    values: FloatArray
+    base: FloatArray
+    names: tuple[str, ...]
 
 
 def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
@@ -50,6 +71,10 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
         None: path-dependent values. Where a feature counts as unknown, both sides of a split along it are averaged by
         the weight of their training rows; a hyperplane is known where all of its features are. A table like that of
         `fit`: interventional values, for which unknown features come from its rows.
+
+    Returns
+    -------
+    ShapValues
 
     Examples
     --------
@@ -216,6 +241,16 @@ def to_shap(model: Model) -> dict[str, Any]:
     -------
     dict
         Trees in float64 with class probabilities or means in their leaves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> from baytree.export import to_shap
+    >>> len(to_shap(model)["trees"])
+    1
     """
     fitted = fitted_of(model).routed
     trees = trees_of(fitted, "shap")

@@ -28,6 +28,10 @@ def to_sklearn(model: Model) -> Any:
         A fitted tree; of a tree space its modal tree is used. All splits must be of the form ``x <= t``: scikit-learn
         has no splits between categories, between present and missing, or along hyperplanes.
 
+    Returns
+    -------
+    DecisionTreeClassifier or DecisionTreeRegressor
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -50,6 +50,10 @@ def to_sql(
         Probability of an interval, for columns ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for
         none. Trees only: the interval of an average is not in the leaves.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -79,6 +83,21 @@ def to_ibis(model: Model, table: Any, *, columns: Sequence[str] = (), interval: 
         An Ibis table that has the columns of the training table.
     columns, interval
         As in `to_sql`.
+
+    Returns
+    -------
+    Ibis table
+
+    Examples
+    --------
+    >>> import ibis, pyarrow
+    >>> from baytree import BayesianTreeClassifier
+    >>> from baytree.export import to_ibis
+    >>> rows = pyarrow.table({"size": [1.0, 2.0, 3.0, 4.0] * 10})
+    >>> model = BayesianTreeClassifier().fit(rows, [0, 0, 1, 1] * 10)
+    >>> table = ibis.duckdb.connect().create_table("rows", rows)
+    >>> to_ibis(model, table).prediction.sum().to_pyarrow().as_py()
+    20
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
         raise TypeError(f"table must be an Ibis table; got {shown(table)}.")

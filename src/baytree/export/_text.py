@@ -25,6 +25,10 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     max_depth
         Deepest level to draw; None for all.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -33,20 +33,47 @@ from ._trees import (
 
 @dataclass(frozen=True, eq=False)
 class FittedForest:
-    """Trees that were grown on the same rows with random weights; each counts alike."""
+    """Trees that were grown on the same rows with random weights; each counts alike.
+
+    Attributes
+    ----------
+    forest
+        The trees.
+    outcome, schema, classes
+        What is predicted, the columns, and the class labels (None where numbers are predicted).
+    tree_to_read, agreement
+        The tree of all rows, each counted once, and how near it comes to the forest.
+    seed
+        Of the random weights.
+    smoothing, monotonic
+        What the trees were grown with.
+    fitted_on
+        What the forest was fitted on; None where it was not fitted here.
+    decision, missing
+        Which class is predicted, and what happens to values that a split has not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+    >>> model.fitted_.forest.n_trees
+    10
+    """
 
     forest: Forest
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None
-    tree_to_read: FittedTree  # one tree of all rows as they are
-    agreement: float = 1.0  # how far that tree comes to the forest: docs/forest.md
-    seed: int = 0  # of the weights of the rows
+    tree_to_read: FittedTree
+    agreement: float = 1.0
+    seed: int = 0
     smoothing: float = 0.0
-    monotonic: IntArray | None = None  # what its trees are held to
-    fitted_on: FittedOn | None = None  # None: it was not fitted here
-    decision: Decision = field(default_factory=Decision)  # which class is predicted
-    missing: str = "majority"  # what is done with values that a split has not seen
+    monotonic: IntArray | None = None
+    fitted_on: FittedOn | None = None
+    decision: Decision = field(default_factory=Decision)
+    missing: str = "majority"
 
     def __getstate__(self) -> dict[str, Any]:
         return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out

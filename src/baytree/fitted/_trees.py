@@ -29,14 +29,37 @@ Summary = dict[str, tuple[float, float, float]]
 
 @dataclass(frozen=True)
 class FittedOn:
-    """What a result was fitted on, and when."""
+    """What a result was fitted on, and when.
 
-    n_rows: int  # that count: those of weight zero do not
+    Attributes
+    ----------
+    n_rows, n_columns
+        Rows that count (those of weight zero do not) and columns.
+    weight
+        Total weight of the rows.
+    fingerprint
+        Hash of the table, 64 hexadecimal digits: equal tables have the same.
+    date
+        When it was fitted, UTC: ``2026-07-31T12:00:00Z``.
+    version
+        Version of baytree.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.fitted_.fitted_on.n_rows, model.fitted_.fitted_on.n_columns
+    (150, 4)
+    """
+
+    n_rows: int
     n_columns: int
-    weight: float  # of all rows
-    fingerprint: str  # of the table, 64 hexadecimal digits: equal tables have the same
-    date: str  # of the fit, UTC: "2026-07-31T12:00:00Z"
-    version: str  # of baytree
+    weight: float
+    fingerprint: str
+    date: str
+    version: str
 
     def and_then(self, more: FittedOn) -> FittedOn:
         """The same after rows were added to the posteriors."""
@@ -61,16 +84,39 @@ class Decisions:
 
 @dataclass(frozen=True, eq=False)
 class FittedTree:
-    """One tree."""
+    """One tree.
+
+    Attributes
+    ----------
+    tree
+        The tree.
+    outcome, schema, classes
+        What is predicted, the columns, and the class labels (None where numbers are predicted).
+    unpruned
+        The tree as it was grown, where `tree` is a pruning of it; else None.
+    fitted_on
+        What the tree was fitted on; None where it was not fitted here.
+    decision, missing
+        Which class is predicted, and what happens to values that a split has not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.fitted_.tree.n_leaves, model.fitted_.class_names
+    (5, ('0', '1', '2'))
+    """
 
     tree: Tree
     outcome: Outcome
     schema: Schema
-    classes: AnyArray | None = None  # None: numbers are predicted
-    unpruned: Tree | None = None  # what was grown, where the tree is a pruning of it
-    fitted_on: FittedOn | None = None  # None: it was not fitted here
-    decision: Decision = field(default_factory=Decision)  # which class is predicted
-    missing: str = "majority"  # what is done with values that a split has not seen, MISSING has the ways
+    classes: AnyArray | None = None
+    unpruned: Tree | None = None
+    fitted_on: FittedOn | None = None
+    decision: Decision = field(default_factory=Decision)
+    missing: str = "majority"
 
     @property
     def grown(self) -> Tree:
@@ -244,16 +290,39 @@ class FittedTree:
 
 @dataclass(frozen=True, eq=False)
 class FittedSpace:
-    """Many trees at once, each with its posterior probability."""
+    """Many trees at once, each with its posterior probability.
+
+    Attributes
+    ----------
+    space
+        The space.
+    outcome, schema, classes
+        What is predicted, the columns, and the class labels (None where numbers are predicted).
+    monotonic
+        The directions that predictions are held to, one for each feature; None for none.
+    fitted_on
+        What the space was fitted on; None where it was not fitted here.
+    decision, missing
+        Which class is predicted, and what happens to values that a split has not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import TreeSpaceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+    >>> model.fitted_.space.node_count > 200
+    True
+    """
 
     space: Space
     outcome: Outcome
     schema: Schema
     classes: AnyArray | None = None
-    monotonic: IntArray | None = None  # what its trees are held to
+    monotonic: IntArray | None = None
     fitted_on: FittedOn | None = None
-    decision: Decision = field(default_factory=Decision)  # which class is predicted
-    missing: str = "majority"  # what is done with values that a split has not seen
+    decision: Decision = field(default_factory=Decision)
+    missing: str = "majority"
 
     @cached_property
     def used_features(self) -> IntArray:

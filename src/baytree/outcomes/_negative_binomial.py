@@ -41,6 +41,17 @@ class NegativeBinomial:
     dispersion
         The variance of a count is its mean plus `dispersion` times the mean squared. None: of nine that are
         tried between 0.005 and 5, the one under which each half of the rows is most probable, given the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baytree import BayesianTreeRegressor
+    >>> from baytree.outcomes import NegativeBinomial
+    >>> X = np.arange(200.0).reshape(-1, 1)
+    >>> counts = np.random.default_rng(0).negative_binomial(2, np.where(X[:, 0] < 100, 0.5, 0.1))
+    >>> model = BayesianTreeRegressor(outcome=NegativeBinomial(dispersion=0.5)).fit(X, counts)
+    >>> model.predict([[0.0], [150.0]]).round(1)
+    array([ 2.1, 16.6])
     """
 
     dispersion: float | None = None

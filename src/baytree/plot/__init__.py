@@ -15,3 +15,20 @@ from ._surface import surface as surface
 from ._tree import tree as tree
 from ._trees import trees as trees
 from ._uncertainty import uncertainty as uncertainty
+
+__all__ = [
+    "calibration",
+    "confusion",
+    "dependence",
+    "feature_posterior",
+    "intervals",
+    "leaves",
+    "partition_posterior",
+    "regression",
+    "roc",
+    "subgroups",
+    "surface",
+    "tree",
+    "trees",
+    "uncertainty",
+]

@@ -42,6 +42,18 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.calibration(model, X[1::2], y[1::2], bins=5)
+    >>> ax.get_ylabel()
+    'observed frequency, with 90 % intervals'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("calibration", fitted, X, y)

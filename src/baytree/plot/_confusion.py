@@ -43,6 +43,18 @@ def confusion(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.confusion(model, X[1::2], y[1::2])
+    >>> ax.get_xlabel()
+    'decided'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("confusion", fitted, X, y)

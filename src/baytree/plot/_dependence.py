@@ -39,6 +39,18 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.dependence(model, X, "worst radius", n_points=10)
+    >>> ax.get_xlabel()
+    'worst radius'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     rows = read_rows(model, X).dense()

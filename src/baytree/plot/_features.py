@@ -35,6 +35,18 @@ def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.feature_posterior(model)
+    >>> ax.get_xlabel()
+    'posterior probability'
+    >>> plt.close()
     """
     fitted = fitted_tree_of(model)
     node, max_features = check_integer("node", node, low=0), check_integer("max_features", max_features, low=1)

@@ -37,6 +37,18 @@ def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_diabetes
+    >>> from baytree import BayesianTreeRegressor, plot
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeRegressor().fit(X[::2], y[::2])
+    >>> ax = plot.intervals(model, X[1::2], y[1::2])
+    >>> ax.get_title()
+    '92.8 % of the outcomes lie in their 90 % interval (89.5 to 95.2 %)'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     if fitted.classes is not None:

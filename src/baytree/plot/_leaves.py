@@ -35,6 +35,18 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.leaves(model)
+    >>> ax.get_xlabel()
+    'probability of 1'
+    >>> plt.close()
     """
     fitted = fitted_tree_of(model)
     every = np.flatnonzero(fitted.tree.is_leaf)

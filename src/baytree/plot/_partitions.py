@@ -45,6 +45,17 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> ax = plot.partition_posterior(X, y, "worst radius")
+    >>> ax.get_ylabel()
+    'posterior probability'
+    >>> plt.close()
     """
     if scale not in ("log", "linear"):
         raise ValueError(f"scale must be 'log' or 'linear'; got {shown(scale)}.")

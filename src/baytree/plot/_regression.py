@@ -35,6 +35,18 @@ def regression(model: Model, X: Any, y: Any, feature: Any, *, ax: Any = None) ->
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_diabetes
+    >>> from baytree import BayesianTreeRegressor, plot
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeRegressor().fit(X[::2], y[::2])
+    >>> ax = plot.regression(model, X, y, "bmi")
+    >>> ax.get_xlabel()
+    'bmi'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     if fitted.classes is not None:

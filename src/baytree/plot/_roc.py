@@ -36,6 +36,18 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.roc(model, X[1::2], y[1::2])
+    >>> ax.get_xlabel()
+    '0 taken for 1'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("roc", fitted, X, y)

@@ -44,6 +44,18 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.subgroups(model, X[1::2], y[1::2], X["mean radius"][1::2])
+    >>> len(ax.get_yticklabels())
+    4
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     column = np.asarray(groups, dtype=object)

@@ -62,6 +62,19 @@ def surface(
     -------
     tuple of two matplotlib Axes
         Prediction and width.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> two = X[["worst area", "worst smoothness"]]
+    >>> model = BayesianTreeClassifier().fit(two, y)
+    >>> left, right = plot.surface(model, two, y)
+    >>> left.get_xlabel(), left.get_ylabel()
+    ('worst area', 'worst smoothness')
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:

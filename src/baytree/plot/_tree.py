@@ -37,6 +37,18 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from baytree import BayesianTreeClassifier, plot
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X[::2], y[::2])
+    >>> ax = plot.tree(model)
+    >>> len(ax.texts) > model.get_n_leaves()
+    True
+    >>> plt.close()
     """
     fitted = fitted_tree_of(model)
     max_depth = check_optional_integer("max_depth", max_depth, low=0)

@@ -36,6 +36,18 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import TreeSpaceClassifier, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = TreeSpaceClassifier(max_nodes=50).fit(X, y)
+    >>> ax = plot.trees(space, n=2)
+    >>> len(ax.texts) > 0
+    True
+    >>> plt.close()
     """
     fitted = fitted_of(space)
     if not isinstance(fitted, FittedSpace):

@@ -28,6 +28,18 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianForestClassifier, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = BayesianForestClassifier(10, random_state=0).fit(X, y)
+    >>> ax = plot.uncertainty(forest, X)
+    >>> ax.get_ylabel()
+    'nats'
+    >>> plt.close()
     """
     fitted = fitted_of(model)
     if not isinstance(fitted, FittedForest):

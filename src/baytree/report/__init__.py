@@ -1,3 +1,5 @@
 """A fitted model as one HTML page that works offline and in print."""
 
 from ._write import write as write
+
+__all__ = ["write"]

@@ -79,6 +79,17 @@ def write(
     -------
     pathlib.Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier, report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> report.write(model, X, y, Path(tempfile.mkdtemp()) / "iris.html", title="Iris").name
+    'iris.html'
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
     folds = check_integer("folds", folds, low=2)

@@ -18,6 +18,8 @@ from ._page import write_html, write_markdown
 from ._runs import complete, folds
 from ._tables import Table
 
+__all__ = ["PARTS", "reproduce"]
+
 PARTS = ("paper", "beyond", "regression", "figures")
 
 
@@ -51,6 +53,16 @@ def reproduce(
     -------
     Path
         The HTML page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from baytree.reproduce import reproduce
+    >>> try:
+    ...     reproduce(None, tempfile.mkdtemp(), parts=("tables",))
+    ... except ValueError as error:
+    ...     print(error)
+    parts must be some of paper, beyond, regression, figures; got 'tables'.
     """
     repeats = check_integer("repeats", repeats, low=1)
     for part in parts:

@@ -46,6 +46,15 @@ class Space(NodeArrays, SplitArrays):
         The most that the log likelihood of a node's rows can reach in any tree; inf where no bound is known.
     n_features
         Number of features of the table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import TreeSpaceClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+    >>> model.space_.node_count > 200, model.space_.is_complete
+    (True, False)
     """
 
     choice_start: IntArray

@@ -30,12 +30,29 @@ class SplitKind(IntEnum):
 
 @dataclass(frozen=True)
 class Threshold:
-    """Values up to a threshold go left."""
+    """Values up to a threshold go left.
+
+    Attributes
+    ----------
+    feature, threshold
+        Position of the feature, and the largest value that goes left.
+    missing_left, has_missing
+        Where a missing value goes, and whether the node's training rows decided it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.tree_.split(0).threshold
+    0.8
+    """
 
     feature: int
     threshold: float
-    missing_left: bool  # where a missing value goes
-    has_missing: bool  # whether the node's training rows have any, and so tell
+    missing_left: bool
+    has_missing: bool
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -68,7 +85,21 @@ class Threshold:
 
 @dataclass(frozen=True)
 class PresentMissing:
-    """Rows that have a value go left, rows that do not go right."""
+    """Rows that have a value go left, rows that do not go right.
+
+    Attributes
+    ----------
+    feature
+        Position of the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baytree import BayesianTreeClassifier
+    >>> X = np.array([[np.nan], [1.0]] * 20)
+    >>> BayesianTreeClassifier().fit(X, np.isnan(X[:, 0])).tree_.split(0)
+    PresentMissing(feature=0)
+    """
 
     feature: int
     has_missing = True
@@ -102,12 +133,31 @@ class PresentMissing:
 
 @dataclass(frozen=True)
 class CategorySet:
-    """Some categories go left, others right."""
+    """Some categories go left, others right.
+
+    Attributes
+    ----------
+    feature
+        Position of the feature.
+    left, right
+        Positions of the categories that the node's training rows have, on either side.
+    unseen_left
+        Where other categories go.
+    missing_left, has_missing
+        Where a missing value goes, and whether the node's training rows decided it.
+
+    Examples
+    --------
+    >>> from baytree import BayesianTreeClassifier
+    >>> model = BayesianTreeClassifier().fit([["red"], ["blue"]] * 20, [0, 1] * 20)
+    >>> model.tree_.split(0).left, model.tree_.split(0).right
+    ((0,), (1,))
+    """
 
     feature: int
-    left: tuple[int, ...]  # positions of categories that the node's training rows have
+    left: tuple[int, ...]
     right: tuple[int, ...]
-    unseen_left: bool  # where other categories go
+    unseen_left: bool
     missing_left: bool
     has_missing: bool
 
@@ -154,11 +204,30 @@ class CategorySet:
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """Rows whose weighted sum of several features is at most a threshold go left."""
+    """Rows whose weighted sum of several features is at most a threshold go left.
+
+    Attributes
+    ----------
+    features, coefficients
+        Positions of the features, and what their values are multiplied by.
+    threshold
+        The largest sum that goes left.
+    missing_values
+        What a missing value of each feature counts as.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baytree import BayesianTreeClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = BayesianTreeClassifier(partitions="oblique").fit(X, X.sum(axis=1) > 0)
+    >>> model.tree_.split(0).features
+    (1, 0)
+    """
 
     features: tuple[int, ...]
     coefficients: tuple[float, ...]
-    missing_values: tuple[float, ...]  # what missing values count as
+    missing_values: tuple[float, ...]
     threshold: float
     has_missing = False
     missing_left = False

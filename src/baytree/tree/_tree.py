@@ -69,6 +69,18 @@ class Tree(NodeArrays, SplitArrays):
         the best tree below the node that was found against a leaf; so too in nodes that pruning made leaves.
     feature_posterior
         Posterior probability of a split along each feature and, last, of no split; shape (n_nodes, n_features + 1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> tree = model.tree_
+    >>> tree.n_leaves, tree.max_depth, tree.children_left.tolist()
+    (5, 4, [1, -1, 3, 4, 5, -1, -1, -1, -1])
+    >>> tree.split(0)
+    Threshold(feature=3, threshold=0.8, missing_left=False, has_missing=False)
     """
 
     log_odds_split: FloatArray

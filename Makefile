@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub figures bench defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub docs outputs figures bench defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -36,8 +36,17 @@ stub: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix-only -q src/baytree/_core.pyi
 	$(BIN)/ruff format -q src/baytree/_core.pyi
 
+# The site, in build/docs/html; warnings are errors. The stories are run.
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs/html
+	@echo "build/docs/html/index.html"
+
+# Runs the code of the pages and writes below it what it prints: make outputs PAGES="forest.md explain.md"
+outputs: $(VENV)/installed-dev
+	$(BIN)/python -m docs.outputs $(PAGES)
+
 figures: $(VENV)/installed-dev
-	$(BIN)/python docs/figures.py
+	$(BIN)/python -m docs.figures
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
@@ -93,6 +102,10 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install -q '.[examples]'
+	@touch $@
+
+$(VENV)/installed-docs: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install -q '.[docs]'
 	@touch $@
 
 $(VENV)/installed-dev: $(BIN)/python $(SOURCES)

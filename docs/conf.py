@@ -78,3 +78,15 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": []}
+
+
+def skip_member(app, what, name, member, skip, options):  # noqa: ARG001 (Sphinx passes them)
+    """Leave out what scikit-learn and others give our classes: it is documented there."""
+    function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+    module = getattr(function, "__module__", None) or ""
+    return True if not module.startswith("baytree") else None
+
+
+def setup(app) -> None:
+    """Connect what is above."""
+    app.connect("autodoc-skip-member", skip_member)

@@ -20,6 +20,7 @@ from sklearn.model_selection import train_test_split
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space, report
 from baytree.datasets import make_ripley
+from docs.figures_idea import draw_idea
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
@@ -49,6 +50,7 @@ def main() -> None:
     draw_oblique(axes)
     figure.savefig(IMAGES / "oblique.png", dpi=110)
 
+    draw_idea()
     draw_gallery()
     photograph_page(model, X, y)
 

@@ -47,7 +47,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/story_",
-    "ignore_pattern": r"/(?!story_)\w+\.py",
+    "ignore_pattern": r"(^|/)(?!story_)\w+\.py$",
     "within_subsection_order": ExplicitOrder(["story_tumours.py", "story_diabetes.py"]),
     "download_all_examples": False,
     "show_memory": False,
@@ -81,10 +81,11 @@ html_sidebars = {"index": []}
 
 
 def skip_member(app, what, name, member, skip, options):  # noqa: ARG001 (Sphinx passes them)
-    """Leave out what scikit-learn and others give our classes: it is documented there."""
+    """Leave out what scikit-learn and others give our classes, and what fitted results do for us alone."""
     function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
     module = getattr(function, "__module__", None) or ""
-    return True if not module.startswith("baytree") else None
+    ours = module.startswith("baytree.") and not module.startswith("baytree.fitted.")
+    return None if ours and name != "features" else True
 
 
 def setup(app) -> None:

@@ -72,7 +72,9 @@ def draw_prunings() -> None:
     scores = [kept.grown_tree_.limited_to(int(n)).log_posterior() for n in sizes]
     figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
     ax.plot(sizes, scores, ".-", color=GREY, lw=1, markersize=5, label="the grown tree, leaf by leaf")
-    ax.plot(kept.get_n_leaves(), kept.log_posterior_, "o", color=ORANGE, markersize=8, label="the most probable pruning")
+    ax.plot(
+        kept.get_n_leaves(), kept.log_posterior_, "o", color=ORANGE, markersize=8, label="the most probable pruning"
+    )
     ax.set_xticks(sizes)
     ax.set(xlabel="leaves", ylabel="log posterior", ylim=(kept.log_posterior_ - 40, kept.log_posterior_ + 5))
     ax.legend(frameon=False, loc="lower right")

@@ -41,8 +41,8 @@ plot.intervals(model, X_new, y_new)
 # %%
 # What we know to be true
 # -----------------------
-# Doctors expect the disease to progress faster with a higher body mass index and blood pressure. The tree can be held to
-# that. It costs nothing here.
+# Doctors expect the disease to progress faster with a higher body mass index and a higher blood pressure. You can
+# require that of the tree. It costs nothing here.
 
 monotone = BayesianTreeRegressor(monotonic_cst={"bmi": 1, "bp": 1}).fit(X, y)
 print(f"R2 {model.score(X_new, y_new):.3f}, monotone {monotone.score(X_new, y_new):.3f}")

@@ -58,8 +58,9 @@ plot.confusion(careful, X_new, y_new)
 # %%
 # A single patient
 # ----------------
-# The doctor asks why. The answer has one line per feature, the posterior, and what would have changed the decision. This
-# tumour was benign. The tree was wrong, but it said that it was unsure: the leaf has few rows, and the interval is wide.
+# The doctor asks why. The answer has one line per feature, the posterior, and what would have changed the decision.
+# This tumour was benign. The tree was wrong, but it said that it was unsure: the leaf has few rows, and the interval is
+# wide.
 
 print(careful.explain(X_new.iloc[[13]])[0])
 print("in truth:", y_new[13])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -32,7 +33,34 @@ def test_code_and_output_are_told_apart():
     assert outputs.renewed(text.replace("print(1)", "print(3)")) == text.replace("1", "3")
 
 
-def test_every_link_between_pages_leads_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
-            assert (page.parent / target).exists() or target.startswith("auto_examples"), (page.name, target)
+def text_of(page):
+    """A page without its code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_every_link_leads_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", text_of(page)):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_commands_and_extras_exist(page):
+    text = page.read_text("utf-8")
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    assert set(re.findall(r"(?:^ *|`|\()make ([a-z][\w-]*)", text, re.M)) <= targets
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    named = {
+        extra for found in re.findall(r"pip install '(?:baytree|\.)\[([\w,]+)\]'", text) for extra in found.split(",")
+    }
+    assert named <= set(extras)
+    for module in re.findall(r"python -m (benchmarks\.\w+)", text):
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists()
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) < 150

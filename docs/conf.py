@@ -39,7 +39,10 @@ autodoc_default_options = {"inherited-members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
+highlight_language = "none"  # of blocks without a language: outputs
 default_role = "literal"  # `X` in a docstring is code
+toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 
@@ -50,6 +53,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(^|/)(?!story_)\w+\.py$",
     "within_subsection_order": ExplicitOrder(["story_tumours.py", "story_diabetes.py"]),
     "download_all_examples": False,
+    "capture_repr": (),
     "show_memory": False,
     "min_reported_time": 1e9,
     "remove_config_comments": True,

@@ -126,7 +126,7 @@ def draw_splits(axes, X, y) -> None:
         ylim=(1e-12, 1),
         xlim=(0.2, 0.4),
     )
-    axes.legend(frameon=False, loc="upper right")
+    axes.legend(frameon=False, loc="upper right", markerscale=3)
 
 
 def draw_intervals(axes) -> None:

@@ -388,7 +388,7 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: the path in words, how sure each split is, the posterior, what would change the decision.
+        """Explain each row: its path in words, the odds of each split, the posterior, and what would change the decision.
 
         A tree space is explained by its modal tree, and the note of an explanation says what all trees together
         predict, which may be something else.
@@ -400,13 +400,13 @@ class Estimator(BaseEstimator, ABC):
         immutable
             Names or positions of columns that no change may touch: age, sex.
         directions
-            Dict from column to 1 or -1: a change may only raise, or only lower, it.
+            Dict from column to 1 (a change may only raise it) or -1 (only lower it).
         allow_missing
             Whether a change may make a value missing.
         max_features
             Most columns that one change may touch.
         n_changes
-            Most changes that are told: the most usual first (most training rows are like that), the nearest always.
+            Most changes in the list. The most usual come first, those like most training rows; the nearest is always there.
 
         Returns
         -------

@@ -18,8 +18,9 @@ from ._tree import SingleTree
 class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     """One decision tree, chosen by posterior probability, with a Dirichlet posterior in every leaf.
 
-    Each node takes its most probable partition: no split (it becomes a leaf) or the best split. Of the tree that grows
-    so and all of its prunings the most probable is kept. Nothing is tuned or sampled: the same data give the same tree.
+    Each node takes its most probable partition: no split, so that it becomes a leaf, or the best split. Of the tree that
+    grows and all of its prunings, the most probable one is kept. Nothing is tuned or sampled: the same data give the
+    same tree.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
-        One weight per feature, or a dict of weights by name or position (others: 1): how probable a split along it is
-        beforehand. Zero leaves a feature out. None: all alike.
+        How probable a split along each feature is beforehand: one weight per feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: all alike.
     smoothing
         The paper's delta: a child's prior is its parent's plus `smoothing` times its own class counts.
     lookahead
@@ -69,8 +70,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         What happens at predict to a value (missing, or a new category) that the training rows at a split never had:
         ``"majority"`` sends it to the side with more weight, ``"average"`` both ways, weighted by either side.
     max_bins
-        None: every value is told apart. A number: columns of more distinct values are divided into so many quantile
-        bins, which is faster and takes less memory; missing values and categories stay what they are.
+        None: every distinct value counts. A number: columns with more distinct values are divided into that many
+        quantile bins, which is faster and takes less memory. Missing values and categories stay as they are.
     n_jobs
         Threads: None for one, -1 for all cores. The tree does not depend on it.
 

@@ -136,7 +136,7 @@ def facts_of(model: Model, X: Any, y: Any, sample_weight: Any = None, **extras: 
 
 
 def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
-    """Explain rows by a pipeline or a threshold classifier of scikit-learn, with its threshold as the decision.
+    """Explain rows of a pipeline, or of a threshold classifier of scikit-learn, with its threshold as the decision.
 
     Parameters
     ----------

@@ -231,8 +231,8 @@ class ManyGrownTrees(Estimator):
     def representative_agreement_(self) -> float:
         """How near `representative_tree_` comes to the forest, on training rows.
 
-        Of classes: the share of rows for which both decide alike. Of numbers: the share of the variance of the forest's
-        predictions that those of the tree explain.
+        For classes, the share of rows on which both decide alike. For numbers, the share of the variance of the forest's
+        predictions that the tree explains.
 
         Examples
         --------
@@ -326,7 +326,7 @@ class ManyGrownTrees(Estimator):
         return self.fitted_.modal.tree.log_posterior()
 
     def predict_uncertainty(self, X: Any) -> FloatArray:
-        """Return what of the uncertainty of each prediction is noise, and what more data would settle.
+        """Divide the uncertainty of each prediction into noise and what more data would settle.
 
         Parameters
         ----------
@@ -336,8 +336,8 @@ class ManyGrownTrees(Estimator):
         Returns
         -------
         array of shape (n_rows, 2)
-            Noise, and what more data would settle. Of classes, in nats: the entropy that is left once the
-            probabilities are known, on average, and the rest of the entropy of `predict_proba`. Of numbers, as
+            Noise, and what more data would settle. For classes, in nats: the entropy that is left once the
+            probabilities are known, on average, and the rest of the entropy of `predict_proba`. For numbers, as
             variances: that of the outcome around its mean, and that of the mean, over leaves and trees.
 
         Examples

@@ -109,8 +109,8 @@ class PrunedSplit:
 class Explanation:
     """The path of one row, what its leaf knows, and what would have changed the decision.
 
-    The decision is the predicted class; of a number, whether the estimate is above that of the whole table. Which
-    changes are told, and how they are found: docs/explain.md.
+    The decision is the predicted class or, for a number, whether the estimate is above that of the whole table.
+    docs/explain.md says which changes are listed, and how they are found.
 
     Attributes
     ----------

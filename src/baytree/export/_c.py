@@ -119,7 +119,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
     model
         A fitted tree or tree space; of a pipeline the last step.
     name
-        Of the function, and what other names begin with.
+        Name of the function; all other names begin with it.
     interval
         Probability of an interval; None for none. Trees only.
 

@@ -84,7 +84,7 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     model
         A fitted tree or tree space; of a pipeline the last step.
     name
-        Of the function.
+        Name of the function.
     interval
         Probability of an interval, for ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for none.
         Trees only.

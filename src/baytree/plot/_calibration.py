@@ -21,7 +21,7 @@ _STRIP = 0.2  # below zero, for the histogram of the predictions
 
 
 def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = None, ax: Any = None) -> Axes:
-    """Draw observed frequencies against predicted probabilities, best of rows that the model has not seen.
+    """Draw observed frequencies against predicted probabilities. Use rows that the model has not seen.
 
     The bars are 90 % intervals of each frequency (Jeffreys prior); the distribution of the predictions is below.
 

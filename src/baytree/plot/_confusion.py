@@ -25,7 +25,7 @@ def confusion(
 ) -> Axes:
     """Draw what is decided for the rows of each class: counts, shares of the class and their 90 % intervals.
 
-    Best of rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
+    Use rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
 def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int = 300, ax: Any = None) -> Axes:
     """Draw the prediction interval of every row, in the order of the predictions, and the outcomes.
 
-    Best of rows that the model has not seen. The title says how many outcomes lie inside, of all rows.
+    Use rows that the model has not seen. The title says how many outcomes lie inside, of all rows.
 
     Parameters
     ----------

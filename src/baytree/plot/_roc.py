@@ -20,7 +20,7 @@ from ._words import plain, wrapped
 def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
     """Draw the ROC curve of a model for two classes, with its own threshold and 90 % intervals there.
 
-    Best of rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
+    Use rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ _SIZE = 9.0
 def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
     """Draw what is predicted and what is observed in each subgroup, with 90 % intervals.
 
-    Of two classes the share that is decided to be the second and the share that is; of more how often the decision is
-    right and how sure the model is; of numbers the means. Best of rows that the model has not seen.
+    For two classes, the share that is decided to be the second and the share that is. For more, how often the decision
+    is right and how sure the model is. For numbers, the means. Use rows that the model has not seen.
 
     Parameters
     ----------

@@ -388,7 +388,7 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: its path in words, the odds of each split, the posterior, and what would change the decision.
+        """Explain each row: its path in words, the odds of each split, the posterior, what would change the decision.
 
         A tree space is explained by its modal tree, and the note of an explanation says what all trees together
         predict, which may be something else.
@@ -406,7 +406,7 @@ class Estimator(BaseEstimator, ABC):
         max_features
             Most columns that one change may touch.
         n_changes
-            Most changes in the list. The most usual come first, those like most training rows; the nearest is always there.
+            Most changes in the list. The most usual come first (like most training rows); the nearest is always there.
 
         Returns
         -------

@@ -18,9 +18,9 @@ from ._tree import SingleTree
 class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     """One decision tree, chosen by posterior probability, with a Dirichlet posterior in every leaf.
 
-    Each node takes its most probable partition: no split, so that it becomes a leaf, or the best split. Of the tree that
-    grows and all of its prunings, the most probable one is kept. Nothing is tuned or sampled: the same data give the
-    same tree.
+    Each node takes its most probable partition: no split (it becomes a leaf) or the best split. Of the tree that grows
+    and all of its prunings, the most probable one is kept. Nothing is tuned or sampled: the same data give the same
+    tree.
 
     Parameters
     ----------

@@ -231,8 +231,8 @@ class ManyGrownTrees(Estimator):
     def representative_agreement_(self) -> float:
         """How near `representative_tree_` comes to the forest, on training rows.
 
-        For classes, the share of rows on which both decide alike. For numbers, the share of the variance of the forest's
-        predictions that the tree explains.
+        For classes, the share of rows on which both decide alike. For numbers, the share of the variance of the
+        forest's predictions that the tree explains.
 
         Examples
         --------

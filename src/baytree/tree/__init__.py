@@ -10,6 +10,7 @@ from ._best_trees import draw_trees as draw_trees
 from ._both_ways import as_space as as_space
 from ._both_ways import both_ways as both_ways
 from ._both_ways import nodes_by_depth as nodes_by_depth
+from ._both_ways import side_by_side as side_by_side
 from ._forest import Forest as Forest
 from ._space import Space as Space
 from ._splits import CategorySet as CategorySet

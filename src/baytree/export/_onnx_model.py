@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
 from ..fitted import Fitted, FittedTree, real_outcome
-from ..tree import Space, SplitKind, Tree
+from ..tree import Space, SplitKind, Tree, joined
 from ._members import Member, averaged, has_std, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
 
@@ -45,15 +45,15 @@ def _leaves(graph: Graph, trees: list[Tree], columns: Columns) -> str:
         zeros = graph.zeros(columns.numbers, len(trees), np.int64)
         return graph.add("Add", zeros, graph.whole(list(range(len(trees)))))
     features, n_features, ensemble = [columns.numbers], len(columns.used), _Ensemble()
-    for tree in trees:
-        others = np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))
-        place = columns.places(np.where(tree.is_leaf, columns.used[0], tree.feature))
-        if len(others):
-            goes_right = graph.add("Not", add_conditions(graph, tree, others, columns))
-            features.append(graph.add("Cast", goes_right, to=TensorProto.DOUBLE))
-            place[others] = n_features + np.arange(len(others))
-            n_features += len(others)
-        ensemble.add(tree, place)
+    splits, first = joined(trees), np.cumsum([0, *(tree.node_count for tree in trees)])
+    place = columns.places(np.where(splits.is_of(SplitKind.NONE), columns.used[0], splits.feature))
+    others = np.flatnonzero(splits.is_of(SplitKind.CATEGORY_SET) | splits.is_of(SplitKind.HYPERPLANE))
+    if len(others):
+        goes_right = graph.add("Not", add_conditions(graph, splits, others, columns))
+        features.append(graph.add("Cast", goes_right, to=TensorProto.DOUBLE))
+        place[others] = n_features + np.arange(len(others))
+    for tree, begin in zip(trees, first, strict=False):
+        ensemble.add(tree, place[begin : begin + tree.node_count])
     table = graph.add("Concat", *features, axis=1) if len(features) > 1 else features[0]
     leaf = graph.add("TreeEnsemble", table, domain="ai.onnx.ml", **ensemble.attributes())
     return graph.add("Cast", leaf, to=TensorProto.INT64)
@@ -123,10 +123,7 @@ def _of_trees(graph: Graph, members: list[tuple[Member, FloatArray]], columns: C
 
 
 def _of_space(graph: Graph, space: Space, own: FloatArray, columns: Columns) -> str:
-    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up.
-
-    Every node of a depth has as many choices as the one with the most; those that it lacks lead to a node of zeros.
-    """
+    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up."""
     if space.n_choices == 0:
         return graph.add("Add", graph.zeros(columns.numbers, own.shape[1], np.float64), graph.constant(own))
     goes_left = add_conditions(graph, space, np.arange(space.n_choices), columns)
@@ -137,13 +134,29 @@ def _of_space(graph: Graph, space: Space, own: FloatArray, columns: Columns) -> 
         if not below:
             below = leaf
             continue
-        added = _choices(graph, space, nodes, own.shape[1], goes_left, below)
+        added = _of_depth(graph, space, nodes, own.shape[1], goes_left, below)
         below = graph.add("Sum", added, leaf)  # an Add of next to nothing is taken out by some run times
     return graph.add("Squeeze", below, graph.whole([1]))
 
 
+def _of_depth(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values).
+
+    Nodes are taken together where they have about as many choices: up to 2, 4, 8 and so on.
+    """
+    size = np.ceil(np.log2(np.maximum(np.diff(space.choice_start)[nodes], 2)))
+    groups = [nodes[size == own] for own in np.unique(size)]
+    parts = [_choices(graph, space, group, n_values, goes_left, below) for group in groups]
+    if len(parts) == 1:
+        return parts[0]
+    return graph.gather(graph.add("Concat", *parts, axis=1), np.argsort(np.concatenate(groups)))
+
+
 def _choices(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
-    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values)."""
+    """What their choices add to some nodes of one depth.
+
+    Every node has as many choices as the one with the most; those that it lacks lead to a node of zeros.
+    """
     first, n_choices = space.choice_start[nodes], np.diff(space.choice_start)[nodes]
     most = max(2, int(n_choices.max()))  # two: run times take out a Mul by what float32 cannot tell from one
     place = first[:, None] + np.arange(most)

@@ -4,6 +4,7 @@ from ._arrays import NO_SPLIT as NO_SPLIT
 from ._arrays import RAGGED as RAGGED
 from ._arrays import RAGGED_NAMES as RAGGED_NAMES
 from ._arrays import SplitArrays as SplitArrays
+from ._arrays import joined as joined
 from ._best_trees import Selection as Selection
 from ._best_trees import best_trees as best_trees
 from ._best_trees import draw_trees as draw_trees

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import IntArray
-from ._arrays import RAGGED, NodeArrays, SplitArrays, take_splits
+from ._arrays import NodeArrays, joined, take_splits
 from ._space import Space
 from ._splits import SplitKind
 from ._tree import Tree
@@ -87,7 +87,7 @@ def side_by_side(spaces: Sequence[Space]) -> Space:
 
     owner = places("owner")
     below = np.argsort(owner, kind="stable")
-    splits = take_splits(_joined(spaces), np.append(np.full(n_spaces, -1), below))
+    splits = take_splits(joined(spaces), np.append(np.full(n_spaces, -1), below))
     splits["kind"][:n_spaces] = SplitKind.PRESENT_MISSING
     splits["feature"][:n_spaces] = next((space.feature[0] for space in spaces if space.n_choices), 0)
     splits["log_prior_split"][:n_spaces] = -np.log(n_spaces)
@@ -108,15 +108,3 @@ def side_by_side(spaces: Sequence[Space]) -> Space:
         log_ceiling=np.zeros(len(order)),
         n_features=spaces[0].n_features,
     )
-
-
-def _joined(spaces: Sequence[Space]) -> SplitArrays:
-    """The splits of several spaces, one behind the other; their children stay as they are."""
-    result: dict[str, Any] = {}
-    for name in SplitArrays.__annotations__:
-        own = [getattr(space, name) for space in spaces]
-        if name in RAGGED:
-            begin = np.cumsum([0, *(starts[-1] for starts in own)])[:-1]
-            own = [np.zeros(1, dtype=np.int64), *(b + starts[1:] for b, starts in zip(begin, own, strict=True))]
-        result[name] = np.concatenate(own)
-    return SplitArrays(**result)

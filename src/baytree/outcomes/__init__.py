@@ -3,7 +3,9 @@
 from ._base import Outcome as Outcome
 from ._base import RealOutcome as RealOutcome
 from ._base import Trials as Trials
+from ._base import WholeOutcome as WholeOutcome
 from ._base import asks_for_evidence as asks_for_evidence
+from ._base import whole_outcome as whole_outcome
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome

@@ -15,7 +15,7 @@ from .._typing import FloatArray
 from .._words import number_text, odds_text
 from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
 from ..fitted import Fitted, FittedSpace, FittedTree, Summary, distribution_of
-from ..outcomes import NormalOutcome
+from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, Space, Split, SplitArrays, SplitKind, Threshold
 from ._subgroups import Subgroup
@@ -37,6 +37,7 @@ def contents_of(
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": None if fitted.classes is None else list(fitted.class_names),
+        "outcome": _outcome(fitted.outcome),
         "missing": fitted.missing,
         "isWhole": isinstance(fitted, FittedTree | FittedSpace),  # else the page knows the tree to read alone
         "decision": _decision(fitted),
@@ -62,6 +63,10 @@ def _feature(column: Column) -> dict[str, Any]:
     names = None if column.categories is None else column.category_texts()
     written = None if column.categories is None else [str(category) for category in column.categories]
     return {"kind": column.kind.value, "names": names, "written": written}
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {"name": outcome.name, "size": outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None}
 
 
 def _decision(fitted: Fitted) -> dict[str, Any]:
@@ -121,8 +126,8 @@ def _space(fitted: FittedSpace) -> dict[str, Any]:
 
 
 def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | None:
-    """Of classes the parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
-    if fitted.classes is not None:
+    """The parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
+    if isinstance(fitted.outcome, CategoricalOutcome | GammaRateOutcome | NegativeBinomialOutcome):
         return [[_short(number) for number in own] for own in posterior.tolist()]
     if not isinstance(fitted.outcome, NormalOutcome):
         return None

@@ -134,14 +134,17 @@ def test_what_may_change_can_be_chosen_on_the_page(open_page):
     assert page.inner_text("#changes") == "No change of one or two columns that is allowed."
 
 
-def test_changes_behind_hyperplanes_lead_to_another_decision(open_page):
+def test_changes_behind_hyperplanes_are_those_of_explain(open_page):
     model = BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(X, Y)
     opened = open_page(model, X, Y, {"folds": 2})
-    told = 0
-    for i in range(20):
+    told = same = 0
+    for i, explanation in enumerate(model.explain(X[:40])):
         opened.answer({k: repr(float(value)) for k, value in enumerate(X.iloc[i])})
-        told += opened.page.locator("ol#changes li").count()
-    assert told > 10
+        found = [text.split(": ")[0] for text in opened.page.locator("ol#changes li").all_inner_texts()]
+        told += len(found)
+        same += found == [str(change).split(" -> ")[0] for change in explanation.changes]
+    assert told > 20
+    assert same == 40
 
 
 @pytest.mark.parametrize("missing", ["majority", "average"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -21,6 +22,8 @@ from ._provenance import TREES
 
 _MOST_LINES = 400  # of a table; the rest is said to be left off
 _MOST_IN_TEXT = 2000  # of the tree as text
+_INDENT = re.compile(r"^(?:[│ ] {7})+")  # of a line of that text
+_NARROWER = 4  # so many times: deep trees stay on the paper
 _MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its text
 _MOST_SPLITS = 100  # whose alternatives are told
 
@@ -200,7 +203,7 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | st
 
 def text_part(fitted: FittedTree) -> str:
     """The tree as text, for readers without a script and for print."""
-    lines = to_text(fitted).split("\n")
+    lines = [_INDENT.sub(lambda found: found[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
     text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
     inside = element("summary", "The tree as text"), element("pre", escape(text), tabindex=0)
     return element("details", *inside, id="as-text")

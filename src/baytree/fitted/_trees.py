@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -117,6 +117,13 @@ class FittedTree:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)
     missing: str = "majority"
+
+    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
 
     @property
     def grown(self) -> Tree:
@@ -323,6 +330,13 @@ class FittedSpace:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)
     missing: str = "majority"
+
+    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
 
     @cached_property
     def used_features(self) -> IntArray:

@@ -261,8 +261,7 @@ class FittedSpace:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen
-
-    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+    widening: float = 1.0  # times which distributions are as wide about their means as the leaves make them
 
     @property
     def leaf_outcome(self) -> Outcome:
@@ -360,7 +359,7 @@ class FittedSpace:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior))
+        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior), self.widening)
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""

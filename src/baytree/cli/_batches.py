@@ -7,16 +7,17 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import IO, Any
 
 import pyarrow as pa
 
-from ._files import Source, named, opened
-from ._read import first_line, not_text
+from ._files import Source, as_utf8, named, opened
+from ._read import first_line, native, not_text
 from ._sniff import Dialect, Reading, is_parquet, sniff
 
 _PARQUET_ROWS = 2**16
+_BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,18 @@ def open_batches(path: str, reading: Reading) -> Iterator[Batches]:
         repeated = [name for name, n in Counter(batches.names).items() if n > 1]
         if repeated:
             raise ValueError(f"{named(path)} has more than one column {repeated[0]!r}: rename them.")
-        yield batches
+        yield replace(batches, parts=_with_rows(batches.parts, path))
+
+
+def _with_rows(parts: Iterator[pa.Table], path: str) -> Iterator[pa.Table]:
+    """The parts that have rows; refuses a table that has none."""
+    n_rows = 0
+    for part in parts:
+        n_rows += part.num_rows
+        if part.num_rows:
+            yield part
+    if n_rows == 0:
+        raise ValueError(f"{named(path)} has no rows below its header.")
 
 
 def _parquet(source: Source, path: str) -> Batches:
@@ -44,7 +56,7 @@ def _parquet(source: Source, path: str) -> Batches:
 
     try:
         # A pipe cannot be read from its end, where Parquet says what is in it.
-        file = pq.ParquetFile(pa.BufferReader(source.read()) if path == "-" else path)
+        file = pq.ParquetFile(native(source.read()) if path == "-" else path)
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"{named(path)} is a damaged Parquet file: {first_line(error)}") from None
     parts = (pa.Table.from_batches([batch]) for batch in file.iter_batches(_PARQUET_ROWS))
@@ -61,19 +73,33 @@ def _text(source: Source, path: str, reading: Reading) -> Batches:
 def _parts(source: Source, path: str, dialect: Dialect, names: list[str]) -> Iterator[pa.Table]:
     import pyarrow.csv as pc
 
+    known: list[str] | None = None  # of the first block the names are read
     try:
-        reader = pc.open_csv(
-            pa.PythonFile(source),
-            pc.ReadOptions(encoding=dialect.encoding),
-            pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
-            pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-        )
-        for batch in reader:
-            yield pa.Table.from_batches([batch])
+        for block in _blocks(as_utf8(source, dialect.encoding)):
+            yield pc.read_csv(
+                native(block),
+                pc.ReadOptions(column_names=known, block_size=len(block) + 1),
+                pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+                pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+            )
+            known = names
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        if "UTF8" in str(error):
-            raise ValueError(f"{named(path)} is not UTF-8 text: pass --encoding, such as --encoding cp1252.") from None
         raise not_text(error, path) from None
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Parts that end where a row ends: at a line's end outside of quotes."""
+    left = b""
+    while part := stream.read(_BLOCK_BYTES):
+        left += part
+        end = left.rfind(b"\n")
+        while end >= 0 and left.count(b'"', 0, end) % 2:
+            end = left.rfind(b"\n", 0, end)
+        if left[: end + 1].strip():
+            yield left[: end + 1]
+            left = left[end + 1 :]
+    if left.strip():
+        yield left
 
 
 def one_row(values: dict[str, str]) -> Any:

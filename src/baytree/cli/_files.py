@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import sys
@@ -32,6 +33,12 @@ class Source(io.RawIOBase):
         part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
+
+
+def as_utf8(source: Source, encoding: str) -> IO[bytes]:
+    """The same bytes as UTF-8."""
+    whole = io.BufferedReader(source)
+    return whole if encoding == "utf-8" else codecs.EncodedFile(whole, "utf-8", encoding)
 
 
 @contextmanager

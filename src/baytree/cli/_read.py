@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
 import pyarrow as pa
 
-from ._files import Source, named, opened
+from .._words import count_text, shortened
+from ._files import Source, as_utf8, named, opened
 from ._sniff import Reading, is_parquet, sniff
 
 
@@ -27,9 +29,16 @@ def _read_parquet(source: Source, path: str) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(pa.BufferReader(source.read()))
+        return pq.read_table(native(source.read()))
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"{named(path)} is a damaged Parquet file: {first_line(error)}") from None
+
+
+def native(content: bytes) -> pa.BufferReader:
+    """Bytes that are Arrow's own: its threads would bring Python down at its end if they held an object of Python's."""
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return pa.BufferReader(stream.getvalue())
 
 
 def _read_text(source: Source, path: str, reading: Reading) -> pa.Table:
@@ -38,10 +47,9 @@ def _read_text(source: Source, path: str, reading: Reading) -> pa.Table:
     dialect = sniff(source.head, reading, named(path))
     try:
         table = pc.read_csv(
-            pa.PythonFile(source),
-            pc.ReadOptions(encoding=dialect.encoding),
-            pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
-            pc.ConvertOptions(
+            native(as_utf8(source, dialect.encoding).read()),
+            parse_options=pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            convert_options=pc.ConvertOptions(
                 null_values=reading.means_missing, strings_can_be_null=True, decimal_point=dialect.decimal
             ),
         )
@@ -60,7 +68,13 @@ def not_text(error: Exception, path: str) -> ValueError:
     """What to say of a text file that cannot be read."""
     if isinstance(error, UnicodeDecodeError):
         return ValueError(f"{named(path)} is not {error.encoding} text: pass another --encoding.")
-    return ValueError(f"{named(path)} is not a table: {first_line(error).removeprefix('CSV parse error: ')}")
+    if "UTF8" in str(error):
+        return ValueError(f"{named(path)} is not UTF-8 text: pass --encoding, such as --encoding cp1252.")
+    uneven = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", str(error))
+    if uneven is None:
+        return ValueError(f"{named(path)} is not a table: {first_line(error).removeprefix('CSV parse error: ')}")
+    values, row = count_text(int(uneven[2]), "value"), shortened(uneven[3], 60)
+    return ValueError(f"{named(path)} is not a table: a row has {values}, but the header has {uneven[1]}: {row!r}.")
 
 
 def first_line(error: Any) -> str:

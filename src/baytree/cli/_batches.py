@@ -16,8 +16,8 @@ from ._files import Source, as_utf8, named, opened
 from ._read import first_line, native, not_text
 from ._sniff import Dialect, Reading, is_parquet, sniff
 
-_PARQUET_ROWS = 2**16
-_BLOCK_BYTES = 2**22
+_PARQUET_ROWS = 2**14
+_BLOCK_BYTES = 2**20
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub figures wheel try bench defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub figures transcript wheel try bench defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -38,6 +38,10 @@ stub: $(VENV)/installed-dev
 
 figures: $(VENV)/installed-dev
 	$(BIN)/python docs/figures.py
+
+# The page of the first five minutes, by running it.
+transcript: $(VENV)/installed-dev
+	$(BIN)/python docs/transcript.py
 
 # Source distribution and wheel, checked, then tried in an environment that has nothing else.
 DIST := build/dist

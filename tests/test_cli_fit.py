@@ -38,7 +38,7 @@ def test_fit_says_all_that_a_new_user_must_know(table, tmp_path, capsys):
         "'joined' is left out: it holds dates or times",
         "'country' is left out: it never varies",
         "'spent' is left out, as --drop says",
-        "--keep",
+        "To use it: --keep customer",
         "BayesianTreeClassifier ",
         "scikit-learn's DecisionTreeClassifier",
         "scikit-learn's RandomForestClassifier",

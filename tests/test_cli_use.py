@@ -224,7 +224,7 @@ def test_models_of_numbers_compared(folder, capsys):
     assert main(["compare", "spent.json", "later.json", "customers.csv", "--target", "spent"]) == 0
     said = capsys.readouterr().out
     assert "predictions of 300 rows changed by" in said
-    assert "RMSE: " in said
+    assert "RMSE on these rows" in said
 
 
 def test_a_page_of_a_model(folder, capsys):

@@ -108,8 +108,9 @@ def _tell_tree(talk: Any, estimator: Any) -> None:
     else:
         talk.heading(f"The tree ({size})")
     talk.say(to_text(estimator, max_depth=_DEEP))
-    if tree.depth.max() > _DEEP:
-        talk.say(f"(levels below {_DEEP} are not shown)")
+    said = "the mean" if fitted.classes is None else "the class, p its probability and those of the others"
+    below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
+    talk.say(f"(odds of each split against no split; in each leaf {said}, its posterior and n rows{below})")
     if tree.node_count == 1:
         talk.note(
             "No split is more probable than none: these columns say nothing about the target, or too few rows do."

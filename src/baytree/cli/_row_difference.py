@@ -122,7 +122,7 @@ class RowDifferences:
             talk.table(["row", "before", "after", "moved"], rows)
         for name, (a, b) in self.figures().items():
             text = percent_text if self._is_class else estimate_text
-            talk.say(f"{name}: {text(a)} before, {text(b)} after")
+            talk.say(f"{name} on these rows, which a model may have been fitted to: {text(a)} before, {text(b)} after")
 
     def _size(self, size: float) -> str:
         return percent_text(size) if self._is_class else estimate_text(size)

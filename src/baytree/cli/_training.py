@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,11 +38,8 @@ class Training:
         if task.n_left_out:
             talk.note(f"Left out: {count_text(task.n_left_out, 'row')} without a value in {task.name!r}.")
         for column, reason in columns.left_out.items():
-            talk.note(
-                f"{column!r} is left out: it {reason}." if reason[0] != "a" else f"{column!r} is left out, {reason}."
-            )
-        if any(reason.startswith("looks like") for reason in columns.left_out.values()):
-            talk.note("Were they meant to be used, name them with --keep.")
+            keep = f" To use it: --keep {shlex.quote(column)}" if reason.startswith("looks like") else ""
+            talk.note(f"{column!r} is left out{', ' if reason.startswith('as') else ': it '}{reason}.{keep}")
         for note in columns.notes:
             talk.note(note)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ._typing import FloatArray, IntArray
+from ._typing import BoolArray, FloatArray, IntArray
 
 _ENTRIES = 2**20  # rows times components that are evaluated at a time
 _NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
@@ -110,11 +110,11 @@ class Mixture:
     def var(self) -> FloatArray:
         """Variance: within the components, and between them.
 
-        Components of next to no weight are left out: one that has no variance would be all that one sees.
+        A component without a finite variance is left out where it has next to no weight: it would be all that one sees.
         """
-        weights = _without_negligible(self.weights, np.ones(len(self)))
         means, variances = np.asarray(self._all.mean()), np.asarray(self._all.var())
         finite = np.isfinite(means + variances)
+        weights = self.weights if finite.all() else _without_negligible(self.weights, np.ones(len(self)), ~finite)
         shift = means[finite].mean() if finite.any() else 0.0  # for precision
         means, variances = np.where(finite, means - shift, 0.0), np.where(finite, variances, 0.0)
         result = np.maximum(weights @ (variances + means**2) - (weights @ means) ** 2, 0.0)
@@ -184,10 +184,14 @@ def _by_row(
     return result
 
 
-def _without_negligible(weights: sparse.csr_matrix, probability: FloatArray) -> sparse.csr_matrix:
-    """Drop the components whose weights are next to nothing beside a probability of each row."""
+def _without_negligible(
+    weights: sparse.csr_matrix, probability: FloatArray, among: BoolArray | None = None
+) -> sparse.csr_matrix:
+    """Drop the components, or some `among` them, whose weights are next to nothing beside a probability of each row."""
     n_components = np.diff(weights.indptr)
     keep = weights.data > np.repeat(_NEGLIGIBLE * probability / n_components, n_components)
+    if among is not None:
+        keep |= ~among[weights.indices]
     start = np.append(0, np.cumsum(keep))[weights.indptr]
     kept = sparse.csr_matrix((weights.data[keep], weights.indices[keep], start), shape=weights.shape)
     kept.data /= np.repeat(np.asarray(kept.sum(axis=1)).ravel(), np.diff(kept.indptr))

@@ -17,14 +17,17 @@ from ..growth import node_priors, put_in_order
 from ..mixtures import Mixture
 from ..outcomes import Outcome, RealOutcome
 from ..table import Rows, Schema
-from ..tree import Forest, SplitKind, Tree
+from ..tree import Forest, SplitKind, Tree, as_space, both_ways, side_by_side
 from ._trees import (
     FittedOn,
+    FittedSpace,
     FittedTree,
     cdf_of_mixture,
+    class_names,
     class_outcome,
     class_quantiles,
     distribution_of,
+    has_distribution,
     in_order,
     of_nodes,
     shares_of,
@@ -64,7 +67,7 @@ class FittedForest:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return self.modal.class_names
+        return class_names(self.classes)
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -191,7 +194,7 @@ class FittedForest:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.modal.has_distribution(kind)
+        return has_distribution(self.outcome, kind)
 
     def uncertainty(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """What is noise, and what more rows would settle, shape (n_rows, 2).
@@ -246,9 +249,12 @@ class FittedForest:
         return result
 
     @property
-    def routed(self) -> FittedForest:
-        """The same predictions by splits alone: its trees are members of what is exported."""
-        return self
+    def routed(self) -> FittedForest | FittedSpace:
+        """The same predictions by splits alone: where what was not seen goes both ways, a space in which it does."""
+        if self.missing != "average":
+            return self
+        space = side_by_side([both_ways(as_space(own.tree)) for own in self.trees()])
+        return FittedSpace(space, self.outcome, self.schema, self.classes, decision=self.decision)
 
     @property
     def feature_inclusion(self) -> FloatArray:

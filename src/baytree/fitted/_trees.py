@@ -98,7 +98,7 @@ class FittedTree:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return () if self.classes is None else tuple(str(label) for label in self.classes)
+        return class_names(self.classes)
 
     @property
     def posterior_names(self) -> tuple[str, ...]:
@@ -197,7 +197,7 @@ class FittedTree:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.classes is None and real_outcome(self.outcome).has(_METHOD[kind])
+        return has_distribution(self.outcome, kind)
 
     def summaries(self, nodes: IntArray) -> list[Summary]:
         """What nodes predict, for people to read: every class, or the mean and the outcome."""
@@ -268,7 +268,7 @@ class FittedSpace:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return self.modal.class_names
+        return class_names(self.classes)
 
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
@@ -364,7 +364,7 @@ class FittedSpace:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.modal.has_distribution(kind)
+        return has_distribution(self.outcome, kind)
 
     @property
     def feature_importances(self) -> FloatArray:
@@ -392,6 +392,16 @@ def real_outcome(outcome: Outcome) -> RealOutcome:
     if not isinstance(outcome, RealOutcome):
         raise TypeError(f"The outcome {outcome.name!r} is not a number.")
     return outcome
+
+
+def class_names(classes: AnyArray | None) -> tuple[str, ...]:
+    """Classes as text; none where numbers are predicted."""
+    return () if classes is None else tuple(str(label) for label in classes)
+
+
+def has_distribution(outcome: Outcome, kind: str) -> bool:
+    """Whether an outcome, or its mean, has a distribution: classes have none, one of the user's own need not."""
+    return isinstance(outcome, RealOutcome) and outcome.has(_METHOD[kind])
 
 
 def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:

@@ -24,6 +24,7 @@ class Search:
     n_shakes: int = 24  # other directions to climb from
     round_off: bool = True  # coefficients of few digits
     n_values: int = 256  # of a feature that tell which are far out
+    fit_few: bool = False  # directions are fitted to few rows, and nothing but the threshold to more
 
     def to_core(self) -> _core.HyperplaneEffort:
         """The same in the compiled core's form."""
@@ -37,6 +38,7 @@ class Search:
             self.n_shakes,
             self.round_off,
             self.n_values,
+            self.fit_few,
         )
 
 

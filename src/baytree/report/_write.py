@@ -52,8 +52,8 @@ def write(
     Parameters
     ----------
     model
-        A fitted tree or tree space, a pipeline that ends in one, or scikit-learn's ``FixedThresholdClassifier`` or
-        ``TunedThresholdClassifierCV`` around either.
+        A fitted tree, tree space or forest, a pipeline that ends in one, or scikit-learn's
+        ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV`` around either.
     X, y, sample_weight, exposure, event
         What it was fitted to. Rows are not written to the page; the quality is measured by cross-validation. Where they
         are not what the model says it was fitted on, the page says so.

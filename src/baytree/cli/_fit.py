@@ -97,7 +97,7 @@ def fit(
 
 
 def _tell_tree(talk: Any, estimator: Any) -> None:
-    from .._words import count_text
+    from .._words import count_text, listed
     from ..export import to_text
 
     fitted = estimator.fitted_
@@ -108,9 +108,10 @@ def _tell_tree(talk: Any, estimator: Any) -> None:
     else:
         talk.heading(f"The tree ({size})")
     talk.say(to_text(estimator, max_depth=_DEEP))
-    said = "the mean" if fitted.classes is None else "the class, p its probability and those of the others"
+    classes = listed(list(fitted.class_names), 6)
+    said = f"the class, p of {classes}" if classes else "the mean"
     below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
-    talk.say(f"(odds of each split against no split; in each leaf {said}, its posterior and n rows{below})")
+    talk.say(f"(odds of each split against no split; in each leaf {said}, the posterior and n rows{below})")
     if tree.node_count == 1:
         talk.note(
             "No split is more probable than none: these columns say nothing about the target, or too few rows do."

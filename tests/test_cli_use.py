@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import baytree
+from baytree import datasets, outcomes, reproduce
 from baytree.cli import main
 from tests.command_line import customers, start
 
@@ -246,3 +247,12 @@ def test_options_are_completed():
     environment = {"_BAYTREE_COMPLETE": "bash_complete", "COMP_WORDS": "baytree fit --par", "COMP_CWORD": "2"}
     process = start(env=environment, stdout=subprocess.PIPE)
     assert b"--partitions" in process.communicate()[0]
+
+
+def test_names_that_are_written_twice_are_the_same():
+    """Options list them without importing the package."""
+    from baytree.cli._options import OUTCOMES
+    from baytree.cli._reproduce import PARTS, SETS
+
+    assert set(OUTCOMES) == set(outcomes.REGRESSION_OUTCOMES)
+    assert (PARTS, SETS) == (reproduce.PARTS, datasets.NAMES)

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code is 0, or 1 (bad input), 2 (bad usage), 130 (Ctrl-C), 141 (nobody reads on)."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        sys.stderr.write(f"The command line needs {' and '.join(missing)}: pip install 'baytree[cli]'.\n")
+        sys.stderr.write(f"The command line needs {', '.join(missing)}: pip install 'baytree[cli]'.\n")
         return 1
     from ._run import run
 

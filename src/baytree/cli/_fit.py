@@ -14,9 +14,11 @@ from ._options import (
     debug_option,
     json_option,
     out_option,
+    outcome_option,
     outputs_differ,
     reading_options,
     target_option,
+    task_option,
 )
 from ._sniff import Reading
 
@@ -28,12 +30,8 @@ _DEEP = 6  # levels of a tree that are shown
 @data_argument
 @target_option
 @out_option("File for the model, such as model.json; - for standard output.")
-@click.option("--task", type=click.Choice(["classification", "regression"]), help="Guessed from the target by default.")
-@click.option(
-    "--outcome",
-    type=click.Choice(["normal", "poisson", "negative_binomial", "exponential"]),
-    help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
-)
+@task_option
+@outcome_option
 @click.option("--model", type=click.Choice(MODELS), default="tree", show_default=True, help="What is fitted.")
 @click.option("--partitions", type=click.Choice(PARTITIONS), help="Splits along features, or along hyperplanes too.")
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Use a column that would be left out. Repeat it.")
@@ -145,7 +143,7 @@ def _tell_next(talk: Any, data: str, target: str, out: str | None) -> None:
     talk.heading("What to do next")
     table = shlex.quote("data.csv" if data == "-" else data)
     if out is None:
-        talk.say(f"baytree fit {table} --target {shlex.quote(target)} -o model.json   # keep the model")
+        talk.say("(add -o model.json to what you did, to keep the model)")
     model = shlex.quote("model.json" if out in (None, "-") else str(out))
     for line, what in (
         (f"baytree explain {model} {table} --row 1", "why a row gets its answer"),

@@ -12,6 +12,9 @@ import click
 from ._sniff import Reading
 from ._state import State
 
+TASKS = ("classification", "regression")
+# As the package names them; importing it would take too long for a help text. A test compares.
+OUTCOMES = ("normal", "poisson", "negative_binomial", "exponential")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -25,6 +28,12 @@ debug_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 target_option = click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
+task_option = click.option("--task", type=click.Choice(TASKS), help="Guessed from the target by default.")
+outcome_option = click.option(
+    "--outcome",
+    type=click.Choice(OUTCOMES),
+    help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
+)
 data_argument = click.argument("data", type=click.Path(path_type=str))
 model_argument = click.argument("model", type=click.Path(path_type=str))
 

@@ -13,9 +13,11 @@ from ._options import (
     data_argument,
     debug_option,
     out_option,
+    outcome_option,
     outputs_differ,
     reading_options,
     target_option,
+    task_option,
 )
 from ._sniff import Reading
 
@@ -25,12 +27,8 @@ from ._sniff import Reading
 @target_option
 @out_option("HTML file to write.", required=True)
 @click.option("--model", type=click.Path(path_type=str), help="A model file; without it a tree is fitted.")
-@click.option("--task", type=click.Choice(["classification", "regression"]), help="Guessed from the target by default.")
-@click.option(
-    "--outcome",
-    type=click.Choice(["normal", "poisson", "negative_binomial", "exponential"]),
-    help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
-)
+@task_option
+@outcome_option
 @click.option("--title", help="Heading of the page.")
 @beside_options("weight", "exposure", "event", "groups")
 @click.option("--subgroups", metavar="COLUMNS", help="Columns whose values get figures of their own: sex,age.")

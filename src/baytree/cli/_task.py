@@ -15,7 +15,6 @@ from ._columns import is_number
 from ._files import named
 
 FEW_VALUES = 20  # whole numbers with so many values are taken for classes
-TASKS = ("classification", "regression")
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Task:
     table: pa.Table  # the rows whose target is known, without it
     y: AnyArray
     name: str  # of the target
-    kind: str  # one of TASKS
+    kind: str  # "classification" or "regression"
     why: str
     n_left_out: int  # rows whose target is missing
 
@@ -69,7 +68,7 @@ def _guess(y: AnyArray) -> tuple[str, str]:
     values = np.unique(y)
     if y.dtype.kind in "iuf" and (y.dtype.kind == "f" or len(values) > FEW_VALUES):
         return "regression", f"numbers from {number_text(float(values[0]))} to {number_text(float(values[-1]))}"
-    told = listed([str(value) for value in values.tolist()], 6)
+    told = listed([str(value) for value in values.tolist()], 10)
     what = "whole numbers" if y.dtype.kind in "iu" else "values"
     return "classification", f"{count_text(len(values), 'value')}: {told}" if len(values) < 3 else (
         f"{len(values):,} different {what}: {told}"

@@ -130,12 +130,13 @@ def _check_std(fitted: Fitted, std: Any) -> None:
 
 
 def _variances(fitted: Fitted, grown: Tree | Space) -> FloatArray:
-    return np.asarray(distribution_of(fitted.outcome, "outcome")(grown.posterior).var())
+    return np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(grown.posterior).var())
 
 
 def _moments(fitted: Fitted, grown: Tree | Space, center: float) -> FloatArray:
     """Mean and mean square of every node about a number; where they are infinite, the second alone says so."""
-    mean = np.asarray(distribution_of(fitted.outcome, "outcome")(grown.posterior).mean()) - center
+    mean = np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(grown.posterior).mean()) - center
     square = _variances(fitted, grown) + mean**2
     finite = np.isfinite(square)
-    return np.stack([np.where(finite, mean, 0.0), np.where(finite, square, np.inf)], axis=1)
+    moments = np.stack([np.where(finite, mean, 0.0), np.where(finite, square, np.inf)], axis=1)
+    return moments * [fitted.widening, fitted.widening**2]

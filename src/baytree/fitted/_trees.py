@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -71,6 +71,13 @@ class FittedTree:
     fitted_on: FittedOn | None = None  # None: it was not fitted here
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen, MISSING has the ways
+
+    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
 
     @property
     def grown(self) -> Tree:
@@ -254,6 +261,13 @@ class FittedSpace:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen
+
+    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
 
     @cached_property
     def used_features(self) -> IntArray:

@@ -39,6 +39,7 @@ def contents_of(
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": None if fitted.classes is None else list(fitted.class_names),
         "outcome": _outcome(fitted.outcome),
+        "widening": fitted.widening,
         "missing": fitted.missing,
         "isWhole": isinstance(fitted, FittedTree) or whole is not None,  # else the page knows the tree to read alone
         "treeName": "the tree to read" if isinstance(fitted, FittedForest) else "the most probable tree",
@@ -146,7 +147,7 @@ def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | No
     freedom = 2 * posterior[:, 2]
     columns = [freedom, posterior[:, 0]]
     for kind in ("mean", "outcome"):
-        frozen = distribution_of(fitted.outcome, kind)(posterior)
+        frozen = distribution_of(fitted.leaf_outcome, kind)(posterior)
         columns.append((frozen.ppf(0.95) - frozen.ppf(0.5)) / stats.t.ppf(0.95, freedom))
     return [[_short(number) for number in own] for own in np.stack(columns, axis=1).tolist()]
 

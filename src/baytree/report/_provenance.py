@@ -39,7 +39,7 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
         if isinstance(fitted, FittedSpace)
         else f"A forest of {count_text(fitted.forest.n_trees, 'Bayesian decision tree')}"
     )
-    return f"{kind} that {predicts} {of_the_model(fitted)} It has {shape}"
+    return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
 
 
 def of_the_model(fitted: Fitted) -> str:

@@ -151,8 +151,9 @@ function numberMixtureInterval(ends, kind) {  // of the mean or the outcome; nul
   const spread = kind === "mean" ? 2 : 3;
   const far = [...ends.keys()].map((node) => [graph.posterior[node][1], 60 * graph.posterior[node][spread]]);
   const low = Math.min(...far.map(([place, room]) => place - room)), high = Math.max(...far.map(([place, room]) => place + room));
+  const [mean] = averageOf(ends);
   return mixtureInterval(ends, (node, x) => {
     const [freedom, place] = graph.posterior[node];
     return studentCdf(freedom, (x - place) / graph.posterior[node][spread]);
-  }, low, high);
+  }, low, high).map((end) => mean + model.widening * (end - mean));
 }

@@ -108,8 +108,11 @@ def _found(
                 break
     if len(found) > _MOST:
         raise ValueError(f"More than {_MOST} rows are meant: name the row with --row.")
-    if not found or (not values and len(found) < len(wanted)):
-        raise ValueError(f"{data!r} has {n_rows:,} rows, and not all that are meant are among them.")
+    if values and not found:
+        said = " and ".join(f"{name}={value}" for name, value in values.items())
+        raise ValueError(f"No row of {data!r} has {said}.")
+    if not values and len(found) < len(wanted):
+        raise ValueError(f"{data!r} has {n_rows:,} rows: there is no row {max(wanted):,}.")
     return found
 
 

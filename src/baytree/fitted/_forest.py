@@ -299,7 +299,8 @@ class FittedForest:
         if self.missing != "average":
             return self
         space = side_by_side([both_ways(as_space(own.tree)) for own in self.trees()])
-        return FittedSpace(space, self.outcome, self.schema, self.classes, decision=self.decision)
+        result = FittedSpace(space, self.leaf_outcome, self.schema, self.classes, decision=self.decision)
+        return replace(result, widening=self.widening)
 
     @property
     def feature_inclusion(self) -> FloatArray:

@@ -311,6 +311,8 @@ class FittedSpace:
         What the space was fitted on; None where it was not fitted here.
     decision, missing
         Which class is predicted, and what happens to values that a split has not seen.
+    widening
+        Factor by which distributions are wider about their means than the leaves make them.
 
     Examples
     --------
@@ -330,8 +332,7 @@ class FittedSpace:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)
     missing: str = "majority"
-
-    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+    widening: float = 1.0
 
     @property
     def leaf_outcome(self) -> Outcome:
@@ -429,7 +430,7 @@ class FittedSpace:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior))
+        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior), self.widening)
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""

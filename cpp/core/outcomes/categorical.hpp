@@ -165,6 +165,9 @@ class CategoricalNode {
   }
 
   void set_scores(const Categorical<Count>&, std::span<const Count> sets, double* scores) const {
+    if constexpr (std::integral<Count>) {
+      if (total_.size() == 2) return two_class_set_scores(sets, scores);
+    }
     for (std::size_t i = 0; i * total_.size() < sets.size(); ++i) scores[i] = split_score(&sets[i * total_.size()]);
   }
 
@@ -254,6 +257,15 @@ class CategoricalNode {
       }
       scores[j] = first[n - ones] + second[ones] - total[n] - constant;
     }
+  }
+
+  void two_class_set_scores(std::span<const Count> sets, double* scores) const {
+    const double* first = table_[0].data();
+    const double* second = table_[1].data();
+    const double* total = total_table_.data();
+    const double constant = 2.0 * log_beta_;
+    for (std::size_t i = 0; 2 * i < sets.size(); ++i)
+      scores[i] = first[sets[2 * i]] + second[sets[2 * i + 1]] - total[sets[2 * i] + sets[2 * i + 1]] - constant;
   }
 
   template <class Entry>

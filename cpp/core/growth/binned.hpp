@@ -30,6 +30,8 @@
 namespace baytree {
 
 inline constexpr std::size_t kBlockRows = 16384;  // what one task counts or divides
+inline constexpr std::size_t kMostRowsAtOnce = std::size_t{1}
+                                               << 20;  // the same on one thread: Ctrl-C is seen in between
 inline constexpr std::size_t kBytesARow = 64;  // of sums, beyond which lists are quicker: for each row and feature
 
 // The same columns as their bins tell them.
@@ -116,7 +118,7 @@ class BinnedGrower {
     };
     std::vector<Block> blocks;
     for (Open& of : open) {
-      const std::size_t step = n_threads_ > 1 ? kBlockRows : std::max<std::size_t>(of.size(), 1);
+      const std::size_t step = n_threads_ > 1 ? kBlockRows : kMostRowsAtOnce;
       for (std::size_t begin = of.begin; begin < of.end; begin += step)
         blocks.push_back({&of, begin, std::min(begin + step, of.end), {}});
     }

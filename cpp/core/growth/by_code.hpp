@@ -225,20 +225,26 @@ class ByCode {
     return true;
   }
 
-  // The sums up to each code that has rows; returns how many they are.
+  // The sums up to each code that has rows; returns how many they are. Written for every code: what has no rows is
+  // written over by the next.
   std::size_t running_sums(const Number* own, std::size_t n_bins, Number* sets) const {
-    if (width() == 2) return running_sums_of<2>(own, n_bins, sets, 2);
-    return running_sums_of<0>(own, n_bins, sets, width());
-  }
-  template <std::size_t known>
-  static std::size_t running_sums_of(const Number* own, std::size_t n_bins, Number* sets, std::size_t width) {
-    const std::size_t w = known > 0 ? known : width;
+    const std::size_t w = width();
     std::size_t n = 0;
+    if (w == 2) {
+      Number first{0}, second{0};
+      for (std::size_t bin = 0; bin < n_bins; ++bin) {
+        first += own[2 * bin], second += own[2 * bin + 1];
+        sets[2 * n] = first, sets[2 * n + 1] = second;
+        n += static_cast<std::size_t>((own[2 * bin] != Number{0}) | (own[2 * bin + 1] != Number{0}));
+      }
+      return n;
+    }
+    std::vector<Number> lower(w);
     for (std::size_t bin = 0; bin < n_bins; ++bin, own += w) {
-      // Written for every code; what has no rows is written over by the next.
       bool any = false;
       for (std::size_t k = 0; k < w; ++k) {
-        sets[n * w + k] = own[k] + (n > 0 ? sets[(n - 1) * w + k] : Number{0});
+        lower[k] += own[k];
+        sets[n * w + k] = lower[k];
         any |= own[k] != Number{0};
       }
       n += any;

@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub figures bench bench-engines defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub figures transcript wheel try bench bench-engines defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -23,7 +23,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/clang-format --dry-run --Werror $(filter cpp/%,$(CORE))
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src cpp tests benchmarks examples
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md .github docs src cpp tests benchmarks examples tools
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix-only .
@@ -38,6 +38,32 @@ stub: $(VENV)/installed-dev
 
 figures: $(VENV)/installed-dev
 	$(BIN)/python docs/figures.py
+
+# The page of the first five minutes, by running it.
+transcript: $(VENV)/installed-dev
+	$(BIN)/python docs/transcript.py
+
+# Source distribution and wheel, checked, then tried in an environment that has nothing else.
+DIST := build/dist
+TRIAL := build/trial
+wheel: $(VENV)/installed-release
+	rm -rf $(DIST) $(TRIAL)
+	$(BIN)/python -m build --outdir $(DIST) .
+	$(BIN)/python -m twine check --strict $(DIST)/*
+	$(BIN)/check-wheel-contents $(DIST)/*.whl
+	if [ "$$(uname)" = Linux ]; then \
+		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir $(DIST)/repaired $(DIST)/*.whl && \
+		mv $(DIST)/repaired/*.whl $(DIST) && rm -r $(DIST)/repaired $(DIST)/*-linux_*.whl && \
+		$(BIN)/auditwheel show $(DIST)/*.whl; \
+	fi
+	$(PYTHON) -m venv $(TRIAL)
+	$(TRIAL)/bin/python -m pip install -q "$$(ls $(DIST)/*.whl)[examples]"
+	$(TRIAL)/bin/python tools/readme_example.py README.md
+
+# The command line from that wheel, on every table of a folder.
+try: wheel
+	$(TRIAL)/bin/python -m pip install -q "$$(ls $(DIST)/*.whl)[cli]"
+	$(TRIAL)/bin/python tools/fit_all.py $(BAYTREE_DATA)
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
@@ -97,6 +123,10 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install -q '.[examples]'
+	@touch $@
+
+$(VENV)/installed-release: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q --group release
 	@touch $@
 
 $(VENV)/installed-dev: $(BIN)/python $(SOURCES)

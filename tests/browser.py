@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -98,3 +99,15 @@ def open_page(browser, tmp_path):
     for page in opened:
         assert page.faults == []
         page.page.close()
+
+
+def overlaps(page):
+    """Pairs of letters that stand on each other."""
+    text = page.get_textpage()
+    boxes = [text.get_charbox(i) for i in range(text.count_chars()) if text.get_text_range(i, 1).strip()]
+    left, bottom, right, top = np.array(boxes).T
+    width = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
+    height = np.minimum(top[:, None], top) - np.maximum(bottom[:, None], bottom)
+    area = (right - left) * (top - bottom)
+    shared = np.where((width > 0) & (height > 0), width * height, 0.0)
+    return np.argwhere(np.triu(shared > 0.5 * np.minimum(area[:, None], area), 1)).tolist()

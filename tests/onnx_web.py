@@ -32,7 +32,7 @@ def write(folder: Path) -> None:
             columns[column.name] = {"texts": texts, "numbers": numbers}
         output = "probabilities" if own.is_classifier else "mean"
         case = {"seed": own.seed, "columns": columns, "nRows": len(own.rows), "output": output}
-        cases.append(case | {"expected": own.mean().ravel().tolist(), "digits": 1e-12 if own.is_space else 0})
+        cases.append(case | {"expected": own.mean().ravel().tolist(), "digits": 1e-12 if own.is_average else 0})
     (folder / "cases.json").write_text(json.dumps(cases), "utf-8")
 
 

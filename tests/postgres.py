@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -52,6 +51,8 @@ def _other_user(folder):
     """PostgreSQL does not run as root: then somebody else owns the folder and the server."""
     if os.getuid() != 0:
         return {}
+    import pwd  # which Windows does not have
+
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}

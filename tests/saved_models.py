@@ -12,7 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 from baytree.persistence import FORMAT_VERSION, _files
 from tests.documents import RAW, Y
 
@@ -26,6 +33,8 @@ MODELS = {
     "tree_overdispersed": BayesianTreeRegressor(outcome="negative_binomial"),
     "space_classifier": TreeSpaceClassifier(max_nodes=10),
     "space_regressor": TreeSpaceRegressor(max_nodes=10),
+    "forest_classifier": BayesianForestClassifier(n_estimators=3, random_state=0),
+    "forest_regressor": BayesianForestRegressor(n_estimators=3, random_state=0),
 }
 
 

@@ -13,8 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
-from baytree.fitted import FittedSpace, FittedTree
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
+from baytree.fitted import FittedForest, FittedSpace, FittedTree
 from baytree.outcomes import REGRESSION_OUTCOMES
 from baytree.tree import SplitKind
 
@@ -59,19 +66,35 @@ class Scored:
         return self.fitted.classes is not None
 
     @property
-    def is_space(self):
-        """Whether rows end in several nodes: a tree space, or a tree in which what was not seen goes both ways."""
-        return isinstance(self.fitted.routed, FittedSpace)
+    def is_average(self):
+        """Whether rows end in several nodes: of a tree space, a forest, or a tree in which what was not seen goes both
+        ways."""
+        return not isinstance(self.fitted.routed, FittedTree)
 
     @property
-    def grown(self):
-        """The tree, or the tree space, that rows are sent through."""
-        return self.fitted.routed.space if self.is_space else self.fitted.tree
+    def members(self):
+        """The trees, or the tree space, that rows are sent through, and the share of each."""
+        routed = self.fitted.routed
+        if isinstance(routed, FittedForest):
+            return [(1 / routed.forest.n_trees, own.tree) for own in routed.trees()]
+        return [(1.0, routed.space if isinstance(routed, FittedSpace) else routed.tree)]
+
+    @property
+    def std(self):
+        """The standard deviation of the rows, None where an export cannot carry it."""
+        if self.is_classifier:
+            return None
+        routed = self.fitted.routed
+        if isinstance(routed, FittedSpace):
+            outcome = routed.outcome.distribution(routed.space.posterior)
+            if not np.isfinite(outcome.var()).all():
+                return None
+        return self.fitted.std(self.numbers())
 
     def clear(self):
         """Rows in which no two classes are equally good but for rounding, which averages may round otherwise."""
         shares, decision = self.mean(), self.fitted.decision
-        if not self.is_space:
+        if not self.is_average:
             return np.ones(len(shares), dtype=bool)
         if decision.threshold is not None:
             return np.abs(shares[:, decision.positive] - decision.threshold) > 1e-12
@@ -88,16 +111,16 @@ class Scored:
 
 
 @cache
-def scored(seed: int, *, spaces: bool = True) -> Scored:
-    """The model of a seed."""
+def scored(seed: int) -> Scored:
+    """The model of a seed; outcomes take turns, and so do trees, tree spaces and forests."""
     random = np.random.default_rng(seed)
     n = int(random.choice([20, 60, 150]))
     frame, plain, kinds = _table(random, n)
     outcome = OUTCOMES[seed % len(OUTCOMES)]
-    space = spaces and seed % 4 == 3
+    kind = ("tree", "space", "tree", "forest")[seed // len(OUTCOMES) % 4]
     signal = sum(pd.factorize(plain[name])[0] % 3 * (i + 1) for i, name in enumerate(plain))
     y = _target(random, outcome, np.asarray(signal))
-    model = _model(random, outcome, space=space)
+    model = _model(random, outcome, kind)
     if isinstance(getattr(model, "decision", None), np.ndarray) and len(model.decision) != len(np.unique(y)):
         model.set_params(decision=None)
     model.fit(frame, y)
@@ -141,16 +164,26 @@ def _values(random, kind, n):
             return random.choice(NASTY[: random.integers(3, len(NASTY))] if kind == "text" else NASTY[:6], n)
 
 
-def _model(random, outcome, *, space):
+ESTIMATORS = {
+    "tree": (BayesianTreeClassifier, BayesianTreeRegressor),
+    "space": (TreeSpaceClassifier, TreeSpaceRegressor),
+    "forest": (BayesianForestClassifier, BayesianForestRegressor),
+}
+
+
+def _model(random, outcome, kind):
     options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
     prune = bool(random.random() < 0.3)
-    options["missing"] = str(random.choice(["majority", "majority", "average"]))
-    if outcome in ("two classes", "classes"):
-        options["prior"] = float(random.choice([0.05, 0.5]))
-        options["decision"] = _decision(random, outcome)
-        return TreeSpaceClassifier(max_nodes=15, **options) if space else BayesianTreeClassifier(prune=prune, **options)
-    options["outcome"] = outcome
-    return TreeSpaceRegressor(max_nodes=15, **options) if space else BayesianTreeRegressor(prune=prune, **options)
+    options["missing"] = str(random.choice(["majority", "average"]))
+    options |= {
+        "tree": {"prune": prune},
+        "space": {"max_nodes": 15},
+        "forest": {"n_estimators": int(random.integers(1, 6)), "random_state": 0},
+    }[kind]
+    classifier, regressor = ESTIMATORS[kind]
+    if outcome not in ("two classes", "classes"):
+        return regressor(outcome=outcome, **options)
+    return classifier(prior=float(random.choice([0.05, 0.5])), decision=_decision(random, outcome), **options)
 
 
 def _decision(random, outcome):
@@ -207,8 +240,9 @@ def _plain(kind, values):
 
 def _thresholds(model, position):
     fitted = model.fitted_
-    grown = fitted.tree if isinstance(fitted, FittedTree) else fitted.space
-    own = (grown.feature == position) & grown.is_of(SplitKind.THRESHOLD)
+    grown = {FittedTree: "tree", FittedSpace: "space", FittedForest: "forest"}[type(fitted)]
+    grown = getattr(fitted, grown)
+    own = (grown.feature == position) & (grown.kind == SplitKind.THRESHOLD)
     found = grown.threshold[own][:20].tolist()
     return [value for threshold in found for value in (threshold, np.nextafter(threshold, np.inf))]
 

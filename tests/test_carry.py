@@ -70,7 +70,7 @@ def test_the_same_model_arrives(carry, every, tmp_path):
         assert type(other) is type(own.model)
         assert_array_equal(other.fitted_.mean(other._read_all(own.rows)), own.mean(), strict=True)
         assert_array_equal(other.predict(own.rows), own.model.predict(own.rows), strict=True)
-        if not own.is_space:
+        if not own.is_average:
             assert_array_equal(other.predict_interval(own.rows), own.model.predict_interval(own.rows), strict=True)
         assert other.fitted_.fitted_on == own.fitted.fitted_on
         assert [column.kind for column in other.schema_.columns] == [

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, load
+from baytree.estimators import ESTIMATORS
 from baytree.estimators._fitted_on import fitted_on
 from baytree.outcomes import Target
 from baytree.table import Rows
@@ -80,10 +81,13 @@ def test_a_sparse_table_has_the_fingerprint_of_the_dense_one():
     assert len(fingerprints) == 1
 
 
-def test_equal_fits_write_equal_bytes_where_the_date_is_given(monkeypatch, tmp_path):
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_equal_fits_write_equal_bytes_where_the_date_is_given(estimator, monkeypatch, tmp_path):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    options = {"TreeSpace": {"max_nodes": 10}, "BayesianForest": {"n_estimators": 5, "random_state": 0}}
+    own = next((given for kind, given in options.items() if estimator.startswith(kind)), {})
     for name, rows in (("one", RAW), ("two", RAW.copy())):
-        BayesianTreeClassifier().fit(rows, Y).save(tmp_path / name)
+        ESTIMATORS[estimator](**own).fit(rows, Y).save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert load(tmp_path / "one").fitted_.fitted_on.date == "2023-11-14T22:13:20Z"
 

@@ -381,7 +381,7 @@ def test_a_page_of_a_forest(tmp_path):
     X, y = raw_table()
     model = BayesianForestClassifier(5, random_state=0).fit(X, y)
     report.write(model, X, y, tmp_path / "page.html")
-    assert "averaged over 5 trees" in (tmp_path / "page.html").read_text("utf-8")
+    assert "A forest of 5 Bayesian decision trees" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_exports_carry_all_trees():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,15 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+    load,
+)
 from baytree.export import to_python
 from tests import strategies
 from tests.reference import both_ways, route
@@ -117,3 +127,23 @@ def test_exports_send_what_was_not_seen_both_ways_too(kind):
     rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
     said = [[names["predict"](row)[f"probability_{label}"] for label in (False, True)] for row in rows]
     assert_allclose(said, model.predict_proba(CASES), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [BayesianForestClassifier, BayesianForestRegressor])
+def test_a_forest_that_goes_both_ways_is_a_space_that_says_the_same(kind):
+    random = np.random.default_rng(0)
+    X = random.random((200, 3))
+    y = X[:, 0] + 0.3 * random.normal(size=200)
+    y = y if kind is BayesianForestRegressor else y > 0.5
+    model = kind(n_estimators=5, missing="average", random_state=0).fit(X, y)
+    rows = model._read_all(np.where(random.random((50, 3)) < 0.3, np.nan, X[:50]))
+    fitted = model.fitted_
+    if kind is BayesianForestRegressor:
+        fitted = replace(fitted, outcome=fitted.outcome.with_spread(1.3))  # as if it had been calibrated to that
+    space = fitted.routed
+    assert_allclose(space.mean(rows), fitted.mean(rows), rtol=1e-12)
+    if kind is BayesianForestRegressor:
+        assert fitted.widening == 1.3
+        assert_allclose(space.std(rows), fitted.std(rows), rtol=1e-9)
+        ends = np.array([0.05, 0.95])
+        assert_allclose(space.quantiles(rows, ends), fitted.quantiles(rows, ends), rtol=1e-6)

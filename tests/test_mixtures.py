@@ -54,6 +54,21 @@ def test_functions_are_weighted_sums(name):
         own.rvs(size=3)
 
 
+def test_a_wider_mixture_has_the_same_shape():
+    own, _, _ = mixture("t")
+    wide = Mixture(own.weights, own.distribution, 2.5)
+    x, mean = np.linspace(-4, 9, 7), own.mean()
+    assert_allclose(wide.mean(), mean)
+    assert_allclose(wide.std(), 2.5 * own.std())
+    assert_allclose(wide.cdf(mean + 2.5 * (x - mean)), own.cdf(x))
+    assert_allclose(wide.pdf(mean + 2.5 * (x - mean)), own.pdf(x) / 2.5)
+    assert_allclose(wide.logpdf(x), np.log(wide.pdf(x)))
+    assert_allclose(wide.cdf(wide.ppf(0.05)), 0.05)
+    drawn = wide.rvs(size=(20_000, 7), random_state=0)
+    assert_allclose(np.mean(drawn <= wide.median(), axis=0), 0.5, atol=0.02)
+    assert_allclose(np.mean(drawn <= wide.ppf(0.95), axis=0), 0.95, atol=0.02)
+
+
 @given(st.sampled_from(sorted(FAMILIES)), st.floats(0.001, 0.999), st.integers(0, 10**6))
 def test_quantiles_invert_the_distribution(name, q, seed):
     own, _, _ = mixture(name, seed)

@@ -8,7 +8,14 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 from baytree.table import Kind
 
 HOSTILE = [
@@ -83,6 +90,14 @@ def models():
         "space both ways",
         lambda: (TreeSpaceClassifier(max_nodes=80, missing="average", decision=0.3).fit(frame, y), frame, y),
     )
+    yield "forest", lambda: (BayesianForestClassifier(n_estimators=9, random_state=0).fit(frame, y), frame, y)
+    yield (
+        "forest of numbers",
+        lambda: (
+            BayesianForestRegressor(n_estimators=9, missing="average", random_state=0).fit(*diabetes),
+            *diabetes,
+        ),
+    )
     yield "one leaf", lambda: (BayesianTreeClassifier(max_depth=0).fit(frame, y), frame, y)
 
 
@@ -94,7 +109,8 @@ def random_rows(model, X, n=200):
     random = np.random.default_rng(1)
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
-    splits = getattr(model, "tree_", None) or model.space_
+    splits = model.fitted_.forest if hasattr(model.fitted_, "forest") else model.fitted_.routed
+    splits = getattr(splits, "space", getattr(splits, "tree", splits))
     for i, name in enumerate(rows.columns):
         column = model.schema_.columns[i]
         thresholds = splits.threshold[(splits.feature == i) & np.isfinite(splits.threshold)]
@@ -275,7 +291,10 @@ def test_hostile_names_are_text(open_page):
     assert page.locator("main img, main b").count() == 0
 
 
-@pytest.mark.parametrize("name", ["missing values and categories", "real outcome", "tree space", "one leaf", "hostile"])
+AXE = ["missing values and categories", "real outcome", "tree space", "forest", "one leaf"]
+
+
+@pytest.mark.parametrize("name", [*AXE, "hostile"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(name, scheme, open_page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

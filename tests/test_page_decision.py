@@ -134,14 +134,17 @@ def test_what_may_change_can_be_chosen_on_the_page(open_page):
     assert page.inner_text("#changes") == "No change of one or two columns that is allowed."
 
 
-def test_changes_behind_hyperplanes_lead_to_another_decision(open_page):
+def test_changes_behind_hyperplanes_are_those_of_explain(open_page):
     model = BayesianTreeClassifier(partitions="oblique", prior=1.0).fit(X, Y)
     opened = open_page(model, X, Y, {"folds": 2})
-    told = 0
-    for i in range(20):
+    told = same = 0
+    for i, explanation in enumerate(model.explain(X[:40])):
         opened.answer({k: repr(float(value)) for k, value in enumerate(X.iloc[i])})
-        told += opened.page.locator("ol#changes li").count()
-    assert told > 10
+        found = [text.split(": ")[0] for text in opened.page.locator("ol#changes li").all_inner_texts()]
+        told += len(found)
+        same += found == [str(change).split(" -> ")[0] for change in explanation.changes]
+    assert told > 20
+    assert same == 40
 
 
 @pytest.mark.parametrize("missing", ["majority", "average"])
@@ -174,6 +177,25 @@ def test_tree_spaces_have_intervals_on_the_page(kind, open_page):
             assert_allclose(numbers, model.predict_interval(row, kind="mean")[0], rtol=2e-3)
 
 
+@pytest.mark.parametrize("outcome", ["poisson", "negative_binomial", "exponential"])
+@pytest.mark.parametrize("kind", [TreeSpaceRegressor, BayesianTreeRegressor])
+def test_counts_and_durations_have_intervals_on_the_page(kind, outcome, open_page):
+    """Those of averages are worked out on the page: over a tree space, and both ways of what was never missing."""
+    table, y = load_diabetes(return_X_y=True, as_frame=True)
+    options = {"max_nodes": 40} if kind is TreeSpaceRegressor else {"missing": "average"}
+    model = kind(outcome=outcome, **options).fit(table, np.ceil(y / 10))
+    opened = open_page(model, table, np.ceil(y / 10), {"folds": 2})
+    for i in range(4):
+        row = table.iloc[[i]].copy()
+        if i > 1:
+            row.loc[:, model.feature_names_in_[model.fitted_.modal.tree.feature[0]]] = np.nan
+        opened.answer({k: "" if np.isnan(value) else repr(float(value)) for k, value in enumerate(row.iloc[0])})
+        for place, of in enumerate(("mean", "outcome")):
+            cell = opened.page.locator(f"#answer tbody tr >> nth={place}").locator("td >> nth=1").inner_text()
+            numbers = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]+", cell)]
+            assert_allclose(numbers, model.predict_interval(row, kind=of)[0], rtol=2e-3)
+
+
 def test_numbers_are_written_alike_in_both_languages(open_page):
     model = BayesianTreeRegressor(max_depth=1).fit(X[["mean area"]], X["worst area"])
     page = open_page(model, X[["mean area"]], X["worst area"], {"folds": 2}).page
@@ -182,7 +204,7 @@ def test_numbers_are_written_alike_in_both_languages(open_page):
     numbers += (random.normal(size=200) * 10.0 ** random.integers(-4, 12, 200)).tolist()
     # The script keeps its names to itself, so it is read and run again here.
     script = page.evaluate("document.querySelectorAll('script')[1].textContent")
-    words = script[script.index("function written") : script.index("// Beta and Student")]
+    words = script[script.index("function written") : script.index("// Beta, gamma and Student")]
     run = f"(numbers) => {{ {words} return numbers.map((n) => [numberText(n), estimateText(n), percentText(n)]); }}"
     for number, said in zip(numbers, page.evaluate(run, numbers), strict=True):
         assert said[:2] == [number_text(number), estimate_text(number)]

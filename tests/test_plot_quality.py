@@ -197,3 +197,10 @@ def test_the_roc_curve_needs_two_classes():
         plot.roc(flowers, *load_iris(return_X_y=True))
     with pytest.raises(ValueError, match="roc needs rows of both classes"):
         plot.roc(MODEL, X[Y == "benign"], Y[Y == "benign"])
+
+
+def test_a_model_in_place_of_a_table_is_refused_with_a_sentence():
+    X = np.random.default_rng(0).random((40, 2))
+    model = BayesianTreeClassifier().fit(X, X[:, 0] > 0.5)
+    with pytest.raises(ValueError, match="X must be a table of rows and columns; got BayesianTreeClassifier"):
+        plot.partition_posterior(model, X, 0)

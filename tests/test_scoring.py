@@ -12,20 +12,24 @@ from tests.scoring import N_MODELS, OUTCOMES, scored
 
 
 def test_the_models_have_every_kind_of_split_column_and_outcome():
-    splits, columns, missing_left, unseen_left = Counter(), Counter(), Counter(), Counter()
+    splits, columns, missing_left, unseen_left, models = Counter(), Counter(), Counter(), Counter(), Counter()
     for own in map(scored, range(N_MODELS)):
-        grown = own.grown
-        splits.update(grown.kind.tolist())
+        models.update([(type(own.fitted), own.fitted.outcome.name, own.fitted.missing)])
+        for _, grown in own.members:
+            splits.update(grown.kind.tolist())
+            missing_left.update(grown.missing_go_to_left[grown.is_of(SplitKind.THRESHOLD)].tolist())
+            unseen_left.update(grown.unseen_go_to_left[grown.is_of(SplitKind.CATEGORY_SET)].tolist())
         columns.update(
             column.kind for i, column in enumerate(own.fitted.schema.columns) if i in own.fitted.used_features
         )
-        missing_left.update(grown.missing_go_to_left[grown.is_of(SplitKind.THRESHOLD)].tolist())
-        unseen_left.update(grown.unseen_go_to_left[grown.is_of(SplitKind.CATEGORY_SET)].tolist())
         assert len(own.rows) >= 60
     assert min(splits[kind] for kind in SplitKind) > 10
     assert min(columns[kind] for kind in Kind) > 10
     assert min(*missing_left.values(), *unseen_left.values()) > 10
     assert len(OUTCOMES) >= 6
+    of_kind = Counter((kind, outcome) for kind, outcome, _ in models.elements())
+    assert len(of_kind) == 3 * (len(OUTCOMES) - 1)  # two classes and more have the same outcome
+    assert min(Counter((kind, missing) for kind, _, missing in models.elements()).values()) > 2
 
 
 def test_the_rows_have_what_is_hard():
@@ -35,7 +39,7 @@ def test_the_rows_have_what_is_hard():
     assert sum((table == -1).any() for table in numbers) > 20  # categories that were never seen
     on_threshold = 0
     for one, table in zip(own, numbers, strict=True):
-        grown = one.grown
-        for i in np.flatnonzero(grown.is_of(SplitKind.THRESHOLD)):
-            on_threshold += np.any(table[:, grown.feature[i]] == grown.threshold[i])
+        for _, grown in one.members:
+            for i in np.flatnonzero(grown.is_of(SplitKind.THRESHOLD)):
+                on_threshold += np.any(table[:, grown.feature[i]] == grown.threshold[i])
     assert on_threshold > 100

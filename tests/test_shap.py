@@ -9,11 +9,19 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 from baytree.export import shap_values, to_shap
 from tests import strategies
 from tests.reference import shapley as reference
@@ -33,7 +41,7 @@ def test_values_are_those_of_all_subsets(seeds):
     for seed in seeds:
         own = scored(seed)
         numbers, n_features = own.numbers().dense(), len(own.kinds)
-        if not np.all(np.isfinite(own.grown.value)):
+        if not all(np.isfinite(grown.value).all() for _, grown in own.members):
             continue
         background = own.rows.iloc[:: max(1, len(own.rows) // 3)]
         others = own.model._read_all(background).dense()
@@ -42,8 +50,8 @@ def test_values_are_those_of_all_subsets(seeds):
             assert_additive(found, own.mean())
         for i in range(0, len(numbers), 40):
             for found, value in (
-                (by_path, reference.path_dependent(own.grown, numbers[i])),
-                (by_rows, reference.interventional(own.grown, numbers[i], others)),
+                (by_path, reference.average(own.members, reference.path_dependent, numbers[i])),
+                (by_rows, reference.average(own.members, reference.interventional, numbers[i], others)),
             ):
                 base, expected = reference.shapley(value, n_features)
                 scale = np.abs(own.mean()).max()
@@ -150,11 +158,19 @@ def test_shap_gives_our_values(tree_explainer):
         assert_allclose(np.reshape(explainer.expected_value, -1), np.reshape(ours.base, -1), rtol=1e-10)
 
 
+AVERAGES = [
+    TreeSpaceClassifier(space="prunings", max_depth=3),
+    TreeSpaceRegressor(space="prunings", max_depth=3),
+    BayesianForestClassifier(n_estimators=7, partitions="axis", random_state=0),
+    BayesianForestRegressor(n_estimators=7, partitions="axis", random_state=0),
+]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
-def test_shap_takes_a_tree_space_of_few_trees(kind, tree_explainer):
+@pytest.mark.parametrize("model", AVERAGES, ids=lambda model: type(model).__name__)
+def test_shap_takes_a_forest_and_a_tree_space_of_few_trees(model, tree_explainer):
     X, y = load_iris(return_X_y=True)
-    model = kind(space="prunings", max_depth=3).fit(X, y)
+    model = clone(model).fit(X, y)
     theirs = tree_explainer(to_shap(model)).shap_values(X[:20], check_additivity=False)
     ours = shap_values(model, X[:20])
     assert_allclose(np.reshape(theirs, ours.values.shape), ours.values, atol=1e-10)

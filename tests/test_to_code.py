@@ -32,7 +32,10 @@ def run_python(text, name="predict"):
 def assert_same_numbers(own, found, interval):
     """The columns that SQL has too: values, then the ends of intervals."""
     n_values = own.mean().shape[1]
-    if own.is_space:
+    if own.std is not None:
+        assert_allclose(found[:, n_values], own.std, rtol=1e-9 if own.is_average else 1e-12)
+        found = np.delete(found, n_values, axis=1)
+    if own.is_average:
         assert_allclose(found, own.mean(), rtol=1e-12, atol=1e-14)
         return
     assert_array_equal(found[:, :n_values], own.mean())
@@ -44,14 +47,14 @@ def assert_same_numbers(own, found, interval):
 def test_python_predicts_what_the_model_predicts(seeds):
     for seed in seeds:
         own = scored(seed)
-        interval = None if own.is_space else 0.8
-        text = to_python(own.model, interval=interval)
+        interval = None if own.is_average else 0.8
+        text = to_python(own.model, interval=interval, std=own.std is not None)
         assert text.isascii()
         predict = run_python(text)
         found = [predict(row) for row in own.rows.to_dict("records")]
         numbers = [[value for key, value in row.items() if key not in ("leaf", "prediction")] for row in found]
         assert_same_numbers(own, np.array(numbers), interval)
-        if not own.is_space:
+        if not own.is_average:
             assert_array_equal([row["leaf"] for row in found], own.model.apply(own.rows))
         if own.is_classifier:
             clear = own.clear()
@@ -75,9 +78,10 @@ const char *name_{i}(int column) {{ return m{i}_column(column); }}
 
 def wrapped(seed):
     own = scored(seed)
-    leaf = "(void)leaf;" if own.is_space else f"leaf[row] = m{seed}_leaf(x + row * M{seed}_COLUMNS);"
+    leaf = "(void)leaf;" if own.is_average else f"leaf[row] = m{seed}_leaf(x + row * M{seed}_COLUMNS);"
     best = f"best[row] = m{seed}_class(x + row * M{seed}_COLUMNS);" if own.is_classifier else "(void)best;"
-    text = to_c(own.model, name=f"m{seed}", interval=None if own.is_space else 0.8)
+    interval = None if own.is_average else 0.8
+    text = to_c(own.model, name=f"m{seed}", interval=interval, std=own.std is not None)
     assert text.isascii()
     return text + WRAPPER.format(i=seed, leaf=leaf, best=best)
 
@@ -119,7 +123,8 @@ def test_c_predicts_what_the_model_predicts(seeds, tmp_path):
         own = scored(seed)
         x = np.ascontiguousarray(numbers_of(own, library))
         n_values = own.mean().shape[1]
-        values = np.empty((len(x), n_values if own.is_space else n_values + own_ends(own)))
+        n_more = (own.std is not None) + (0 if own.is_average else own_ends(own))
+        values = np.empty((len(x), n_values + n_more))
         leaf, best = np.empty(len(x), np.intc), np.empty(len(x), np.intc)
         pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (x, values, leaf, best)]
         getattr(library, f"run_{seed}")(pointers[0], ctypes.c_long(len(x)), *pointers[1:])
@@ -127,7 +132,7 @@ def test_c_predicts_what_the_model_predicts(seeds, tmp_path):
         name = getattr(library, f"name_{seed}")
         name.restype = ctypes.c_char_p
         assert [name(j).decode() for j in range(len(own.kinds))] == list(own.kinds)
-        if not own.is_space:
+        if not own.is_average:
             assert_array_equal(leaf, own.model.apply(own.rows))
         if own.is_classifier:
             clear = own.clear()
@@ -143,7 +148,7 @@ def test_the_header_is_cpp_too(tmp_path):
     compiler = shutil.which("c++")
     if compiler is None:
         pytest.skip("needs a C++ compiler")
-    text = "\n".join(to_c(scored(seed).model, name=f"m{seed}") for seed in (0, 1, 3, 7, 11, 33))
+    text = "\n".join(to_c(scored(seed).model, name=f"m{seed}") for seed in (0, 1, 3, 7, 20, 33))
     (tmp_path / "models.cpp").write_text(text + "\nint main() { return 0; }\n", "utf-8")
     command = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable"]
     subprocess.run([*command, "-fsyntax-only", str(tmp_path / "models.cpp")], check=True)

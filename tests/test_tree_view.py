@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from tests.browser import overlaps
 
 CANCER = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -177,13 +178,13 @@ def test_the_tree_prints_from_a_page_of_its_own_and_nothing_overlaps(make, open_
     assert page.locator("details[open]").count() == 0
 
 
-def overlaps(page):
-    """Pairs of letters that stand on each other."""
-    text = page.get_textpage()
-    boxes = [text.get_charbox(i) for i in range(text.count_chars()) if text.get_text_range(i, 1).strip()]
-    left, bottom, right, top = np.array(boxes).T
-    width = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
-    height = np.minimum(top[:, None], top) - np.maximum(bottom[:, None], bottom)
-    area = (right - left) * (top - bottom)
-    shared = np.where((width > 0) & (height > 0), width * height, 0.0)
-    return np.argwhere(np.triu(shared > 0.5 * np.minimum(area[:, None], area), 1)).tolist()
+def test_500_leaves_print_on_few_pages(open_page):
+    """The rules of so many leaves are not printed: the text of the tree says the same, and is there whole."""
+    pdfium = pytest.importorskip("pypdfium2")
+    page = open_page(*large(), {"folds": 2}).page
+    pdf = pdfium.PdfDocument(io.BytesIO(page.pdf(format="A4")))
+    everything = "\n".join(one.get_textpage().get_text_range() for one in pdf)
+    assert len(pdf) <= 30
+    assert "500 rules, one for each leaf, would fill many pages: the tree as text says the same." in everything
+    assert everything.count("└─ ") >= 499
+    assert page.locator("#rules table tbody tr").count() == 400  # on the screen

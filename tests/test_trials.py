@@ -258,13 +258,12 @@ def test_the_splits_of_a_poor_feature_are_drawn(scale, feature):
 
 
 def test_an_output_is_never_an_input(tmp_path, capsys):
-    pytest.importorskip("pandas")
     from baytree.cli import main
 
     data = tmp_path / "a.csv"
     data.write_text("x,target\n" + "\n".join(f"{i},{i % 2}" for i in range(20)))
     before = data.read_text()
-    assert main(["report", "--data", str(data), "--target", "target", "--out", str(tmp_path / "." / "a.csv")]) == 2
+    assert main(["report", str(data), "--target", "target", "--out", str(tmp_path / "." / "a.csv")]) == 1
     assert "would overwrite" in capsys.readouterr().err
     assert data.read_text() == before
 
@@ -272,7 +271,5 @@ def test_an_output_is_never_an_input(tmp_path, capsys):
 def test_the_version_is_told(capsys):
     from baytree.cli import main
 
-    with pytest.raises(SystemExit) as stop:
-        main(["--version"])
-    assert stop.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("baytree ")

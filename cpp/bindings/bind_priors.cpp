@@ -48,16 +48,17 @@ void bind_prior(nb::module_& module) {
           "__init__",
           [](HyperplaneEffort* self, std::vector<std::size_t> sizes, std::size_t few_rows, std::size_t many_rows,
              std::size_t most_responses, std::size_t n_refits, int n_rounds, std::size_t n_shakes, bool round_off,
-             std::size_t n_values) {
+             std::size_t n_values, bool fit_few) {
             require(!sizes.empty() && sizes.front() > 1 && std::is_sorted(sizes.begin(), sizes.end()),
                     "hyperplanes have two features or more");
             require(few_rows > 1 && many_rows >= few_rows, "a search has rows");
             require(n_values > 1, "a search has values");
+            require(!(fit_few && round_off), "coefficients are rounded where all rows are at hand");
             new (self) HyperplaneEffort{std::move(sizes), few_rows, many_rows, most_responses, n_refits,
-                                        n_rounds,         n_shakes, round_off, n_values};
+                                        n_rounds,         n_shakes, round_off, n_values,       fit_few};
           },
           nb::arg("sizes"), nb::arg("few_rows"), nb::arg("many_rows"), nb::arg("most_responses"), nb::arg("n_refits"),
-          nb::arg("n_rounds"), nb::arg("n_shakes"), nb::arg("round_off"), nb::arg("n_values"));
+          nb::arg("n_rounds"), nb::arg("n_shakes"), nb::arg("round_off"), nb::arg("n_values"), nb::arg("fit_few"));
 }
 
 void bind_settings(nb::module_& module) {

@@ -87,6 +87,7 @@ class HyperplaneEffort:
         n_shakes: int,
         round_off: bool,
         n_values: int,
+        fit_few: bool,
     ) -> None: ...
 
 class Settings:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ._typing import FloatArray, IntArray
+from ._typing import BoolArray, FloatArray, IntArray
 
 _ENTRIES = 2**20  # rows times components that are evaluated at a time
 _NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
@@ -28,11 +28,16 @@ class Mixture:
         Weight of each component for each row, sparse, shape (n_rows, n_components); rows sum to one.
     distribution
         Makes the frozen distribution of some components, given their numbers.
+    spread
+        Times which each mixture is as wide about its mean as its components make it; of numbers with a density.
     """
 
-    def __init__(self, weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any]) -> None:
+    def __init__(
+        self, weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any], spread: float = 1.0
+    ) -> None:
         self.weights = weights
         self.distribution = distribution
+        self.spread = spread
         self._all = distribution(np.arange(weights.shape[1]))
         self._has_density = not hasattr(getattr(self._all, "dist", self._all), "pmf")
 
@@ -48,10 +53,18 @@ class Mixture:
         at = np.broadcast_to(x, np.broadcast_shapes(x.shape, (len(self),)))
         return np.stack([evaluate(row) for row in at.reshape(-1, len(self))]).reshape(at.shape)
 
+    def _scaled(self, x: FloatArray, factor: float) -> FloatArray:
+        """Move values, one a row, so many times as far from the means as they are."""
+        if factor == 1.0:
+            return x
+        mean = self.mean()
+        return mean + factor * (x - mean)
+
     def _average(self, function: str, x: Any) -> FloatArray:
         """Average a function of the components."""
 
         def evaluate(at: FloatArray) -> FloatArray:
+            at = self._scaled(at, 1 / self.spread)
             return _by_row(self.weights, at, lambda node, values: getattr(self.distribution(node), function)(values))
 
         return self._each(evaluate, x)
@@ -74,7 +87,7 @@ class Mixture:
 
     def pdf(self, x: Any) -> FloatArray:
         """Density at x."""
-        return self._average("pdf", x)
+        return self._average("pdf", x) / self.spread
 
     def pmf(self, x: Any) -> FloatArray:
         """Probability of x, of counts."""
@@ -82,7 +95,7 @@ class Mixture:
 
     def logpdf(self, x: Any) -> FloatArray:
         """Log density at x."""
-        return self._log_average("logpdf", x)
+        return self._log_average("logpdf", x) - np.log(self.spread)
 
     def logpmf(self, x: Any) -> FloatArray:
         """Log probability of x, of counts."""
@@ -92,7 +105,7 @@ class Mixture:
         return self._each(lambda at: self._log_average_at(function, at), x)
 
     def _log_average_at(self, function: str, at: FloatArray) -> FloatArray:
-        result = np.empty(len(self))
+        result, at = np.empty(len(self)), self._scaled(at, 1 / self.spread)
         for rows, part in _parts(self.weights):
             n_components = np.diff(part.indptr)
             logs = getattr(self.distribution(part.indices), function)(np.repeat(at[rows], n_components))
@@ -110,15 +123,15 @@ class Mixture:
     def var(self) -> FloatArray:
         """Variance: within the components, and between them.
 
-        Components of next to no weight are left out: one that has no variance would be all that one sees.
+        A component without a finite variance is left out where it has next to no weight: it would be all that one sees.
         """
-        weights = _without_negligible(self.weights, np.ones(len(self)))
         means, variances = np.asarray(self._all.mean()), np.asarray(self._all.var())
         finite = np.isfinite(means + variances)
+        weights = self.weights if finite.all() else _without_negligible(self.weights, np.ones(len(self)), ~finite)
         shift = means[finite].mean() if finite.any() else 0.0  # for precision
         means, variances = np.where(finite, means - shift, 0.0), np.where(finite, variances, 0.0)
         result = np.maximum(weights @ (variances + means**2) - (weights @ means) ** 2, 0.0)
-        return np.where(weights @ (~finite).astype(float) > 0, np.inf, result)
+        return np.where(weights @ (~finite).astype(float) > 0, np.inf, self.spread**2 * result)
 
     def std(self) -> FloatArray:
         """Standard deviation."""
@@ -146,7 +159,7 @@ class Mixture:
         result = np.empty(len(self))
         for rows, part in _parts(weights):
             result[rows] = _quantiles(part, self.distribution, q[rows], "pdf" if self._has_density else None)
-        return result
+        return self._scaled(result, self.spread)
 
     def rvs(self, size: Any = None, random_state: Any = None) -> FloatArray:
         """Draw values: of shape (n_rows,), or `size`, which ends in n_rows."""
@@ -160,7 +173,7 @@ class Mixture:
         entry = np.searchsorted(ends, drawn, side="right")
         entry = np.clip(entry, self.weights.indptr[:-1], self.weights.indptr[1:] - 1)
         drawn = self.distribution(self.weights.indices[entry].ravel()).rvs(random_state=random)
-        return np.asarray(drawn).reshape(shape)
+        return self._scaled(np.asarray(drawn).reshape(shape), self.spread)
 
 
 def _parts(weights: sparse.csr_matrix) -> Any:
@@ -184,10 +197,14 @@ def _by_row(
     return result
 
 
-def _without_negligible(weights: sparse.csr_matrix, probability: FloatArray) -> sparse.csr_matrix:
-    """Drop the components whose weights are next to nothing beside a probability of each row."""
+def _without_negligible(
+    weights: sparse.csr_matrix, probability: FloatArray, among: BoolArray | None = None
+) -> sparse.csr_matrix:
+    """Drop the components, or some `among` them, whose weights are next to nothing beside a probability of each row."""
     n_components = np.diff(weights.indptr)
     keep = weights.data > np.repeat(_NEGLIGIBLE * probability / n_components, n_components)
+    if among is not None:
+        keep |= ~among[weights.indices]
     start = np.append(0, np.cumsum(keep))[weights.indptr]
     kept = sparse.csr_matrix((weights.data[keep], weights.indices[keep], start), shape=weights.shape)
     kept.data /= np.repeat(np.asarray(kept.sum(axis=1)).ravel(), np.diff(kept.indptr))

@@ -61,6 +61,17 @@ def interventional(grown, row, background):
     return value
 
 
+def average(members, kind, *arguments):
+    """The value of a subset, on average over trees and tree spaces, each with its share."""
+    values = [(share, kind(grown, *arguments)) for share, grown in members]
+
+    def value(known):
+        found = [[share * own for own in value(known)] for share, value in values]
+        return [sum(own) for own in zip(*found, strict=True)]
+
+    return value
+
+
 def shapley(value, n_features):
     """(base, [values of each feature])."""
     everything = range(n_features)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,7 @@ struct SubtreeScratch {
   FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
   HyperplaneSearchScratch hyperplanes;
+  std::vector<std::uint64_t> is_member;  // by position of a row in the subtree, one bit each
   std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
 };
 
@@ -203,14 +205,18 @@ class Subtree {
 
   // Lists that are constant are not divided, so that another one tells who is here; false where all are.
   bool find_members(std::size_t begin, std::size_t end) {
-    scratch_.members.clear();
     std::size_t feature = 0;
     while (feature < n_features_ && constant(feature, begin, end)) ++feature;
     if (feature == n_features_) return false;
-    for (const SmallEntry entry : list(feature, begin, end)) scratch_.members.push_back(row_in_node(entry));
-    std::sort(scratch_.members.begin(), scratch_.members.end());
-    scratch_.member_rows.clear();
-    for (const Row member : scratch_.members) scratch_.member_rows.push_back(rows_[member]);
+    scratch_.is_member.assign((rows_.size() + 63) / 64, 0);
+    for (const SmallEntry entry : list(feature, begin, end))
+      scratch_.is_member[row_in_node(entry) / 64] |= std::uint64_t{1} << row_in_node(entry) % 64;
+    scratch_.members.clear(), scratch_.member_rows.clear();
+    for (std::size_t word = 0; word < scratch_.is_member.size(); ++word)
+      for (std::uint64_t left = scratch_.is_member[word]; left != 0; left &= left - 1) {
+        scratch_.members.push_back(static_cast<Row>(64 * word) + static_cast<Row>(std::countr_zero(left)));
+        scratch_.member_rows.push_back(rows_[scratch_.members.back()]);
+      }
     return true;
   }
 

@@ -33,6 +33,15 @@ struct Points {
 
   const double* values(std::size_t part) const { return x.data() + part * n; }
 
+  // Some of them, with the standards of all.
+  Points narrowed_to(std::span<const Row> chosen) const {
+    Points result{chosen.size(), features, {}, mean, standard};
+    result.x.reserve(features.size() * chosen.size());
+    for (std::size_t part = 0; part < features.size(); ++part)
+      for (const Row i : chosen) result.x.push_back(values(part)[i]);
+    return result;
+  }
+
   void project(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                std::vector<double>& projection) const {
     projection.assign(n, 0.0);

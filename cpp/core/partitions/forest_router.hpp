@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,10 @@ class ForestRouter {
       : n_features_(n_features), n_values_(splits.size() == 0 ? 0 : value.size() / splits.size()) {
     check_splits(splits, n_features);
     check_trees(splits, tree_start);
+    // A hyperplane reads many values of a row, a threshold one value of many rows.
+    const bool has_planes = splits.hyperplane_start[splits.size()] > 0;
+    row_step_ = has_planes ? n_features : 1;
+    feature_step_ = has_planes ? 1 : kBlock;
     require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
     for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
     rules_.finish();
@@ -77,7 +82,8 @@ class ForestRouter {
     std::size_t place, begin, end;  // rows of a node
   };
   static constexpr std::int32_t kPlane = -1, kRule = -2;
-  static constexpr std::size_t kBlock = 1024;  // rows that are walked together, and that make a task
+  static constexpr std::size_t kAtOnce = 4;  // rows that a hyperplane is evaluated for
+  static constexpr std::size_t kBlock = 4096;  // rows that are walked together, and that make a task
 
   // Every node but the first of a tree has one parent, before it and in the same tree.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {
@@ -124,18 +130,17 @@ class ForestRouter {
     for (auto k = static_cast<std::size_t>(splits.hyperplane_start[node]);
          k < static_cast<std::size_t>(splits.hyperplane_start[node + 1]); ++k)
       terms_.push_back({splits.hyperplane_coefficient[k], splits.hyperplane_missing_value[k],
-                        static_cast<std::size_t>(splits.hyperplane_feature[k]) * kBlock});
+                        static_cast<std::size_t>(splits.hyperplane_feature[k]) * feature_step_});
     first_term_.push_back(terms_.size());
   }
 
-  // Rows of a table, one column after another, so that a split finds the values of many rows side by side.
+  // Rows of a table, laid out for the splits of this forest.
   struct Block {
     bool finite = true;  // no value is missing or infinite
     std::vector<double> values;
     std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
+    std::vector<double> sums;  // of a hyperplane, by row of the node
     std::vector<Part> parts;
-
-    const double* column(std::size_t feature) const { return values.data() + feature * kBlock; }
   };
 
   // Calls arrive(tree, row, place) for every row, tree after tree, and finish(first, stop) for rows that are through.
@@ -167,8 +172,9 @@ class ForestRouter {
     block.values.resize(n_features_ * kBlock);
     for (const std::size_t feature : rules_.features()) {
       const double* from = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride + place(feature);
-      double* to = block.values.data() + feature * kBlock;
-      for (std::size_t i = 0; i < stop - first; ++i) to[i] = from[static_cast<std::ptrdiff_t>(i) * table.row_stride];
+      double* to = block.values.data() + feature * feature_step_;
+      for (std::size_t i = 0; i < stop - first; ++i)
+        to[i * row_step_] = from[static_cast<std::ptrdiff_t>(i) * table.row_stride];
     }
   }
 
@@ -199,40 +205,47 @@ class ForestRouter {
     if (steps_[at].feature >= 0) return split_by_threshold(block, at, begin, end);
     if (steps_[at].feature == kPlane) return split_by_plane(block, at, begin, end);
     return divide(block, begin, end, [&](std::uint32_t row) BAYTREE_INLINE {
-      return rules_.goes_right(at, [&](std::size_t feature) { return block.column(feature)[row]; });
+      return rules_.goes_right(
+          at, [&](std::size_t feature) { return block.values[feature * feature_step_ + row * row_step_]; });
     });
   }
 
   std::size_t split_by_threshold(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
-    const double* x = block.column(static_cast<std::size_t>(steps_[at].feature));
+    const double* x = block.values.data() + static_cast<std::size_t>(steps_[at].feature) * feature_step_;
+    const std::size_t step = row_step_;
     const double threshold = steps_[at].threshold;
     if (block.finite)
-      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE { return x[row] > threshold; });
+      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE { return x[row * step] > threshold; });
     const bool missing_right = rules_.missing_goes_right(at);
     return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
-      return x[row] == x[row] ? x[row] > threshold : missing_right;
+      return x[row * step] == x[row * step] ? x[row * step] > threshold : missing_right;
     });
   }
 
   std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    block.sums.resize(end - begin + kAtOnce);
+    if (block.finite) add_up(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
+    else add_up(block, at, begin, end, [](double x, double missing) BAYTREE_INLINE { return x == x ? x : missing; });
+    const double* sum = block.sums.data();
+    const double threshold = steps_[at].threshold;
+    return divide(block, begin, end, [=](std::uint32_t) mutable BAYTREE_INLINE { return !(*sum++ <= threshold); });
+  }
+
+  // The sums of a hyperplane for the rows of a node, some rows at once: their sums do not wait for each other.
+  template <class Filled>
+  void add_up(Block& block, std::size_t at, std::size_t begin, std::size_t end, Filled filled) const {
     const PlaneTerm* first = terms_.data() + first_term_[at];
     const PlaneTerm* last = terms_.data() + first_term_[at + 1];
-    const double* values = block.values.data();
-    const double threshold = steps_[at].threshold;
-    if (block.finite)
-      return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
-        double sum = 0.0;
-        for (const PlaneTerm* term = first; term != last; ++term) sum += term->coefficient * values[term->start + row];
-        return !(sum <= threshold);
-      });
-    return divide(block, begin, end, [=](std::uint32_t row) BAYTREE_INLINE {
-      double sum = 0.0;
-      for (const PlaneTerm* term = first; term != last; ++term) {
-        const double x = values[term->start + row];
-        sum += term->coefficient * (x == x ? x : term->missing_value);
-      }
-      return !(sum <= threshold);
-    });
+    for (std::size_t i = begin; i < end; i += kAtOnce) {
+      std::array<const double*, kAtOnce> x;
+      std::array<double, kAtOnce> sum{};
+      for (std::size_t k = 0; k < kAtOnce; ++k)
+        x[k] = block.values.data() + block.rows[std::min(i + k, end - 1)] * row_step_;
+      for (const PlaneTerm* term = first; term != last; ++term)
+        for (std::size_t k = 0; k < kAtOnce; ++k)
+          sum[k] += term->coefficient * filled(x[k][term->start], term->missing_value);
+      std::copy_n(sum.begin(), kAtOnce, block.sums.begin() + static_cast<std::ptrdiff_t>(i - begin));
+    }
   }
 
   // Both writes always happen and one counts: no branch that could be mispredicted.
@@ -254,6 +267,7 @@ class ForestRouter {
   }
 
   std::size_t n_features_, n_values_;
+  std::size_t row_step_ = 1, feature_step_ = 1;  // from a value of a block to that of the next row, or feature
   SplitRules rules_;  // by place
   std::vector<Step> steps_;  // by place
   std::vector<PlaneTerm> terms_;  // of hyperplanes, one place after the other

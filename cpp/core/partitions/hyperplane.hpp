@@ -91,6 +91,19 @@ inline void round_off(const Points& points, CandidatePlane& plane, std::vector<d
   }
 }
 
+// What the outcome orders some rows of a node by.
+template <Outcome T>
+std::vector<double> responses_of(const ScoredNode<T>& scored, std::span<const Row> rows, std::size_t order) {
+  std::vector<double> result;
+  std::vector<typename T::Number> of_row(scored.outcome.width());
+  for (const Row i : rows) {
+    std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
+    scored.outcome.add(of_row.data(), i);
+    result.push_back(scored.outcome.order_key(of_row.data(), scored.node.statistics.data(), order));
+  }
+  return result;
+}
+
 // Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
 // counts `times` as much as it does alone.
 template <Outcome T>
@@ -144,26 +157,21 @@ class PointSplitter {
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
       standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
-    const Moments moments = find_moments(points_, from.parts, standard, weight, {responses(from.order)});
+    const Moments moments = find_moments(points_, from.parts, standard, weight,
+                                         {responses_of(scored_, every_point(), from.order)});
     std::vector<std::size_t> every(from.parts.size());
     std::iota(every.begin(), every.end(), std::size_t{0});
     const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
     return best_along(from.parts, led_by_one(w, standard), from.order);
   }
 
-  // What the outcome orders each point by.
-  std::vector<double> responses(std::size_t order) const {
-    std::vector<double> result(points_.n);
-    std::vector<typename T::Number> of_row(scored_.outcome.width());
-    for (std::size_t i = 0; i < points_.n; ++i) {
-      std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
-      scored_.outcome.add(of_row.data(), i);
-      result[i] = scored_.outcome.order_key(of_row.data(), scored_.node.statistics.data(), order);
-    }
+ private:
+  std::vector<Row> every_point() const {
+    std::vector<Row> result(points_.n);
+    std::iota(result.begin(), result.end(), Row{0});
     return result;
   }
 
- private:
   // Orders numbers, one a row; false where one is not finite, or all are equal.
   bool order_by(const std::vector<double>& numbers) {
     scratch_.bits.resize(points_.n);

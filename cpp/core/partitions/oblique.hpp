@@ -5,8 +5,9 @@
 // discriminant. The moments of the node hold all that it takes, so to go from all features down to a few is to solve
 // small systems: the features with the smallest coefficients leave, and the rest is fitted again. Every direction gets
 // its best threshold; the best is turned, shaken and turned again. In a large node this happens on few of the rows,
-// what was found is turned once more on many, and gets its threshold from all of them. Missing values take the mean of
-// the node; categorical features, and those that predictions must rise or fall with, take no part.
+// what was found is turned once more on many, and gets its threshold from all of them; the moments are those of all
+// rows or, in a forest, of the few too. Missing values take the mean of the rows that directions are fitted to;
+// categorical features, and those that predictions must rise or fall with, take no part.
 //
 // The prior draws the number of features k, then one of the choices of k out of the D that can take part, then one of
 // the ways in which a hyperplane divides m points in k dimensions, of which there are C(m - 1, 1) + ... + C(m - 1, k)
@@ -38,8 +39,9 @@ namespace baytree {
 inline constexpr double kWithinReach = 10.0;  // nats
 
 struct HyperplaneSearchScratch {
-  Points points;
-  std::vector<double> weight;  // by row
+  Points points;  // the rows that directions are fitted to
+  std::vector<Row> fitted;  // which they are, in the node
+  std::vector<double> weight, fitted_weight;  // by row of the node; by row that directions are fitted to
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
@@ -76,15 +78,12 @@ class HyperplaneSearch {
     find_log_prior();
     CandidatePlane best = among(effort().few_rows, rival,
                                 [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
-    auto split_again = [&](PointSplitter<T>& splitter, double) {
-      return splitter.best_along(best.parts, best.coefficients, best.order);
-    };
     auto turn_again = [&](PointSplitter<T>& splitter, double own) {
-      CandidatePlane again = split_again(splitter, own);
+      CandidatePlane again = splitter.best_along(best.parts, best.coefficients, best.order);
       return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
     };
-    if (n() > effort().few_rows && best.exists()) best = among(effort().many_rows, rival, turn_again);
-    if (n() > effort().many_rows && best.exists()) best = among(n(), rival, split_again);
+    if (n() > effort().few_rows && !fits_few() && best.exists()) best = among(effort().many_rows, rival, turn_again);
+    if (n() > (fits_few() ? effort().few_rows : effort().many_rows) && best.exists()) best = split_all(best);
     if (best.exists() && effort().round_off) round_off(points(), best, scratch_.threads[0].projection);
     return {settings_.oblique.share, partition_of(best)};
   }
@@ -93,21 +92,34 @@ class HyperplaneSearch {
   std::size_t n() const { return rows_.size(); }
   const Points& points() const { return scratch_.points; }
   const HyperplaneEffort& effort() const { return settings_.oblique.effort; }
+  // Whether directions are fitted to few of the rows.
+  bool fits_few() const { return effort().fit_few && n() > effort().few_rows; }
+
+  // So many of the rows of the node, evenly spread.
+  std::vector<Row> spread(std::size_t most) const {
+    std::vector<Row> chosen(std::min(most, n()));
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = static_cast<Row>(i * n() / chosen.size());
+    return chosen;
+  }
 
   // The values of the features that vary here.
   void gather() {
-    Points& p = scratch_.points;
-    p.n = n();
+    auto& s = scratch_;
+    Points& p = s.points;
+    s.fitted = spread(fits_few() ? effort().few_rows : n());
+    s.weight.resize(n()), s.fitted_weight.clear();
+    for (std::size_t i = 0; i < n(); ++i) s.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
+    std::vector<Row> rows;
+    for (const Row i : s.fitted) rows.push_back(rows_[i]), s.fitted_weight.push_back(s.weight[i]);
+    p.n = rows.size();
     p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
-    scratch_.weight.resize(n());
-    for (std::size_t i = 0; i < n(); ++i) scratch_.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
       if (column.is_categorical || column.n_codes < 2 || !settings_.in_hyperplanes(f)) continue;
       stop_if_asked();
       const std::size_t start = p.x.size();
-      p.x.resize(start + n());
-      column.read(rows_, p.x.data() + start);
+      p.x.resize(start + p.n);
+      column.read(rows, p.x.data() + start);
       if (describe(p.x.data() + start)) p.features.push_back(f);
       else p.x.resize(start);
     }
@@ -115,12 +127,13 @@ class HyperplaneSearch {
 
   // Fills the missing values of a feature and adds what Points knows of it; false where it cannot take part.
   bool describe(double* x) {
-    const double* weight = scratch_.weight.data();
+    const double* weight = scratch_.fitted_weight.data();
+    const std::size_t size = points().n;
     auto present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] : 0.0; };
     auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
-    const double total = detail::sum_of(n(), present), mean = detail::sum_of(n(), of_present) / total;
-    for (std::size_t i = 0; i < n(); ++i) x[i] = x[i] == x[i] ? x[i] : mean;
-    const Standard standard = standardise(x, scratch_.weight, detail::bounds_of({x, n()}, effort().n_values));
+    const double total = detail::sum_of(size, present), mean = detail::sum_of(size, of_present) / total;
+    for (std::size_t i = 0; i < size; ++i) x[i] = x[i] == x[i] ? x[i] : mean;
+    const Standard standard = standardise(x, scratch_.fitted_weight, detail::bounds_of({x, size}, effort().n_values));
     // Values that vary by no more than rounding, or that are too large to be squared, take no part.
     const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
     if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;
@@ -130,13 +143,12 @@ class HyperplaneSearch {
   }
 
   void find_all_moments() {
-    const PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
     std::vector<std::vector<double>> responses;
     for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), effort().most_responses); ++order)
-      responses.push_back(all.responses(order));
+      responses.push_back(responses_of(scored_, scratch_.fitted, order));
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
-    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.weight, responses);
+    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.fitted_weight, responses);
   }
 
   void find_log_prior() {
@@ -160,12 +172,10 @@ class HyperplaneSearch {
       PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
       return work(all, rival);
     }
-    const Points& p = points();
-    std::vector<Row> chosen(most);
-    for (std::size_t i = 0; i < most; ++i) chosen[i] = static_cast<Row>(i * n() / most);
-    Points sample{most, {}, {}, {}, p.standard};
-    for (std::size_t part = 0; part < p.features.size(); ++part)
-      for (const Row i : chosen) sample.x.push_back(p.values(part)[i]);
+    const std::vector<Row> chosen = spread(most);
+    Points some_points;
+    if (!fits_few()) some_points = points().narrowed_to(chosen);
+    const Points& sample = fits_few() ? points() : some_points;
     const T outcome = scored_.outcome.narrowed_to(chosen);
     Node<typename T::Number> node;
     node.statistics.resize(outcome.width());
@@ -180,6 +190,25 @@ class HyperplaneSearch {
     const double no_split = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
     PointSplitter<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.threads[0]);
     return work(some, rival - scored_.node.log_likelihood + no_split);
+  }
+
+  // The best threshold on all rows of what was found among some.
+  CandidatePlane split_all(const CandidatePlane& plane) {
+    Points all;
+    all.n = n();
+    for (const std::size_t part : plane.parts) {
+      const std::size_t start = all.x.size();
+      all.x.resize(start + n());
+      columns_.columns[points().features[part]].read(rows_, all.x.data() + start);
+      for (std::size_t i = start; i < all.x.size(); ++i)
+        if (all.x[i] != all.x[i]) all.x[i] = points().mean[part];
+    }
+    std::vector<std::size_t> every(plane.parts.size());
+    std::iota(every.begin(), every.end(), std::size_t{0});
+    PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
+    CandidatePlane result = splitter.best_along(every, plane.coefficients, plane.order);
+    result.parts = plane.parts;
+    return result;
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.

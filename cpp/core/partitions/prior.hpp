@@ -68,6 +68,7 @@ struct HyperplaneEffort {
   std::size_t n_shakes = 24;  // other directions to climb from
   bool round_off = true;      // coefficients of few digits, to be read aloud
   std::size_t n_values = 256;  // of a feature that tell which are far out; at most 256
+  bool fit_few = false;  // directions are fitted to few_rows, and nothing but the threshold to more
 };
 
 // Splits along hyperplanes of several features.

@@ -16,7 +16,7 @@ from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ..estimators import Found, TargetPlan
 from ..growth import ColumnBins, Routes, Sample, Sums
-from ..outcomes import Family, Outcome, Reach, Target, whole_weight
+from ..outcomes import Family, Outcome, Reach, Target, whole_outcome, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, splitters_of
 
@@ -223,7 +223,7 @@ def encode(part: Part, plan: TargetPlan, schema: Schema, bins: tuple[ColumnBins,
     for column, own in enumerate(bins):
         if not is_left_out(own):
             codes[column] = _core.codes_of(np.ascontiguousarray(matrix[:, column], dtype=np.float64), own.highs)
-    numbers = np.ascontiguousarray(np.stack(family.outcome.whole_rows(target), axis=1), dtype=np.int64)
+    numbers = np.ascontiguousarray(np.stack(family.whole.whole_rows(target), axis=1), dtype=np.int64)
     return Encoded(codes, numbers, None if target.weight is None else whole_weight(target))
 
 
@@ -273,7 +273,7 @@ def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, pl
     if len(part.numbers) == 0 or grids is None or grids.y is None:
         return result
     extras = {name: grid.value(part.numbers[:, 1]) for name, grid in grids.extras.items()}
-    factor = outcome.whole_factor(Target(grids.y.value(part.numbers[:, 0]), None, extras, grids))
+    factor = whole_outcome(outcome).whole_factor(Target(grids.y.value(part.numbers[:, 0]), None, extras, grids))
     if factor is None:
         return result
     r = routes
@@ -297,6 +297,6 @@ def sample_of(part: Encoded, shares: int) -> Sample:
 
 
 def totals_of(part: Encoded, family: Family) -> list[int]:
-    """`Outcome.totals_of` a part."""
+    """`WholeOutcome.totals_of` a part."""
     weight = np.ones(len(part.numbers), dtype=np.int64) if part.weight is None else part.weight
-    return family.outcome.totals([*part.numbers.T], weight)
+    return family.whole.totals([*part.numbers.T], weight)

@@ -18,7 +18,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray
 from ..estimators import Found, TargetPlan
 from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
-from ..outcomes import Family, Outcome, Target
+from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, PartSchema, Schema
 from ._parts import Names, left_out
 from ._sql_look import TableLook, bin_ends, number
@@ -231,7 +231,7 @@ class SqlSource:
         counts, exposure = (np.array(found[name], dtype=np.int64) for name in ("u0", "u1"))
         extras = {name: grid.value(exposure) for name, grid in grids.extras.items()}
         y = np.zeros(0) if grids.y is None else grids.y.value(counts)
-        factor = outcome.whole_factor(Target(y, None, extras, grids))
+        factor = whole_outcome(outcome).whole_factor(Target(y, None, extras, grids))
         result = [0] * routes.n_open
         for i, own in enumerate([] if factor is None else factor.tolist()):
             times = int(found["n"][i]) * (int(found["w"][i]) if "w" in found else 1)

@@ -26,7 +26,7 @@ _NARROWEST, _WIDEST = 1 / 16, 16.0
 _STEPS = 14  # of the bisection: the factor is then right to a thousandth
 
 AnyFitted = TypeVar("AnyFitted", FittedTree, FittedSpace)
-Coverage = Callable[[RealOutcome], BoolArray]
+Coverage = Callable[[RealOutcome], FloatArray]  # 1 of a row inside of its interval, 0 of one outside
 
 
 def has_spread(outcome: Outcome) -> bool:
@@ -57,29 +57,29 @@ def calibrate_out_of_bag(
         return fitted
     rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
     counts = left_out(rows)
-    rows, counts = rows[counts.any(axis=1)], counts[counts.any(axis=1)]
-    test = data.take(rows)
+    enough = counts.sum(axis=1) > 1
+    test, counts = data.take(rows[enough]), counts[enough]
     if test.target.total_weight() < _FEWEST:
         return fitted
-    y = _nearer(fitted, test, counts)
-    inside = _coverage(fitted.cdf_at(test.rows, y, counts))
-    return replace(fitted, outcome=_calibrated(outcome, [inside], _weights(test)))
+    return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, counts)], _weights(test)))
 
 
-def _nearer(fitted: FittedForest, test: TrainingData, counts: BoolArray) -> FloatArray:
-    """The outcomes, as far from the means of the trees that do not have them as they are from those of all trees.
+def _coverage_of_all(fitted: FittedForest, test: TrainingData, counts: BoolArray) -> Coverage:
+    """How many rows all trees would hold if none had seen a row: by those that have not, and by the halves of these.
 
-    A mean of few trees has more variance than one of many: the part of the squared distances that this makes up is
-    taken out of all of them alike.
+    The fewer trees, the noisier their distribution, and the more rows lie outside of its interval. With k of K trees,
+    noise is in proportion to 1/k: what two halves lose against the k, all K gain (1 - k / K) times.
     """
-    y, n_trees = _numbers(test), counts.sum(axis=1)
-    means = np.where(counts, fitted.tree_means(test.rows)[:, :, 0], 0.0)
-    mean = means.sum(axis=1) / n_trees
-    squares = np.where(counts, (means - mean[:, None]) ** 2, 0.0).sum(axis=1) / np.maximum(n_trees - 1, 1)
-    more = squares * (1 / n_trees - 1 / counts.shape[1])
-    of_all = np.mean((y - mean) ** 2)
-    share = max(1 - np.mean(more) / of_all, 0.0) if of_all > 0 else 1.0
-    return np.asarray(mean + np.sqrt(share) * (y - mean))
+    is_odd = np.cumsum(counts, axis=1) % 2 == 1
+    masks = (counts, counts & is_odd, counts & ~is_odd)
+    whole, *halves = [_coverage(fitted.cdf_at(test.rows, _numbers(test), mask)) for mask in masks]
+    gain = 1 - counts.sum(axis=1) / counts.shape[1]
+
+    def inside(outcome: RealOutcome) -> FloatArray:
+        own = whole(outcome)
+        return own + gain * (own - (halves[0](outcome) + halves[1](outcome)) / 2)
+
+    return inside
 
 
 def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
@@ -121,7 +121,7 @@ def _cross_validated(
 
 
 def _coverage(cdf: Callable[[RealOutcome], FloatArray]) -> Coverage:
-    return lambda outcome: np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2
+    return lambda outcome: (np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2).astype(np.float64)
 
 
 def _numbers(test: TrainingData) -> FloatArray:

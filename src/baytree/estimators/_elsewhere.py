@@ -79,7 +79,7 @@ class Source(SumSource, Protocol):
         """The bins of every column; those that are left out have one."""
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
-        """`Outcome.totals_of` all rows; from here on the rows are whole numbers of this plan."""
+        """`WholeOutcome.totals_of` all rows; from here on the rows are whole numbers of this plan."""
 
     def sample(self, shares: int) -> Sample:
         """The rows whose marks are in the first of so many shares."""
@@ -155,7 +155,7 @@ def _grow(
     family, schema = plan.reader.family_of(plan.classes), found.part.schema
     extent = Extent(found.reach.n_rows, float(totals[0]) * grids.weight_unit)
     rows = Elsewhere(source, bins, schema.is_nominal, grids, extent)
-    outcome = family.settle(family.outcome.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
+    outcome = family.settle(family.whole.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
     grown = put_in_order(rows.grow(outcome, growth, tell), growth.monotonic)
     tree = grown.most_probable_pruning() if model.prune else grown
     fitted = FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown)

@@ -70,6 +70,7 @@ class ManyGrownTrees(Estimator):
             n_shakes=0,
             round_off=False,
             n_values=64,
+            fit_few=True,
         )
     )
     fitted_: FittedForest

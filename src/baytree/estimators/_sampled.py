@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins, Sample, bins_of_columns, n_shares
-from ..outcomes import Grids, Outcome, Target, whole_weight
+from ..outcomes import Grids, Outcome, Target, whole_outcome, whole_weight
 from ..table import Rows, Schema
 from ._data import EncodedData, TrainingData
 
@@ -16,7 +16,7 @@ def sampled_rows(data: EncodedData, outcome: Outcome) -> TrainingData:
     if data.target.grids is None:
         return data
     codes = np.stack([np.asarray(data.columns.codes(f)) for f in range(data.columns.n_columns)])
-    numbers = np.stack(outcome.whole_rows(data.target), axis=1)
+    numbers = np.stack(whole_outcome(outcome).whole_rows(data.target), axis=1)
     weight = None if data.target.weight is None else whole_weight(data.target)
     chosen = Sample(codes, numbers, weight).chosen(n_shares(len(data.rows)))
     bins = bins_of_columns(data.columns, data.rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,8 +12,8 @@ from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Kind
 from ..tree import Space, Tree
-from ._code import Language, check_name
-from ._members import carried, interval_ends, members_of, value_names
+from ._code import C, Language
+from ._members import Member, averaged, carried, leaf_columns, value_names
 
 _KEYWORDS = (
     *(
@@ -38,35 +37,13 @@ _KEYWORDS = (
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
 
 
-def _number(number: float) -> str:
-    """A double to the last bit."""
-    value = float(number)
-    if math.isnan(value):
-        return "NAN"
-    if math.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return f"{value:.1f}" if value.is_integer() and abs(value) < 1e6 else value.hex()
+_number = C.number
 
 
 def _text(text: str) -> str:
     """A string literal; what could mean something to a compiler is written in octal digits."""
     inside = "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in text.encode("utf-8", "surrogatepass"))
     return f'"{inside}"'
-
-
-def _language(name: str) -> Language:
-    return Language(
-        number=_number,
-        false="0",
-        both=" && ",
-        either=" || ",
-        negation="!",
-        choice="({condition} ? {yes} : {no})",
-        begin_if="if ({condition}) {{",
-        end_if="}",
-        give="return {value};",
-        prefix=f"{name}_",
-    )
 
 
 _TEXT = """/* A model of baytree. x[i] is the value of column {name}_column(i), NAN where it is missing; truth values
@@ -105,11 +82,11 @@ static inline double {name}_add(double total, double coefficient, double value) 
 """
 
 
-def to_c(model: Model, *, name: str = "predict", interval: float | None = None) -> str:
+def to_c(model: Model, *, name: str = "predict", interval: float | None = None, std: bool = False) -> str:
     """Return a C header (C99, or C++17) that predicts rows, without a dependency.
 
     It defines ``NAME(const double *x, double *values)``, which writes ``NAME_VALUES`` numbers, of the names
-    ``NAME_value(i)``: class probabilities, or the mean, and the ends of the interval; ``NAME_class(x)``, the predicted
+    ``NAME_value(i)``: class probabilities or the mean, then what else is asked for; ``NAME_class(x)``, the predicted
     class ``i`` of the name ``NAME_label(i)``; and, of a single tree, ``NAME_leaf(x)``. ``x`` has one double for each
     column ``NAME_column(i)`` of the training table; ``NAME_text(column, text, length)`` and ``NAME_number(column,
     value)`` turn categories into such doubles.
@@ -117,20 +94,23 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None) 
     Parameters
     ----------
     model
-        A fitted tree or tree space; of a pipeline the last step.
+        A fitted tree, tree space or forest; of a pipeline the last step.
     name
         Of the function, and what other names begin with.
     interval
         Probability of an interval; None for none. Trees only.
+    std
+        Whether to add the standard deviation of what is predicted; not of classes.
     """
     fitted = carried(model)
     schema = fitted.schema
-    language = _language(check_name(name, _KEYWORDS))
-    names = [*value_names(fitted), *interval_ends(fitted, interval)]
+    language = C.named(name, _KEYWORDS)
     if isinstance(fitted, FittedTree):
-        parts = _of_tree(fitted, interval, language)
+        more = leaf_columns(fitted, interval, std)
+        parts, names = _of_tree(fitted, more, language), [*value_names(fitted), *more]
     else:
-        parts = _of_members(fitted, interval, language)
+        parts = _of_members(fitted, averaged(fitted, interval, std), language)
+        names = [*value_names(fitted), *(["std"] if std else [])]
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
     return _TEXT.format(
         name=name,
@@ -191,9 +171,9 @@ def _table(kind: str, name: str, values: str, shape: str) -> str:
     return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
 
 
-def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> str:
+def _of_tree(fitted: FittedTree, more: dict[str, FloatArray], language: Language) -> str:
     tree, prefix = fitted.tree, language.prefix
-    values = np.column_stack([tree.value[:, 0], *interval_ends(fitted, interval).values()])
+    values = np.column_stack([tree.value[:, 0], *more.values()])
     copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
     parts = [
         _find(tree, "", language),
@@ -208,34 +188,42 @@ def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> 
     return "".join(parts)
 
 
-def _of_members(fitted: Fitted, interval: float | None, language: Language) -> str:
+def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], language: Language) -> str:
     """The average over trees and tree spaces."""
-    interval_ends(fitted, interval)  # of an average there are none
-    prefix, n_values = language.prefix, len(value_names(fitted))
-    parts, lines = [], [f"    for (int k = 0; k < {n_values}; ++k) values[k] = 0.0;\n"]
-    for i, member in enumerate(members_of(fitted)):
-        own = member.grown.value[:, 0]
+    prefix, n_values, n = language.prefix, len(value_names(fitted)), members[0][1].shape[1]
+    parts, lines = [], [f"    double total[{n}] = {{0.0}};\n"]
+    for i, (member, own) in enumerate(members):
+        parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n}]"))
         if isinstance(member.grown, Tree):
             parts.append(_find(member.grown, str(i), language))
             given = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
         else:
-            own = member.grown.leaf_share[:, None] * own
+            lines.append(f"    double n[{len(own)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
+            lines += _choices(member.grown, n, language)
             given = "n[0]"
-        parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n_values}]"))
-        if isinstance(member.grown, Space):
-            lines.append(f"    double n[{len(own)}][{n_values}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
-            lines += _choices(member.grown, n_values, language)
-        lines.append(f"    {_adding('values', _number(member.share), given, n_values, language)}\n")
-    if fitted.classes is not None:
-        lines.append(
-            f"    double sum = 0.0;\n    for (int k = 0; k < {n_values}; ++k) sum += values[k];\n"
-            f"    for (int k = 0; k < {n_values}; ++k) values[k] /= sum;\n"
-        )
+        lines.append(f"    {_adding('total', _number(member.share), given, n, language)}\n")
+    lines.append(_from_total(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.classes is not None:
         body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
         parts.append(_function("int", f"{prefix}class", "", body))
     return "".join(parts)
+
+
+def _from_total(fitted: Fitted, n_values: int, n: int) -> str:
+    """Class probabilities, which sum to one; or means and, of what is beside them, the standard deviation."""
+    if fitted.classes is not None:
+        return (
+            f"    double sum = 0.0;\n    for (int k = 0; k < {n}; ++k) sum += total[k];\n"
+            f"    for (int k = 0; k < {n}; ++k) values[k] = total[k] / sum;\n"
+        )
+    text = f"    memcpy(values, total, {n_values} * sizeof *values);\n"
+    if n == n_values:
+        return text
+    return text + (
+        f"    double variance = total[{n - 1}] - total[{n - 2}] * total[{n - 2}];\n"
+        f"    values[{n_values}] = variance > 0.0 ? sqrt(variance) : 0.0;\n"
+    )
 
 
 def _decision(decision: Decision, n: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from .._validation import shown
 from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Split, Threshold, Tree
@@ -25,7 +26,15 @@ class Language:
     begin_if: str  # with {condition}
     end_if: str
     give: str  # with {value}
-    prefix: str  # of the names of functions beside the main one
+    prefix: str  # of the names of functions beside the main one, with {name} for that of the main one
+
+    def named(self, name: Any, keywords: Iterable[str]) -> Self:
+        """The language for a function of a name, which must be one."""
+        if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in keywords:
+            raise ValueError(
+                f"name must be the name of a function: letters, digits and underscores; got {shown(name)}."
+            )
+        return replace(self, prefix=self.prefix.format(name=name))
 
     def goes_left(self, split: Split) -> str:
         """Whether a row goes left."""
@@ -106,8 +115,44 @@ class Language:
         return f"{self.prefix}find{label}" + (f"_from{node}" if node else "")
 
 
-def check_name(name: Any, keywords: Iterable[str]) -> str:
-    """Refuse what cannot be the name of a function."""
-    if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in keywords:
-        raise ValueError(f"name must be the name of a function: letters, digits and underscores; got {shown(name)}.")
-    return name
+def _python_number(number: float) -> str:
+    value = float(number)
+    if math.isfinite(value):
+        return repr(value)
+    return "math.nan" if math.isnan(value) else "math.inf" if value > 0 else "-math.inf"
+
+
+def _c_number(number: float) -> str:
+    """A double to the last bit."""
+    value = float(number)
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return f"{value:.1f}" if value.is_integer() and abs(value) < 1e6 else value.hex()
+
+
+PYTHON = Language(
+    number=_python_number,
+    false="False",
+    both=" and ",
+    either=" or ",
+    negation="not ",
+    choice="({yes} if {condition} else {no})",
+    begin_if="if {condition}:",
+    end_if="",
+    give="return {value}",
+    prefix="_{name}_",
+)
+C = Language(
+    number=_c_number,
+    false="0",
+    both=" && ",
+    either=" || ",
+    negation="!",
+    choice="({condition} ? {yes} : {no})",
+    begin_if="if ({condition}) {{",
+    end_if="}",
+    give="return {value};",
+    prefix="{name}_",
+)

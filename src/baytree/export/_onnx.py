@@ -16,12 +16,12 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
     Inputs are one per column that the model uses, of its name and of shape (n_rows, 1): text where its categories are
     text, else double, with NaN where a value is missing, and 0 and 1 for truth values. Where the training table had no
     names and no text there is one input, ``X``, of all columns. Outputs are ``label`` and ``probabilities``, or
-    ``mean``; of a single tree also ``leaf`` and, of a regressor that has one, ``std``.
+    ``mean`` and, of a regressor that has a finite one, ``std``; of a single tree also ``leaf``.
 
     Parameters
     ----------
     model
-        A fitted tree or tree space; of a pipeline the last step.
+        A fitted tree, tree space or forest; of a pipeline the last step.
     missing
         The text that stands for a missing value, which ONNX has no word for.
     """

@@ -11,8 +11,8 @@ from onnx import TensorProto, numpy_helper
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
 from ..fitted import Fitted, FittedTree, real_outcome
-from ..tree import Space, SplitKind, Tree
-from ._members import members_of
+from ..tree import Space, SplitKind, Tree, joined
+from ._members import Member, averaged, has_std, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
 
 OUTPUTS = ("label", "probabilities", "mean", "leaf", "std")
@@ -23,37 +23,37 @@ def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto
     """The model of a fitted result that reads some columns, with a text for missing values."""
     graph = Graph([*map(fitted.schema.name, used), "X", *OUTPUTS])
     columns = add_columns(graph, fitted.schema, used, missing)
-    members = members_of(fitted)
-    if isinstance(members[0].grown, Space):
-        average = _of_space(graph, members[0].grown, columns)
-        _average_outputs(graph, fitted, average)
-        return graph.model()
-    trees = [member.grown for member in members if isinstance(member.grown, Tree)]
-    leaves = _leaves(graph, trees, columns)
     if isinstance(fitted, FittedTree):
-        _tree_outputs(graph, fitted, leaves)
+        leaf = _leaves(graph, [fitted.tree], columns)
+        _tree_outputs(graph, fitted, leaf)
+        return graph.model()
+    members = averaged(fitted, None, std=has_std(fitted))
+    if isinstance(members[0][0].grown, Space):
+        average = _of_space(graph, members[0][0].grown, members[0][1], columns)
     else:
-        _average_outputs(graph, fitted, _of_trees(graph, trees, [member.share for member in members], leaves))
+        average = _of_trees(graph, members, columns)
+    _average_outputs(graph, fitted, average, members[0][1].shape[1])
     return graph.model()
 
 
 def _leaves(graph: Graph, trees: list[Tree], columns: Columns) -> str:
-    """The leaf of each row in each tree, (n_rows, n_trees): a tree ensemble that predicts the numbers of leaves.
+    """The leaf of each row in each tree, (n_rows, n_trees), numbered throughout: a tree ensemble that predicts numbers.
 
     Thresholds are its own; where a row goes at other splits is worked out before, and is a column of zeros and ones.
     """
     if all(tree.node_count == 1 for tree in trees):
-        return graph.zeros(columns.numbers, len(trees), np.int64)
+        zeros = graph.zeros(columns.numbers, len(trees), np.int64)
+        return graph.add("Add", zeros, graph.whole(list(range(len(trees)))))
     features, n_features, ensemble = [columns.numbers], len(columns.used), _Ensemble()
-    for tree in trees:
-        others = np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))
-        place = columns.places(np.where(tree.is_leaf, columns.used[0], tree.feature))
-        if len(others):
-            goes_right = graph.add("Not", add_conditions(graph, tree, others, columns))
-            features.append(graph.add("Cast", goes_right, to=TensorProto.DOUBLE))
-            place[others] = n_features + np.arange(len(others))
-            n_features += len(others)
-        ensemble.add(tree, place)
+    splits, first = joined(trees), np.cumsum([0, *(tree.node_count for tree in trees)])
+    place = columns.places(np.where(splits.is_of(SplitKind.NONE), columns.used[0], splits.feature))
+    others = np.flatnonzero(splits.is_of(SplitKind.CATEGORY_SET) | splits.is_of(SplitKind.HYPERPLANE))
+    if len(others):
+        goes_right = graph.add("Not", add_conditions(graph, splits, others, columns))
+        features.append(graph.add("Cast", goes_right, to=TensorProto.DOUBLE))
+        place[others] = n_features + np.arange(len(others))
+    for tree, begin in zip(trees, first, strict=False):
+        ensemble.add(tree, place[begin : begin + tree.node_count])
     table = graph.add("Concat", *features, axis=1) if len(features) > 1 else features[0]
     leaf = graph.add("TreeEnsemble", table, domain="ai.onnx.ml", **ensemble.attributes())
     return graph.add("Cast", leaf, to=TensorProto.INT64)
@@ -67,6 +67,7 @@ class _Ensemble:
         self.nodes: dict[str, list[AnyArray]] = {}
         self.leaves: dict[str, list[AnyArray]] = {}
         self.n_nodes = self.n_leaves = 0
+        self.n_before = 0  # nodes and leaves of the trees before
 
     def add(self, tree: Tree, place: IntArray) -> None:
         """Add a tree whose splits look at these features."""
@@ -88,7 +89,11 @@ class _Ensemble:
             "nodes_falsenodeids": number[right],
             "nodes_falseleafs": tree.is_leaf[right].astype(np.int64),
         }
-        of_leaves = {"leaf_weights": leaf.astype(np.float64), "leaf_targetids": np.full(len(leaf), len(self.roots) - 1)}
+        of_leaves = {
+            "leaf_weights": (self.n_before + leaf).astype(np.float64),
+            "leaf_targetids": np.full(len(leaf), len(self.roots) - 1),
+        }
+        self.n_before += tree.node_count
         for name, array in own.items():
             self.nodes.setdefault(name, []).append(array)
         for name, array in of_leaves.items():
@@ -108,22 +113,17 @@ class _Ensemble:
         }
 
 
-def _of_trees(graph: Graph, trees: list[Tree], shares: list[float], leaves: str) -> str:
-    """The average of what the trees predict, (n_rows, n_values)."""
-    total = ""
-    for i, (tree, share) in enumerate(zip(trees, shares, strict=True)):
-        leaf = graph.add("Squeeze", graph.gather(leaves, [i]), graph.whole([1]))
-        own = graph.add("Gather", graph.constant(share * tree.value[:, 0]), leaf, axis=0)
-        total = graph.add("Add", total, own) if total else own
-    return total
+def _of_trees(graph: Graph, members: list[tuple[Member, FloatArray]], columns: Columns) -> str:
+    """The average of what trees have in their leaves, (n_rows, n_values)."""
+    leaves = _leaves(graph, [member.grown for member, _ in members if isinstance(member.grown, Tree)], columns)
+    of_nodes = np.concatenate([member.share * values for member, values in members])
+    return graph.add(
+        "ReduceSum", graph.add("Gather", graph.constant(of_nodes), leaves, axis=0), graph.whole([1]), keepdims=0
+    )
 
 
-def _of_space(graph: Graph, space: Space, columns: Columns) -> str:
-    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up.
-
-    Every node of a depth has as many choices as the one with the most; those that it lacks lead to a node of zeros.
-    """
-    own = space.leaf_share[:, None] * space.value[:, 0]
+def _of_space(graph: Graph, space: Space, own: FloatArray, columns: Columns) -> str:
+    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up."""
     if space.n_choices == 0:
         return graph.add("Add", graph.zeros(columns.numbers, own.shape[1], np.float64), graph.constant(own))
     goes_left = add_conditions(graph, space, np.arange(space.n_choices), columns)
@@ -134,13 +134,29 @@ def _of_space(graph: Graph, space: Space, columns: Columns) -> str:
         if not below:
             below = leaf
             continue
-        added = _choices(graph, space, nodes, goes_left, below)
+        added = _of_depth(graph, space, nodes, own.shape[1], goes_left, below)
         below = graph.add("Sum", added, leaf)  # an Add of next to nothing is taken out by some run times
     return graph.add("Squeeze", below, graph.whole([1]))
 
 
-def _choices(graph: Graph, space: Space, nodes: IntArray, goes_left: str, below: str) -> str:
-    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values)."""
+def _of_depth(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values).
+
+    Nodes are taken together where they have about as many choices: up to 2, 4, 8 and so on.
+    """
+    size = np.ceil(np.log2(np.maximum(np.diff(space.choice_start)[nodes], 2)))
+    groups = [nodes[size == own] for own in np.unique(size)]
+    parts = [_choices(graph, space, group, n_values, goes_left, below) for group in groups]
+    if len(parts) == 1:
+        return parts[0]
+    return graph.gather(graph.add("Concat", *parts, axis=1), np.argsort(np.concatenate(groups)))
+
+
+def _choices(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """What their choices add to some nodes of one depth.
+
+    Every node has as many choices as the one with the most; those that it lacks lead to a node of zeros.
+    """
     first, n_choices = space.choice_start[nodes], np.diff(space.choice_start)[nodes]
     most = max(2, int(n_choices.max()))  # two: run times take out a Mul by what float32 cannot tell from one
     place = first[:, None] + np.arange(most)
@@ -157,7 +173,7 @@ def _choices(graph: Graph, space: Space, nodes: IntArray, goes_left: str, below:
     is_left = graph.add("Unsqueeze", graph.gather(goes_left, choice), graph.whole([2]))
     share = np.where(has_choice.ravel(), space.choice_share[choice], 0.0)[None, :, None]
     terms = graph.add("Mul", graph.add("Where", is_left, left, right), graph.constant(share))
-    shape = graph.whole([0, len(nodes), most, space.value.shape[2]])
+    shape = graph.whole([0, len(nodes), most, n_values])
     return graph.add("ReduceSum", graph.add("Reshape", terms, shape), graph.whole([2]), keepdims=0)
 
 
@@ -179,11 +195,17 @@ def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
         by_leaf("std", std[:, None])
 
 
-def _average_outputs(graph: Graph, fitted: Fitted, average: str) -> None:
-    """The mean; or class probabilities, which sum to one, and the class that is decided for, the first of equals."""
-    n_values = members_of(fitted)[0].grown.value.shape[2]
+def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
+    """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
+    n_values = len(value_names(fitted))
     if fitted.classes is None:
-        graph.add("Identity", average, output=graph.output("mean", np.float64, [None, n_values]))
+        mean = average if n == n_values else graph.gather(average, list(range(n_values)))
+        graph.add("Identity", mean, output=graph.output("mean", np.float64, [None, n_values]))
+        if n > n_values:
+            first, second = (graph.gather(average, [i]) for i in (n - 2, n - 1))
+            variance = graph.add("Sub", second, graph.add("Mul", first, first))
+            least = graph.add("Max", variance, graph.number(0.0))
+            graph.add("Sqrt", least, output=graph.output("std", np.float64, [None, 1]))
         return
     total = graph.add("ReduceSum", average, graph.whole([1]))
     shares = graph.output("probabilities", np.float64, [None, n_values])

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import keyword
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray
+from .._typing import AnyArray, FloatArray
 from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..table import Column, Kind
 from ..tree import Space, Tree
-from ._code import Language, check_name
-from ._members import carried, interval_ends, members_of, value_names
+from ._code import PYTHON, Language
+from ._members import averaged, carried, leaf_columns, value_names
 
-
-def _number(number: float) -> str:
-    value = float(number)
-    if math.isfinite(value):
-        return repr(value)
-    return "math.nan" if math.isnan(value) else "math.inf" if value > 0 else "-math.inf"
-
-
-def _language(name: str) -> Language:
-    return Language(
-        number=_number,
-        false="False",
-        both=" and ",
-        either=" or ",
-        negation="not ",
-        choice="({yes} if {condition} else {no})",
-        begin_if="if {condition}:",
-        end_if="",
-        give="return {value}",
-        prefix=f"_{name}_",
-    )
-
+_number = PYTHON.number
 
 _TEXT = '''"""A model of baytree as plain Python: {name}(row) predicts one row."""
 
@@ -72,7 +50,7 @@ def {name}(row):
 {reading}{body}'''
 
 
-def to_python(model: Model, *, name: str = "predict", interval: float | None = None) -> str:
+def to_python(model: Model, *, name: str = "predict", interval: float | None = None, std: bool = False) -> str:
     """Return the text of a Python function that predicts one row, without a dependency.
 
     It takes a dictionary by column name, or a sequence where the training table had no names, and returns a dictionary
@@ -82,12 +60,14 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     Parameters
     ----------
     model
-        A fitted tree or tree space; of a pipeline the last step.
+        A fitted tree, tree space or forest; of a pipeline the last step.
     name
         Of the function.
     interval
         Probability of an interval, for ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for none.
         Trees only.
+    std
+        Whether to add ``std``, the standard deviation of what is predicted; not of classes.
 
     Examples
     --------
@@ -102,11 +82,11 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     {'leaf': 1, 'mean': 0.0196078431372549}
     """
     fitted = carried(model)
-    language = _language(check_name(name, keyword.kwlist))
+    language = PYTHON.named(name, keyword.kwlist)
     if isinstance(fitted, FittedTree):
-        parts, body = _of_tree(fitted, interval, language)
+        parts, body = _of_tree(fitted, interval, std, language)
     else:
-        parts, body = _of_members(fitted, interval, language)
+        parts, body = _of_members(fitted, interval, std, language)
     reading = "".join(
         f"    x[{feature}] = {_reading(fitted, feature, language)}\n" for feature in fitted.used_features.tolist()
     )
@@ -139,8 +119,8 @@ def _labels(classes: AnyArray) -> list[str]:
     return [ascii(label) for label in classes.tolist()]
 
 
-def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> tuple[str, str]:
-    tree, ends = fitted.tree, interval_ends(fitted, interval)
+def _of_tree(fitted: FittedTree, interval: float | None, std: bool, language: Language) -> tuple[str, str]:
+    tree, more = fitted.tree, leaf_columns(fitted, interval, std)
     outputs = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
     best = fitted.node_codes
     entries = []
@@ -148,7 +128,7 @@ def _of_tree(fitted: FittedTree, interval: float | None, language: Language) -> 
         pairs = [("leaf", str(leaf)), *((name, _number(values[leaf])) for name, values in outputs.items())]
         if fitted.classes is not None:
             pairs.append(("prediction", _labels(fitted.classes)[best[leaf]]))
-        pairs += [(name, _number(values[leaf])) for name, values in ends.items()]
+        pairs += [(name, _number(values[leaf])) for name, values in more.items()]
         entries.append(f"    {leaf}: {_dictionary(pairs)},\n")
     leaves = f"\n\n{language.prefix}leaves = {{\n{''.join(entries)}}}\n"
     return _find(tree, "", language) + leaves, f"    return dict({language.prefix}leaves[{language.prefix}find(x)])\n"
@@ -158,23 +138,24 @@ def _dictionary(pairs: Sequence[tuple[str, str]]) -> str:
     return f"{{{', '.join(f'{name!a}: {value}' for name, value in pairs)}}}"
 
 
-def _of_members(fitted: Fitted, interval: float | None, language: Language) -> tuple[str, str]:
+def _of_members(fitted: Fitted, interval: float | None, std: bool, language: Language) -> tuple[str, str]:
     """The average over trees and tree spaces."""
-    interval_ends(fitted, interval)  # of an average there are none
+    members = averaged(fitted, interval, std)
     names, prefix, parts = value_names(fitted), language.prefix, []
-    lines = [f"    total = {[0.0] * len(names)}\n"]
-    for i, member in enumerate(members_of(fitted)):
+    lines = [f"    total = {[0.0] * members[0][1].shape[1]}\n"]
+    for i, (member, values) in enumerate(members):
         if isinstance(member.grown, Tree):
             parts.append(_find(member.grown, str(i), language))
-            parts.append(f"\n\n{prefix}leaves{i} = {_leaf_values(member.grown)}\n")
+            parts.append(f"\n\n{prefix}leaves{i} = {_leaf_values(member.grown, values)}\n")
             lines.append(f"    n = [{prefix}leaves{i}[{prefix}find{i}(x)]]\n")
         else:
-            own = member.grown.leaf_share[:, None] * member.grown.value[:, 0]
-            parts.append(f"\n\n{prefix}own{i} = [\n{''.join(f'    {_list(values)},{chr(10)}' for values in own)}]\n")
+            parts.append(f"\n\n{prefix}own{i} = [\n{''.join(f'    {_list(own)},{chr(10)}' for own in values)}]\n")
             lines += [f"    n = list({prefix}own{i})\n", *_choices(member.grown, language)]
         lines.append(f"    total = [{prefix}add(t, {_number(member.share)}, v) for t, v in zip(total, n[0])]\n")
     if fitted.classes is None:
         pairs = [(name, f"total[{i}]") for i, name in enumerate(names)]
+        if std:
+            pairs.append(("std", "math.sqrt(max(total[-1] - total[-2] * total[-2], 0.0))"))
     else:
         pairs = [(name, f"total[{i}] / sum(total)") for i, name in enumerate(names)]
         chosen = _decision(fitted.decision, lines)
@@ -194,9 +175,9 @@ def _decision(decision: Decision, lines: list[str]) -> str:
     return "cost.index(min(cost))"
 
 
-def _leaf_values(tree: Tree) -> str:
-    pairs = ((leaf, tree.value[leaf, 0]) for leaf in np.flatnonzero(tree.is_leaf).tolist())
-    return f"{{{', '.join(f'{leaf}: {_list(values)}' for leaf, values in pairs)}}}"
+def _leaf_values(tree: Tree, values: FloatArray) -> str:
+    leaves = np.flatnonzero(tree.is_leaf).tolist()
+    return f"{{{', '.join(f'{leaf}: {_list(values[leaf])}' for leaf in leaves)}}}"
 
 
 def _choices(space: Space, language: Language) -> list[str]:

@@ -35,7 +35,7 @@ class ShapValues:
 
 
 def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
-    """Return exact SHAP values of class probabilities or means, for every kind of split, tree and tree space.
+    """Return exact SHAP values of class probabilities or means, for every kind of split, tree, tree space and forest.
 
     They are exact also where shap's TreeExplainer has no such split: sets of categories, present against missing,
     hyperplanes. A prediction is the base plus the values of all features.
@@ -43,7 +43,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     Parameters
     ----------
     model
-        A fitted tree or tree space, or a pipeline that ends in one.
+        A fitted tree, tree space or forest, or a pipeline that ends in one.
     X
         Rows: a table like that of `fit`.
     background
@@ -209,8 +209,8 @@ def to_shap(model: Model) -> dict[str, Any]:
     Parameters
     ----------
     model
-        A fitted tree, or a tree space of few trees. shap has splits of the form ``x <= t`` and missing values alone:
-        for sets of categories and hyperplanes use `shap_values`.
+        A fitted tree or forest, or a tree space of few trees. shap has splits of the form ``x <= t`` and missing
+        values alone: for sets of categories and hyperplanes use `shap_values`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from .._validation import shown
 from ..estimators import Model
 from ..fitted import Fitted, FittedTree
 from ..tree import LEAF, Space, Tree
-from ._members import carried, interval_ends, members_of, value_names
+from ._members import Member, averaged, carried, leaf_columns, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
@@ -27,6 +27,7 @@ def to_sql(
     table: str | Sequence[str] = "rows",
     columns: Sequence[str] = (),
     interval: float | None = None,
+    std: bool = False,
 ) -> str:
     """Return a SELECT that predicts the rows of a table of a database.
 
@@ -38,7 +39,7 @@ def to_sql(
     Parameters
     ----------
     model
-        A fitted tree or tree space; of a pipeline the last step, whose columns the table must have.
+        A fitted tree, tree space or forest; of a pipeline the last step, whose columns the table must have.
     dialect
         ``"duckdb"``, ``"sqlite"``, ``"postgres"`` or, where sqlglot is installed, any name of a dialect it knows.
     table
@@ -49,6 +50,9 @@ def to_sql(
     interval
         Probability of an interval, for columns ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for
         none. Trees only: the interval of an average is not in the leaves.
+    std
+        Whether to add ``std``, the standard deviation of what is predicted; not of classes. Averages need a database
+        that knows ``sqrt``.
 
     Examples
     --------
@@ -63,28 +67,33 @@ def to_sql(
     """
     fitted = carried(model)
     own = DIALECTS.get(dialect, DIALECTS["duckdb"])
-    query = _Query(fitted, own, _relation(table), _kept(columns), interval)
-    text = query.of_tree(fitted) if isinstance(fitted, FittedTree) else query.of_members()
+    query = _Query(fitted, own, _relation(table), _kept(columns))
+    if isinstance(fitted, FittedTree):
+        text = query.of_tree(fitted, leaf_columns(fitted, interval, std))
+    else:
+        text = query.of_members(averaged(fitted, interval, std))
     return text if dialect in DIALECTS else _translated(text, dialect)
 
 
-def to_ibis(model: Model, table: Any, *, columns: Sequence[str] = (), interval: float | None = None) -> Any:
+def to_ibis(
+    model: Model, table: Any, *, columns: Sequence[str] = (), interval: float | None = None, std: bool = False
+) -> Any:
     """Return the predictions of a model for an Ibis table, lazily: an Ibis table with the columns of `to_sql`.
 
     Parameters
     ----------
     model
-        A fitted tree or tree space.
+        A fitted tree, tree space or forest.
     table
         An Ibis table that has the columns of the training table.
-    columns, interval
+    columns, interval, std
         As in `to_sql`.
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
         raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
     backend = table.get_backend().name
     dialect = backend if backend in DIALECTS else "duckdb"
-    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval)
+    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval, std=std)
     return table.alias("baytree_rows").sql(text, dialect=dialect)
 
 
@@ -139,11 +148,10 @@ class _Query:
     dialect: Dialect
     table: str
     kept: list[str]
-    interval: float | None
 
-    def of_tree(self, fitted: FittedTree) -> str:
+    def of_tree(self, fitted: FittedTree, more: dict[str, FloatArray]) -> str:
         """The leaf of each row, and what is in it."""
-        tree, ends = fitted.tree, interval_ends(fitted, self.interval)
+        tree = fitted.tree
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
         if fitted.classes is not None:
@@ -151,34 +159,35 @@ class _Query:
             best = fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
-        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in ends.items()]
-        self._check_names(["leaf", *made, "prediction", *ends])
+        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in more.items()]
+        self._check_names(["leaf", *made, "prediction", *more])
         inner = [*self._kept_from("t"), f"{self._leaf(tree)} AS leaf"]
         outer = [*self._kept_from("routed"), "leaf", *outputs]
         return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
 
-    def of_members(self) -> str:
+    def of_members(self, members: list[tuple[Member, FloatArray]]) -> str:
         """The average over trees, or over a tree space."""
-        interval_ends(self.fitted, self.interval)  # of an average there are none
-        members, names = members_of(self.fitted), value_names(self.fitted)
-        self._check_names([*names, "prediction"])
-        if isinstance(members[0].grown, Space):
-            layers, values = self._layers(members[0].grown)
-        else:
-            layers, values = self._leaves_of([(member.share, member.grown) for member in members])
+        names = value_names(self.fitted)
+        self._check_names([*names, "prediction", "std"])
+        grown, own = members[0][0].grown, members[0][1]
+        layers, values = self._of_space(grown, own) if isinstance(grown, Space) else self._of_trees(members)
         averages = [*self._kept_from("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
         layers.append(f"SELECT {', '.join(averages)} FROM {self._last(layers)} AS t")
         steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
-        outputs = [*self._kept_from("t"), *self._from_averages(names)]
+        outputs = [*self._kept_from("t"), *self._from_averages(names, len(values))]
         return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last(layers)} AS t"
 
     def _last(self, layers: list[str]) -> str:
         return f"step{len(layers) - 1}" if layers else self.table
 
-    def _from_averages(self, names: list[str]) -> list[str]:
-        """The mean; or class probabilities, which sum to one, and the class that is decided for."""
+    def _from_averages(self, names: list[str], n: int) -> list[str]:
+        """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
         if self.fitted.classes is None:
-            return [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
+            outputs = [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
+            if n == len(names):
+                return outputs
+            variance = f"t.a{n - 1} - t.a{n - 2} * t.a{n - 2}"
+            return [*outputs, self._output(f"CASE WHEN {variance} > 0 THEN sqrt({variance}) ELSE 0e0 END", "std")]
         total = " + ".join(f"t.a{c}" for c in range(len(names)))
         shares = [f"t.a{c} / ({total})" for c in range(len(names))]
         outputs = [self._output(share, name) for share, name in zip(shares, names, strict=True)]
@@ -203,54 +212,59 @@ class _Query:
         )
         return f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1]
 
-    def _leaves_of(self, trees: list[tuple[float, Any]]) -> tuple[list[str], list[str]]:
+    def _of_trees(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""
-        found = [*self._kept_from("t"), *(f"{self._leaf(tree)} AS leaf{i}" for i, (_, tree) in enumerate(trees))]
-        values = [
-            " + ".join(
-                f"{number_literal(share, self.dialect)} * {self._of_leaf(f't.leaf{i}', tree, tree.value[:, 0, c])}"
-                for i, (share, tree) in enumerate(trees)
+        if len(members) + len(self.kept) > _MOST_COLUMNS:
+            raise ValueError(f"SQL cannot hold a forest of more than {_MOST_COLUMNS - len(self.kept)} trees.")
+        trees = [(member.share, member.grown, values) for member, values in members if isinstance(member.grown, Tree)]
+        found = [*self._kept_from("t"), *(f"{self._leaf(tree)} AS leaf{i}" for i, (_, tree, _) in enumerate(trees))]
+        averages = [
+            _sum(
+                [
+                    f"{number_literal(share, self.dialect)} * {self._of_leaf(f't.leaf{i}', tree, values[:, c])}"
+                    for i, (share, tree, values) in enumerate(trees)
+                ]
             )
-            for c in range(trees[0][1].value.shape[2])
+            for c in range(members[0][1].shape[1])
         ]
-        return [f"SELECT {', '.join(found)} FROM {self.table} AS t"], values
+        return [f"SELECT {', '.join(found)} FROM {self.table} AS t"], averages
 
-    def _layers(self, space: Space) -> tuple[list[str], list[str]]:
+    def _of_space(self, space: Space, values: FloatArray) -> tuple[list[str], list[str]]:
         """One step for each depth of a tree space, from the deepest up; what its root predicts."""
-        conditions, n_values = Conditions(self.fitted.schema, self.dialect, "t"), space.value.shape[2]
+        conditions = Conditions(self.fitted.schema, self.dialect, "t")
         carried = dict.fromkeys([*self.kept, *(self.fitted.schema.name(f) for f in self.fitted.used_features)])
         layers: list[str] = []
         for depth in range(int(space.depth[-1]) - 1, -1, -1):
             nodes = [node for node in np.flatnonzero(space.depth == depth).tolist() if space.choices_of(node)]
-            if len(nodes) * n_values + len(carried) > _MOST_COLUMNS:
+            if len(nodes) * values.shape[1] + len(carried) > _MOST_COLUMNS:
                 raise ValueError(
-                    f"SQL cannot hold a tree space that is {len(nodes)} nodes wide: export modal_tree_, or explore "
-                    "less (max_nodes)."
+                    f"SQL cannot hold an average that is {len(nodes)} nodes wide: explore less (max_nodes), grow fewer "
+                    "trees, or export modal_tree_."
                 )
             made = [
-                f"{self._of_choices(space, node, value, conditions)} AS {_node_name(node, value)}"
+                f"{self._of_choices(space, node, values[:, c], c, conditions)} AS {_node_name(node, c)}"
                 for node in nodes
-                for value in range(n_values)
+                for c in range(values.shape[1])
             ]
             layers.append(f"SELECT {', '.join([*self._from('t', carried), *made])} FROM {self._last(layers)} AS t")
-        return layers, [self._of_node(space, 0, value) for value in range(n_values)]
+        return layers, [self._of_node(space, 0, values[:, c], c) for c in range(values.shape[1])]
 
-    def _of_node(self, space: Space, node: int, value: int) -> str:
+    def _of_node(self, space: Space, node: int, values: FloatArray, c: int) -> str:
         """What a node predicts: a number, or a column of the step before."""
         if not space.choices_of(node):
-            return number_literal(space.value[node, 0, value], self.dialect)
-        return f"t.{_node_name(node, value)}"
+            return number_literal(float(values[node]), self.dialect)
+        return f"t.{_node_name(node, c)}"
 
-    def _of_choices(self, space: Space, node: int, value: int, conditions: Conditions) -> str:
-        terms = [number_literal(space.leaf_share[node] * space.value[node, 0, value], self.dialect)]
+    def _of_choices(self, space: Space, node: int, values: FloatArray, c: int, conditions: Conditions) -> str:
+        terms = [number_literal(float(values[node]), self.dialect)]
         for choice in space.choices_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
             below = (
-                f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {self._of_node(space, left, value)} "
-                f"ELSE {self._of_node(space, right, value)} END"
+                f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {self._of_node(space, left, values, c)} "
+                f"ELSE {self._of_node(space, right, values, c)} END"
             )
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
-        return " + ".join(terms)
+        return _sum(terms)
 
     def _leaf(self, tree: Tree) -> str:
         """The leaf of a row, as cases within cases."""
@@ -286,6 +300,13 @@ class _Query:
         for name in made:
             if len(name.encode()) > self.dialect.longest_name:
                 raise ValueError(f"The name of a column is too long for the database: {shown(name)}.")
+
+
+def _sum(terms: list[str]) -> str:
+    """Terms added in pairs, for databases limit how deep an expression may be."""
+    while len(terms) > 2:
+        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
+    return " + ".join(terms)
 
 
 def _leaves(tree: Tree) -> list[int]:

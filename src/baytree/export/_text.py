@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import estimate_text, grouping, number_text, odds_text
+from .._words import counted, estimate_text, grouping, number_text, odds_text
 from ..estimators import Model, fitted_tree_of
 from ..fitted import FittedTree
 from ..tree import LEAF
@@ -49,11 +49,11 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
             lines.append(head + _leaf(fitted, node, decimals))
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
-            lines.append(head + f"...  n={tree.n_node_samples[node]}")
+            lines.append(head + f"...  n={counted(int(tree.n_node_samples[node]))}")
             continue
         split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
         question, yes_left = split.question(schema, lambda value: _threshold(value, decimals))
-        lines.append(head + f"{question}   [odds {odds}, n={tree.n_node_samples[node]}]")
+        lines.append(head + f"{question}   [odds {odds}, n={counted(int(tree.n_node_samples[node]))}]")
         sides = int(tree.children_left[node]), int(tree.children_right[node])
         yes, no = sides if yes_left else sides[::-1]
         stack.append((no, indent + "└─ no:  ", indent + " " * 8))
@@ -74,7 +74,7 @@ def _leaf(fitted: FittedTree, node: int, decimals: int) -> str:
     """What a leaf predicts, and its posterior; of many classes the most probable ones."""
     tree = fitted.tree
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
-    rows = f"n={tree.n_node_samples[node]}"
+    rows = f"n={counted(int(tree.n_node_samples[node]))}"
     if fitted.classes is None:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"

@@ -17,16 +17,20 @@ from ..growth import node_priors, put_in_order
 from ..mixtures import Mixture
 from ..outcomes import Outcome, RealOutcome
 from ..table import Rows, Schema
-from ..tree import Forest, SplitKind, Tree
+from ..tree import Forest, SplitKind, Tree, as_space, both_ways, side_by_side
 from ._trees import (
     FittedOn,
+    FittedSpace,
     FittedTree,
     cdf_of_mixture,
+    class_names,
     class_outcome,
     class_quantiles,
     distribution_of,
+    has_distribution,
     in_order,
     of_nodes,
+    real_outcome,
     shares_of,
 )
 
@@ -51,6 +55,16 @@ class FittedForest:
     def __getstate__(self) -> dict[str, Any]:
         return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
 
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves alone say it."""
+        return self.outcome.with_spread(1.0) if isinstance(self.outcome, RealOutcome) else self.outcome
+
+    @property
+    def widening(self) -> float:
+        """Times which distributions are as wide about their means as the leaves of all trees make them."""
+        return widening_of(self.outcome)
+
     @cached_property
     def modal(self) -> FittedTree:
         """The tree to read."""
@@ -64,7 +78,7 @@ class FittedForest:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return self.modal.class_names
+        return class_names(self.classes)
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -117,7 +131,7 @@ class FittedForest:
             log_odds_split=odds,
             feature_posterior=features,
         )
-        result = FittedTree(put_in_order(tree, self.monotonic), self.outcome, self.schema, self.classes)
+        result = FittedTree(put_in_order(tree, self.monotonic), self.leaf_outcome, self.schema, self.classes)
         return replace(result, fitted_on=self.fitted_on, decision=self.decision, missing=self.missing)
 
     def trees(self) -> Iterator[FittedTree]:
@@ -173,12 +187,19 @@ class FittedForest:
 
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over the trees."""
-        make = distribution_of(self.outcome, kind)
-        return Mixture(self.mixture(rows, n_threads), partial(of_nodes, make, self.posterior))
+        make = distribution_of(self.leaf_outcome, kind)
+        return Mixture(self.mixture(rows, n_threads), partial(of_nodes, make, self.posterior), self.widening)
 
     def cdf_at(self, rows: Rows, y: FloatArray, counts: BoolArray | None = None) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
-        return cdf_of_mixture(self.mixture(rows, counts=counts), self.posterior, y)
+        weights = self.mixture(rows, counts=counts)
+        mean, leaf_outcome = np.asarray(weights @ self.value)[:, 0], real_outcome(self.leaf_outcome)
+
+        def cdf(outcome: RealOutcome) -> FloatArray:
+            at = mean + (y - mean) / widening_of(outcome)
+            return cdf_of_mixture(weights, self.posterior, at)(leaf_outcome)
+
+        return cdf
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -191,7 +212,7 @@ class FittedForest:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.modal.has_distribution(kind)
+        return has_distribution(self.outcome, kind)
 
     def uncertainty(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """What is noise, and what more rows would settle, shape (n_rows, 2).
@@ -246,11 +267,20 @@ class FittedForest:
         return result
 
     @property
-    def routed(self) -> FittedForest:
-        """The same predictions by splits alone: its trees are members of what is exported."""
-        return self
+    def routed(self) -> FittedForest | FittedSpace:
+        """The same predictions by splits alone: where what was not seen goes both ways, a space in which it does."""
+        if self.missing != "average":
+            return self
+        space = side_by_side([both_ways(as_space(own.tree)) for own in self.trees()])
+        result = FittedSpace(space, self.leaf_outcome, self.schema, self.classes, decision=self.decision)
+        return replace(result, widening=self.widening)
 
     @property
     def feature_inclusion(self) -> FloatArray:
         """The share of the trees that use each feature."""
         return self.forest.feature_uses().mean(axis=0)
+
+
+def widening_of(outcome: Outcome) -> float:
+    """What the mixture of a forest with this outcome is scaled by."""
+    return float(getattr(outcome, "spread", 1.0))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -72,6 +72,13 @@ class FittedTree:
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen, MISSING has the ways
 
+    widening: ClassVar[float] = 1.0  # distributions are as wide as the leaves say
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
+
     @property
     def grown(self) -> Tree:
         """The tree as it was grown, before it was pruned."""
@@ -98,7 +105,7 @@ class FittedTree:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return () if self.classes is None else tuple(str(label) for label in self.classes)
+        return class_names(self.classes)
 
     @property
     def posterior_names(self) -> tuple[str, ...]:
@@ -197,7 +204,7 @@ class FittedTree:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.classes is None and real_outcome(self.outcome).has(_METHOD[kind])
+        return has_distribution(self.outcome, kind)
 
     def summaries(self, nodes: IntArray) -> list[Summary]:
         """What nodes predict, for people to read: every class, or the mean and the outcome."""
@@ -254,6 +261,12 @@ class FittedSpace:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)  # which class is predicted
     missing: str = "majority"  # what is done with values that a split has not seen
+    widening: float = 1.0  # times which distributions are as wide about their means as the leaves make them
+
+    @property
+    def leaf_outcome(self) -> Outcome:
+        """The outcome as the leaves say it."""
+        return self.outcome
 
     @cached_property
     def used_features(self) -> IntArray:
@@ -268,7 +281,7 @@ class FittedSpace:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return self.modal.class_names
+        return class_names(self.classes)
 
     def fitted_tree(self, selection: Selection) -> FittedTree:
         """One of the trees."""
@@ -346,7 +359,7 @@ class FittedSpace:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior))
+        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior), self.widening)
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
@@ -364,7 +377,7 @@ class FittedSpace:
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
-        return self.modal.has_distribution(kind)
+        return has_distribution(self.outcome, kind)
 
     @property
     def feature_importances(self) -> FloatArray:
@@ -392,6 +405,16 @@ def real_outcome(outcome: Outcome) -> RealOutcome:
     if not isinstance(outcome, RealOutcome):
         raise TypeError(f"The outcome {outcome.name!r} is not a number.")
     return outcome
+
+
+def class_names(classes: AnyArray | None) -> tuple[str, ...]:
+    """Classes as text; none where numbers are predicted."""
+    return () if classes is None else tuple(str(label) for label in classes)
+
+
+def has_distribution(outcome: Outcome, kind: str) -> bool:
+    """Whether an outcome, or its mean, has a distribution: classes have none, one of the user's own need not."""
+    return isinstance(outcome, RealOutcome) and outcome.has(_METHOD[kind])
 
 
 def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..outcomes import Extent, Grids, Outcome
+from ..outcomes import Extent, Grids, Outcome, whole_outcome
 from ..tree import Tree
 from ._grow import read_tree
 from ._settings import Growth
@@ -111,7 +111,7 @@ class Elsewhere:
             growth.partition_prior.location == "distance",
         )
         none = np.zeros(0, dtype=np.int64)
-        core = outcome.whole_core(
+        core = whole_outcome(outcome).whole_core(
             [none, none, none], None if self.grids.weight is None else none, self.grids, self.extent
         )
         unit = self.grids.weight_unit
@@ -125,7 +125,7 @@ class Elsewhere:
         for node in reversed(range(len(routes["feature"]))):  # children come behind their parents
             if node not in sums:
                 sums[node] = sums[int(routes["lower"][node])] + sums[int(routes["upper"][node])]
-        unit = outcome.factor_unit(self.grids) * self.grids.weight_unit
+        unit = whole_outcome(outcome).factor_unit(self.grids) * self.grids.weight_unit
         nodes["statistics"][:, 3] = [float(sums[node]) * unit for node in _depth_first(routes)]
 
 

@@ -24,6 +24,7 @@ class Search:
     n_shakes: int = 24  # other directions to climb from
     round_off: bool = True  # coefficients of few digits
     n_values: int = 256  # of a feature that tell which are far out
+    fit_few: bool = False  # directions are fitted to few rows, and nothing but the threshold to more
 
     def to_core(self) -> _core.HyperplaneEffort:
         """The same in the compiled core's form."""
@@ -37,6 +38,7 @@ class Search:
             self.n_shakes,
             self.round_off,
             self.n_values,
+            self.fit_few,
         )
 
 
@@ -49,7 +51,7 @@ class Engine:
     oblique_share: float = 0.5  # of the split that hyperplanes have; docs/oblique.md compares
     oblique_charge: float = 1.0  # how much of the log of their number each hyperplane pays
     search: Search = field(default_factory=Search)  # for hyperplanes
-    forest_factor: float = 4.0  # on the weights of rows while a tree of a forest grows; docs/forest.md compares
+    forest_factor: float = 2.0  # on the weights of rows while a tree of a forest grows; docs/forest.md compares
     forest_whole: bool = True  # rows count whole numbers of times in the trees of a forest
     lookahead_width: int = 8  # features of a node that look-ahead follows
     lookahead_per_feature: int = 1  # by so many best partitions, and by a split in the middle

@@ -3,10 +3,13 @@
 from ._base import Outcome as Outcome
 from ._base import RealOutcome as RealOutcome
 from ._base import Trials as Trials
+from ._base import WholeOutcome as WholeOutcome
 from ._base import asks_for_evidence as asks_for_evidence
+from ._base import whole_outcome as whole_outcome
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
+from ._gamma_rate import GammaRateOutcome as GammaRateOutcome
 from ._grids import Extent as Extent
 from ._grids import Grid as Grid
 from ._grids import Grids as Grids
@@ -14,6 +17,7 @@ from ._grids import Reach as Reach
 from ._grids import on_grids as on_grids
 from ._grids import whole_weight as whole_weight
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
+from ._negative_binomial import NegativeBinomialOutcome as NegativeBinomialOutcome
 from ._normal import NormalOutcome as NormalOutcome
 from ._registry import OUTCOMES as OUTCOMES
 from ._registry import REGRESSION_OUTCOMES as REGRESSION_OUTCOMES

@@ -71,49 +71,6 @@ class Outcome(ABC):
     def to_core(self, target: Target) -> Any:
         """The rows in the compiled core's form."""
 
-    @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
-        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
-        raise NotImplementedError
-
-    def whole_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
-        """The log of the factor that no partition changes, in whole numbers; None: there is none."""
-        return None
-
-    def factor_unit(self, grids: Grids) -> float:
-        """The unit of `whole_factor`."""
-        return grids.factor_unit()
-
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
-        """The compiled core's form of rows with these whole numbers, the factor behind the others.
-
-        Rows that live elsewhere are none here; the extent tells of all.
-        """
-        raise NotImplementedError
-
-    @classmethod
-    def summary(cls, totals: list[int], grids: Grids) -> Target:
-        """A few rows from which `of` sets the prior that all rows have, by `totals_of` them."""
-        raise NotImplementedError
-
-    @classmethod
-    def totals_of(cls, target: Target) -> list[int]:
-        """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
-        return cls.totals(cls.whole_rows(target), whole_weight(target))
-
-    @staticmethod
-    def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
-        """The same of whole numbers."""
-        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
-        return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
-
-    def _from_grids(self, target: Target, grids: Grids) -> Any:
-        """The compiled core's form of a target on grids."""
-        factor = self.whole_factor(target)
-        numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
-        weight = None if target.weight is None else whole_weight(target)
-        return self.whole_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
-
     @abstractmethod
     def statistics(self, target: Target) -> FloatArray:
         """Statistics of each row, without its weight; the first is 1 (class labels: one column a class)."""
@@ -192,6 +149,60 @@ class RealOutcome(Outcome):
     def std(self, posterior: FloatArray) -> FloatArray:
         """Standard deviation of the predictive distribution."""
         return np.asarray(self.distribution(posterior).std())
+
+
+class WholeOutcome(Outcome):
+    """An outcome whose statistics are sums of whole numbers, so that they are the same wherever the rows live."""
+
+    @classmethod
+    @abstractmethod
+    def whole_rows(cls, target: Target) -> list[IntArray]:
+        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
+
+    def whole_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
+        """The log of the factor that no partition changes, in whole numbers; None: there is none."""
+        return None
+
+    def factor_unit(self, grids: Grids) -> float:
+        """The unit of `whole_factor`."""
+        return grids.factor_unit()
+
+    @abstractmethod
+    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+        """The compiled core's form of rows with these whole numbers, the factor behind the others.
+
+        Rows that live elsewhere are none here; the extent tells of all.
+        """
+
+    @classmethod
+    @abstractmethod
+    def summary(cls, totals: list[int], grids: Grids) -> Target:
+        """A few rows from which `of` sets the prior that all rows have, by `totals_of` them."""
+
+    @classmethod
+    def totals_of(cls, target: Target) -> list[int]:
+        """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
+        return cls.totals(cls.whole_rows(target), whole_weight(target))
+
+    @staticmethod
+    def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
+        """The same of whole numbers."""
+        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
+        return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
+
+    def _from_grids(self, target: Target, grids: Grids) -> Any:
+        """The compiled core's form of a target on grids."""
+        factor = self.whole_factor(target)
+        numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
+        weight = None if target.weight is None else whole_weight(target)
+        return self.whole_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
+
+
+def whole_outcome(outcome: Outcome) -> WholeOutcome:
+    """An outcome that sums of whole numbers can tell of; one of the user's own is none."""
+    if not isinstance(outcome, WholeOutcome):
+        raise TypeError(f"The outcome {outcome.name!r} is no sum of whole numbers.")
+    return outcome
 
 
 def asks_for_evidence(prior: Any) -> bool:

@@ -17,7 +17,7 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
-from ._base import Outcome, Trials
+from ._base import Trials, WholeOutcome
 from ._grids import Extent, Grids
 from ._search import most_probable
 from ._target import Target
@@ -37,7 +37,7 @@ class ClassOptions:
 
 
 @dataclass(frozen=True)
-class CategoricalOutcome(Outcome):
+class CategoricalOutcome(WholeOutcome):
     """The number of classes and their prior at the root; the target holds class codes."""
 
     prior: FloatArray

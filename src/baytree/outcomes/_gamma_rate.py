@@ -14,7 +14,7 @@ from scipy import special
 
 from .. import _core
 from .._typing import FloatArray, IntArray
-from ._base import RealOutcome, Trials, read_parameters
+from ._base import RealOutcome, Trials, WholeOutcome, read_parameters
 from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target
@@ -23,7 +23,7 @@ DEFAULT_SHAPE = 2.0
 
 
 @dataclass(frozen=True)
-class GammaRateOutcome(RealOutcome):
+class GammaRateOutcome(RealOutcome, WholeOutcome):
     """The prior at the root."""
 
     prior: FloatArray

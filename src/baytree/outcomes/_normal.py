@@ -27,7 +27,7 @@ from scipy import special, stats
 
 from .. import _core
 from .._typing import FloatArray, IntArray
-from ._base import RealOutcome, Trials, read_parameters
+from ._base import RealOutcome, Trials, WholeOutcome, read_parameters
 from ._grids import Extent, Grids, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
@@ -41,7 +41,7 @@ LEAST_NOISE = 1e-6  # of the variance of y; leaves may be pure
 
 
 @dataclass(frozen=True)
-class NormalOutcome(RealOutcome):
+class NormalOutcome(RealOutcome, WholeOutcome):
     """The prior at the root, and the shift and scale that make y standard."""
 
     prior: FloatArray

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._validation import shown
-from ._base import Outcome, Trials
+from ._base import Outcome, Trials, WholeOutcome
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
@@ -40,6 +40,13 @@ class Family:
         """Whether y is a class label."""
         return self.outcome is CategoricalOutcome
 
+    @property
+    def whole(self) -> type[WholeOutcome]:
+        """The outcome's class, where its statistics are sums of whole numbers."""
+        if not issubclass(self.outcome, WholeOutcome):
+            raise TypeError(f"The outcome {self.outcome.name!r} is no sum of whole numbers.")
+        return self.outcome
+
     def on_grids(self, target: Target) -> Target:
         """The target in whole numbers; an outcome of the user's own has none."""
         if self.is_own:
@@ -52,7 +59,7 @@ class Family:
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""
-        return self.outcome.summary(self.outcome.totals_of(target), grids_of(target))
+        return self.whole.summary(self.whole.totals_of(target), grids_of(target))
 
     def of(self, target: Target, prior: Any) -> Outcome:
         """The outcome of a target, with its prior."""

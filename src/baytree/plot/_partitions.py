@@ -70,6 +70,8 @@ def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
         model = options["model"]
         return Table(fitted_of(model).schema, read_rows(model, X)).feature("feature", feature)
     table = as_table(X)
+    if getattr(table, "ndim", 2) != 2:
+        raise ValueError(f"X must be a table of rows and columns; got {shown(X)}. A fitted model is given as model=.")
     names = [str(name) for name in table.columns] if is_frame(table) and hasattr(table, "columns") else None
     rows, schema = Schema.learn(table, options.get("categorical_features", "from_dtype"), names)
     return Table(schema, rows).feature("feature", feature)

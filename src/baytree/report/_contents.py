@@ -14,14 +14,15 @@ from scipy import stats
 from .._typing import FloatArray
 from .._words import number_text, odds_text
 from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
-from ..fitted import Fitted, FittedSpace, FittedTree, Summary, distribution_of
-from ..outcomes import NormalOutcome
+from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree, Summary, distribution_of
+from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
-from ..tree import CategorySet, Hyperplane, Space, Split, SplitArrays, SplitKind, Threshold
+from ..tree import CategorySet, Hyperplane, Space, Split, SplitArrays, SplitKind, Threshold, as_space, side_by_side
 from ._subgroups import Subgroup
 from ._thresholds import Thresholds
 
 _CURVE_POINTS = 33
+_MOST_NODES = 20_000  # of a forest that is part of the page
 
 
 def contents_of(
@@ -32,13 +33,16 @@ def contents_of(
     subgroups: list[Subgroup],
 ) -> dict[str, Any]:
     """Everything the script needs; `target` is the name of the column that is predicted."""
-    columns = enumerate(fitted.schema.columns)
+    columns, whole = enumerate(fitted.schema.columns), _whole(fitted)
     return {
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": None if fitted.classes is None else list(fitted.class_names),
+        "outcome": _outcome(fitted.outcome),
+        "widening": fitted.widening,
         "missing": fitted.missing,
-        "isWhole": isinstance(fitted, FittedTree | FittedSpace),  # else the page knows the tree to read alone
+        "isWhole": isinstance(fitted, FittedTree) or whole is not None,  # else the page knows the tree to read alone
+        "treeName": "the tree to read" if isinstance(fitted, FittedForest) else "the most probable tree",
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
         "subgroups": [None if own.thresholds is None else _thresholds(own.thresholds) for own in subgroups],
@@ -52,7 +56,7 @@ def contents_of(
         "scale": scales_of(fitted.modal),
         "range": _range(fitted.modal),
         "tree": _tree(fitted.modal),
-        "space": _space(fitted) if isinstance(fitted, FittedSpace) else None,
+        "space": None if whole is None else _space(fitted, whole),
     }
 
 
@@ -62,6 +66,10 @@ def _feature(column: Column) -> dict[str, Any]:
     names = None if column.categories is None else column.category_texts()
     written = None if column.categories is None else [str(category) for category in column.categories]
     return {"kind": column.kind.value, "names": names, "written": written}
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {"name": outcome.name, "size": outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None}
 
 
 def _decision(fitted: Fitted) -> dict[str, Any]:
@@ -106,11 +114,21 @@ def _tree(fitted: FittedTree) -> dict[str, Any]:
     }
 
 
-def _space(fitted: FittedSpace) -> dict[str, Any]:
-    space: Space = fitted.space
+def _whole(fitted: Fitted) -> Space | None:
+    """All trees that predictions are averaged over; None where one is the model, or where they are too many."""
+    if isinstance(fitted, FittedForest) and fitted.forest.node_count <= _MOST_NODES:
+        return side_by_side([as_space(own.tree) for own in fitted.trees()])
+    return fitted.space if isinstance(fitted, FittedSpace) else None
+
+
+def _space(fitted: Fitted, space: Space) -> dict[str, Any]:
+    is_end = (space.leaf_share > 0).tolist()
+    posterior = _posteriors(fitted, space.posterior)
+    if posterior is not None:
+        posterior = [own if end else [] for own, end in zip(posterior, is_end, strict=True)]
     return {
-        "value": space.value[:, 0].tolist(),
-        "posterior": _posteriors(fitted, space.posterior),
+        "value": [own if end else None for own, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
+        "posterior": posterior,
         "weight": [_short(weight) for weight in space.weighted_n_node_samples.tolist()],
         "choices": [
             [{**_split(space, choice), "share": float(space.choice_share[choice])} for choice in space.choices_of(node)]
@@ -121,15 +139,15 @@ def _space(fitted: FittedSpace) -> dict[str, Any]:
 
 
 def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | None:
-    """Of classes the parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
-    if fitted.classes is not None:
+    """The parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
+    if isinstance(fitted.outcome, CategoricalOutcome | GammaRateOutcome | NegativeBinomialOutcome):
         return [[_short(number) for number in own] for own in posterior.tolist()]
     if not isinstance(fitted.outcome, NormalOutcome):
         return None
     freedom = 2 * posterior[:, 2]
     columns = [freedom, posterior[:, 0]]
     for kind in ("mean", "outcome"):
-        frozen = distribution_of(fitted.outcome, kind)(posterior)
+        frozen = distribution_of(fitted.leaf_outcome, kind)(posterior)
         columns.append((frozen.ppf(0.95) - frozen.ppf(0.5)) / stats.t.ppf(0.95, freedom))
     return [[_short(number) for number in own] for own in np.stack(columns, axis=1).tolist()]
 

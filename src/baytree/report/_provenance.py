@@ -29,12 +29,17 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
     )
     used = len(tree.used_features)
     fitted_on = "" if fitted.fitted_on is None else f", fitted on {_size(fitted.fitted_on)}"
-    return (
-        f"A Bayesian decision tree that predicts {what} from "
-        f"{count_text(fitted.schema.n_features, 'column')}{fitted_on}. "
-        f"It has {count_text(tree.n_leaves, 'leaf', 'leaves')}, is {tree.max_depth} deep and uses "
-        f"{count_text(used, 'column')}. {of_the_model(fitted)}"
+    predicts = f"predicts {what} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
+    leaves = count_text(tree.n_leaves, "leaf", "leaves")
+    shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
+    if isinstance(fitted, FittedTree):
+        return f"A Bayesian decision tree that {predicts} It has {shape} {of_the_model(fitted)}"
+    kind = (
+        "A space of Bayesian decision trees"
+        if isinstance(fitted, FittedSpace)
+        else f"A forest of {count_text(fitted.forest.n_trees, 'Bayesian decision tree')}"
     )
+    return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
 
 
 def of_the_model(fitted: Fitted) -> str:
@@ -47,14 +52,13 @@ def of_the_model(fitted: Fitted) -> str:
         )
     if isinstance(fitted, FittedSpace):
         return (
-            f"Predictions are averaged over a space of trees with {count_text(fitted.space.node_count, 'node')}; the "
-            "tree "
-            f"below is the most probable of them, with {fitted.tree_weights(TREES)[0]:.1%} of the weight of the first "
-            f"{TREES}."
+            f"Predictions are averaged over all trees of its {count_text(fitted.space.node_count, 'node')}. The tree "
+            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
+            f"weight of the first {TREES}."
         )
     return (
-        f"Predictions are averaged over {count_text(fitted.forest.n_trees, 'tree')} of random weights; the tree below "
-        "is one of all rows as they are, and not the whole model: on training rows "
+        "Each was grown with other random weights of the rows, and predictions are averaged over all of them. The tree "
+        "below was grown on the rows as they are; it is there to be read and is not the whole model: on training rows "
         + (
             f"both decide alike for {percent_text(fitted.agreement)}."
             if fitted.classes is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
-from ..fitted import Fitted, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree
 from ..tree import SplitKind
 from ._charts import calibration_chart
 from ._contents import other_features
@@ -20,6 +21,10 @@ from ._html import Cell, bar, element, paragraph, section, table
 from ._provenance import TREES
 
 _MOST_LINES = 400  # of a table; the rest is said to be left off
+_MOST_IN_TEXT = 2000  # of the tree as text
+_INDENT = re.compile(r"^(?:[│ ] {7})+")  # of a line of that text
+_NARROWER = 4  # so many times: deep trees stay on the paper
+_MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its text
 _MOST_SPLITS = 100  # whose alternatives are told
 
 
@@ -73,7 +78,9 @@ def feature_part(fitted: Fitted) -> str:
     shown = [i for i in order if gains[i] > 0 or shares[i] >= 0.001][:30]
     rows = [(fitted.schema.name(i), *(_bar(share) for share in (float(shares[i]), float(gains[i])))) for i in shown]
     rest = len(gains) - len(shown)
-    if isinstance(fitted, FittedTree):
+    if isinstance(fitted, FittedForest):
+        first = "The share of the trees whose first split is along a column."
+    elif isinstance(fitted, FittedTree):
         first = (
             "The posterior probability that the first split is along a column: of that one split, whatever comes below "
             "it. "
@@ -85,14 +92,18 @@ def feature_part(fitted: Fitted) -> str:
             "that "
             "split. A single tree weighs one split at a time, so it may give other shares for the same rows."
         )
-    header = ["column", "probability of the first split", "share of the gain"]
+    title, none = (
+        ("share of the first splits", "The share of the trees without a split")
+        if isinstance(fitted, FittedForest)
+        else ("probability of the first split", "The probability of no split at all")
+    )
+    header = ["column", title, "share of the gain"]
     return section(
         "features",
         "What decides?",
         paragraph(
-            f"{first} Beside it the column's share of what all splits gain in log likelihood. The probability of no "
-            "split "
-            f"at all: {percent_text(float(shares[-1]))}."
+            f"{first} Beside it the column's share of what all splits gain in log likelihood. {none}: "
+            f"{percent_text(float(shares[-1]))}."
         ),
         table(header, rows, class_="stack", label="columns") if rows else paragraph("No column has a part in it."),
         paragraph(f"{count_text(rest, 'other column has', 'other columns have')} no part in it.", class_="soft")
@@ -102,7 +113,7 @@ def feature_part(fitted: Fitted) -> str:
 
 
 def _bar(share: float) -> Cell:
-    return Cell(f"{bar(share)} {escape(percent_text(share))}", html=True)
+    return Cell(f"{bar(share)} {escape(percent_text(share).replace(' ', chr(160)))}", html=True)  # in one line
 
 
 def alternatives_part(fitted: Fitted) -> str:
@@ -192,8 +203,8 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | st
 
 def text_part(fitted: FittedTree) -> str:
     """The tree as text, for readers without a script and for print."""
-    lines = to_text(fitted).split("\n")
-    text = "\n".join(lines[:_MOST_LINES]) + ("\n..." if len(lines) > _MOST_LINES else "")
+    lines = [_INDENT.sub(lambda found: found[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
+    text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
     inside = element("summary", "The tree as text"), element("pre", escape(text), tabindex=0)
     return element("details", *inside, id="as-text")
 
@@ -214,9 +225,14 @@ def rules_part(fitted: FittedTree) -> str:
     last = ["then"] if fitted.classes is None else ["then", f"probability of {told}" if told else "probability of it"]
     header = ["leaf", "if", "rows", *last, "90 % interval"]
     numbers = (2, *range(3 if fitted.classes is None else 4, len(header)))
-    return section(
-        "rules", "The rules", table(header, rows, numbers, class_="stack tall", label="rules"), _left_off(len(rules))
+    shown = table(header, rows, numbers, class_="stack tall", label="rules") + _left_off(len(rules))
+    if len(rules) <= _MOST_PRINTED:
+        return section("rules", "The rules", shown)
+    printed = paragraph(
+        f"{count_text(len(rules), 'rule')}, one for each leaf, would fill many pages: the tree as text says the same.",
+        class_="soft paper",
     )
+    return section("rules", "The rules", element("div", shown, class_="screen"), printed)
 
 
 def _said(rule: Rule, decision: str, told: str | None, *, is_class: bool) -> list[str]:

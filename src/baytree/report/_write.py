@@ -43,6 +43,7 @@ def write(
     folds: int = 5,
     title: str | None = None,
     source: str | None = None,
+    target: str | None = None,
     immutable: Any = (),
     directions: Any = None,
 ) -> Path:
@@ -51,8 +52,8 @@ def write(
     Parameters
     ----------
     model
-        A fitted tree or tree space, a pipeline that ends in one, or scikit-learn's ``FixedThresholdClassifier`` or
-        ``TunedThresholdClassifierCV`` around either.
+        A fitted tree, tree space or forest, a pipeline that ends in one, or scikit-learn's
+        ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV`` around either.
     X, y, sample_weight, exposure, event
         What it was fitted to. Rows are not written to the page; the quality is measured by cross-validation. Where they
         are not what the model says it was fitted on, the page says so.
@@ -72,6 +73,8 @@ def write(
         Heading of the page.
     source
         Where the rows come from, in words: a file, a query, a date.
+    target
+        What is predicted, in words; the name of y where it has one by default.
     immutable, directions
         What the page may not propose to change, as in the model's ``explain``.
 
@@ -82,7 +85,7 @@ def write(
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
     folds = check_integer("folds", folds, low=2)
-    for name, value in (("title", title), ("source", source)):
+    for name, value in (("title", title), ("source", source), ("target", target)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
     given = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
@@ -91,8 +94,7 @@ def write(
     allowed = read_allowed(
         fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
     )
-    target = getattr(y, "name", None)  # of a pandas or polars series
-    target = None if target is None or target == "" else str(target)
+    target = target or str(getattr(y, "name", None) or "") or None  # a pandas or polars series has a name
     measured = hold_out(model, given, _read_held_out(fitted, held_out, subgroups), folds)
     is_known = not isinstance(measured, str)
     thresholds = thresholds_of(fitted, measured) if not isinstance(measured, str) else None

@@ -12,7 +12,7 @@ import sklearn
 from .. import datasets
 from .._validation import check_integer, shown
 from ..datasets import DataSet
-from . import _figures, _tables
+from . import _figures, _peers, _tables
 from ._models import BEYOND, PAPER, REGRESSION
 from ._page import write_html, write_markdown
 from ._runs import complete, folds
@@ -63,9 +63,12 @@ def reproduce(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
 
-    models = (PAPER if {"paper", "beyond"} & set(parts) else {}) | (BEYOND if "beyond" in parts else {})
+    models = PAPER if {"paper", "beyond"} & set(parts) else {}
+    if "beyond" in parts:
+        models = models | BEYOND | _peers.for_classes()
+    of_numbers = REGRESSION | _peers.for_numbers()
     runs = [run for one in loaded for run in folds(one, models, repeats)]
-    runs += [run for one in numbers for run in folds(one, REGRESSION, repeats, is_regression=True)]
+    runs += [run for one in numbers for run in folds(one, of_numbers, repeats, is_regression=True)]
     results = complete(runs, folder / "runs.jsonl", quiet=quiet)
 
     tables: list[Table] = []
@@ -75,7 +78,7 @@ def reproduce(
         tables += [_tables.beyond_table(results, loaded, list(models))]
         tables += [_tables.difference_table(results, loaded, list(models))]
     if numbers:
-        tables += [_tables.regression_table(results, numbers, list(REGRESSION))]
+        tables += [_tables.regression_table(results, numbers, list(of_numbers))]
     ripley = next((one for one in loaded if one.name == "ripley"), None)
     drawn = _figures.draw_all(folder, ripley) if "figures" in parts else []
     title = "baytree: the paper reproduced, and what lies beyond"

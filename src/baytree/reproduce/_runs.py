@@ -16,7 +16,6 @@ from sklearn.model_selection import KFold
 
 from .._typing import AnyArray, FloatArray
 from ..datasets import DataSet
-from ..estimators import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor
 from ._models import Model
 
 Key = tuple[str, str, int, int]  # set, model, repeat, fold
@@ -100,8 +99,7 @@ def _figures_of_numbers(peer: Any, X: FloatArray, y: AnyArray) -> dict[str, floa
     start = time.perf_counter()
     result = {"r2": float(r2_score(y, peer.predict(X)))}
     result["predict_time"] = time.perf_counter() - start
-    # Others predict no distributions.
-    if isinstance(peer, (BayesianTreeRegressor, TreeSpaceRegressor, BayesianForestRegressor)):
+    if hasattr(peer, "predict_dist"):  # others predict no distributions
         low, high = peer.predict_interval(X, level=0.9).T
         result["density"] = float(-np.mean(peer.predict_dist(X).logpdf(y)))
         result["coverage"] = float(np.mean((low <= y) & (y <= high)))

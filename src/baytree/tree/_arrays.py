@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -160,3 +161,15 @@ def take_splits(splits: SplitArrays, chosen: IntArray) -> dict[str, Any]:
         place = np.repeat(first - start[:-1], n_entries) + np.arange(start[-1])
         result |= {name: start} | {other: getattr(splits, other)[place] for other in others}
     return result
+
+
+def joined(several: Sequence[SplitArrays]) -> SplitArrays:
+    """The splits of several, one behind the other; their children stay as they are."""
+    result: dict[str, Any] = {}
+    for name in SplitArrays.__annotations__:
+        own = [getattr(splits, name) for splits in several]
+        if name in RAGGED:
+            begin = np.cumsum([0, *(starts[-1] for starts in own)])[:-1]
+            own = [np.zeros(1, dtype=np.int64), *(b + starts[1:] for b, starts in zip(begin, own, strict=True))]
+        result[name] = np.concatenate(own)
+    return SplitArrays(**result)

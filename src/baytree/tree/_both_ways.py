@@ -7,12 +7,14 @@ either choice. So the tree space's own recursion gives the average.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ._arrays import NodeArrays, take_splits
+from .._typing import IntArray
+from ._arrays import NodeArrays, joined, take_splits
 from ._space import Space
 from ._splits import SplitKind
 from ._tree import Tree
@@ -39,7 +41,7 @@ def as_space(tree: Tree) -> Space:
     )
 
 
-def nodes_by_depth(tree: Tree) -> np.ndarray[Any, np.dtype[np.int64]]:
+def nodes_by_depth(tree: Tree) -> IntArray:
     """The nodes of a tree in the order in which a space has them."""
     return np.argsort(tree.depth, kind="stable")
 
@@ -65,4 +67,44 @@ def both_ways(space: Space) -> Space:
         children_left=space.children_left[chosen],
         children_right=space.children_right[chosen],
         choice_start=np.append(0, np.cumsum(1 + unsure))[space.choice_start],
+    )
+
+
+def side_by_side(spaces: Sequence[Space]) -> Space:
+    """Spaces whose nodes have an evidence of one, as a single space in which each has the same share.
+
+    The root is new. It has a choice for each of them, with that space on both sides, so that its split decides nothing.
+    """
+    n_spaces = len(spaces)
+    first = np.cumsum([1, *(space.node_count for space in spaces)])[:-1]
+    depth = np.concatenate([[0], *(1 + space.depth for space in spaces)])
+    order = np.argsort(depth, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+
+    def places(name: str) -> IntArray:
+        return np.concatenate([place[begin + getattr(space, name)] for begin, space in zip(first, spaces, strict=True)])
+
+    owner = places("owner")
+    below = np.argsort(owner, kind="stable")
+    splits = take_splits(joined(spaces), np.append(np.full(n_spaces, -1), below))
+    splits["kind"][:n_spaces] = SplitKind.PRESENT_MISSING
+    splits["feature"][:n_spaces] = next((space.feature[0] for space in spaces if space.n_choices), 0)
+    splits["log_prior_split"][:n_spaces] = -np.log(n_spaces)
+    nodes: dict[str, Any] = {
+        name: np.concatenate([getattr(spaces[0], name)[:1], *(getattr(space, name) for space in spaces)])[order]
+        for name in NodeArrays.__annotations__
+    }
+    nodes["depth"], nodes["log_prior_leaf"][0] = depth[order], -np.inf
+    n_choices = np.bincount(owner, minlength=len(order))
+    n_choices[0] = n_spaces
+    return Space(
+        **nodes,
+        **splits,
+        children_left=np.append(place[first], places("children_left")[below]),
+        children_right=np.append(place[first], places("children_right")[below]),
+        choice_start=np.append(0, np.cumsum(n_choices)),
+        complete=np.ones(len(order), dtype=bool),
+        log_ceiling=np.zeros(len(order)),
+        n_features=spaces[0].n_features,
     )

@@ -97,13 +97,13 @@ function answer() {
     `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row was like that where the tree asks. ` +
     (model.missing === "average" ? "Such values go both ways, and the answer is an average." : "Such values go to the larger side, so the answer is surer than it should be."))] : [];
   const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
-  const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; the most probable tree says ${decisionText(decisionOf(leaf))}.` : "";
+  const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; ${model.treeName} says ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "See it in the tree");
   out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `Decided from a probability of ${percentText(threshold)} of ${model.classes[1]} on.` : ""}${whole}`),
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
-    make("h3", {}, model.space ? "Its way through the most probable tree" : "Because"), why,
+    make("h3", {}, model.space ? `Its way through ${model.treeName}` : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),
-    make("h3", {}, "What would change the decision"),
+    make("h3", {}, `What would change the decision${model.space ? ` of ${model.treeName}` : ""}`),
     changes.length ? make("ol", { id: "changes" }, ...changes.map((way) => make("li", {}, `${way.text}: `,
       make("strong", {}, model.classes ? decisionText(decisionOf(way.leaf)) : estimateText(nodes[way.leaf].estimates[0][1])), ` (like ${countText(way.n, "training row")})`)))
       : make("p", { id: "changes" }, "No change of one or two columns that is allowed."));

@@ -5,12 +5,29 @@ function holds(demand, value) {
   if (demand.here) return value >= 0 ? demand.here.includes(value) : demand.others;
   return value > (demand.low ?? -Infinity) && value <= (demand.high ?? Infinity);
 }
-function nextAfter(x) {  // the next number above
-  if (x === 0) return Number.MIN_VALUE;
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, x);
-  view.setBigInt64(0, view.getBigInt64(0) + (x > 0 ? 1n : -1n));
-  return view.getFloat64(0);
+const bytes = new DataView(new ArrayBuffer(8));
+function ordinal(x) {  // numbers as whole numbers in the same order, without holes
+  bytes.setFloat64(0, x);
+  const bits = bytes.getBigInt64(0);
+  return bits >= 0n ? bits : -(bits & 0x7fffffffffffffffn);
+}
+function numberAt(place) {
+  bytes.setBigInt64(0, place >= 0n ? place : -place);
+  return place >= 0n ? bytes.getFloat64(0) : -bytes.getFloat64(0);
+}
+const nextAfter = (x) => numberAt(ordinal(x) + 1n);
+function lastWhere(holds, guess) {  // the last number for which a condition holds that holds up to there
+  const end = ordinal(Number.MAX_VALUE), kept = (place) => place < -end ? -end : place > end ? end : place;
+  let low = ordinal(guess), high = low;
+  if (holds(guess)) for (let step = 1n; high < end && holds(numberAt(high)); step *= 2n) [low, high] = [high, kept(high + step)];
+  else for (let step = 1n; low > -end && !holds(numberAt(low)); step *= 2n) [high, low] = [low, kept(low - step)];
+  if (holds(numberAt(high))) return Infinity;
+  if (!holds(numberAt(low))) return -Infinity;
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    if (holds(numberAt(middle))) low = middle; else high = middle;
+  }
+  return numberAt(low);
 }
 function moveOf(feature, value, demand) {  // the nearest value that a leaf wants: [distance, value, words], or null
   const { kind, names } = model.features[feature], way = allowed.directions[feature] || 0;
@@ -38,12 +55,17 @@ function waysTo(leaf, row) {  // changes of few features that lead to a leaf
   const wrong = own.planes.filter(([node, left]) => goesLeft(tree.choices[node][0], row) !== left);
   if (failed.length > allowed.maxFeatures || failed.some((feature) => allowed.immutable.has(feature))) return [];
   if (!wrong.length) return [wayOf(leaf, row, failed, demands)];
-  // One feature that is in every hyperplane which sends the row elsewhere.
-  const common = featuresOf(tree.choices[wrong[0][0]][0]).filter((feature) => !allowed.immutable.has(feature)
-    && wrong.every(([node]) => featuresOf(tree.choices[node][0]).includes(feature))
-    && failed.every((other) => other === feature));
-  return common.map((feature) => wayOf(leaf, row, [feature], demands));
+  // Few features of which every hyperplane that sends the row elsewhere has one, and no hyperplane on the way has two.
+  const shared = ([node], features) => featuresOf(tree.choices[node][0]).filter((feature) => features.includes(feature)).length;
+  const choice = [...new Set([...failed, ...wrong.flatMap(([node]) => featuresOf(tree.choices[node][0]))])]
+    .filter((feature) => !allowed.immutable.has(feature)).sort((a, b) => a - b);
+  const sets = Array.from({ length: allowed.maxFeatures }, (_, i) => subsets(choice, i + 1)).flat();
+  return sets.filter((features) => failed.every((feature) => features.includes(feature))
+    && wrong.every((plane) => shared(plane, features) > 0) && own.planes.every((plane) => shared(plane, features) < 2))
+    .map((features) => wayOf(leaf, row, features, demands));
 }
+const subsets = (list, size) => size === 0 ? [[]]
+  : list.flatMap((first, i) => subsets(list.slice(i + 1), size - 1).map((rest) => [first, ...rest]));
 function wayOf(leaf, row, features, demands) {
   const changed = [...row], told = [];
   let distance = 0;
@@ -53,7 +75,8 @@ function wayOf(leaf, row, features, demands) {
       const split = tree.choices[node][0], term = split.terms.find(([own]) => own === feature);
       if (!term) continue;
       const rest = sumOf(split, changed) - term[1] * (changed[feature] === null ? term[2] : changed[feature]);
-      const edge = (split.threshold - rest) / term[1], below = left === (term[1] > 0);
+      const rises = term[1] > 0, below = left === rises, tried = [...changed];
+      const edge = lastWhere((x) => { tried[feature] = x; return goesLeft(split, tried) === rises; }, (split.threshold - rest) / term[1]);
       demand = below ? { ...demand, high: Math.min(demand.high ?? Infinity, edge) } : { ...demand, low: Math.max(demand.low ?? -Infinity, edge) };
     }
     const move = moveOf(feature, row[feature], demand);

@@ -108,13 +108,52 @@ function classMixtureInterval(ends, code) {
     return total > posterior[code] ? betaCdf(posterior[code], total - posterior[code], x) : Number(x >= 1);
   }, 0, 1);
 }
-function numberMixtureInterval(ends, kind) {  // of the mean or the outcome of real values; null where it is not known
+const MOST_COUNTED = 100000;  // counts whose probabilities are added up one by one
+const sums = new Map();
+function countCdf(node, x) {  // beta negative binomial: the sum of its probabilities
+  const [a, b] = graph.posterior[node], size = model.outcome.size;
+  if (!sums.has(node)) sums.set(node, { log: logGamma(a + size) + logGamma(a + b) - logGamma(a + b + size) - logGamma(a), cdf: [] });
+  const own = sums.get(node);
+  for (let k = own.cdf.length; k <= Math.min(x, MOST_COUNTED); k++) {
+    if (k > 0) own.log += Math.log((size + k - 1) * (b + k - 1) / (k * (a + b + size + k - 1)));
+    own.cdf.push((k > 0 ? own.cdf[k - 1] : 0) + Math.exp(own.log));
+  }
+  return own.cdf[Math.min(Math.floor(x), own.cdf.length - 1)];
+}
+// Distribution functions of counts and durations in a node: of the mean, and of the outcome.
+const RATES = {
+  poisson: {
+    mean: (node, x) => gammaCdf(graph.posterior[node][0], graph.posterior[node][1] * x),
+    outcome: (node, x) => betaCdf(graph.posterior[node][0], Math.floor(x) + 1, graph.posterior[node][1] / (1 + graph.posterior[node][1])),
+  },
+  exponential: {
+    mean: (node, x) => x > 0 ? 1 - gammaCdf(graph.posterior[node][0], graph.posterior[node][1] / x) : 0,
+    outcome: (node, x) => -Math.expm1(-graph.posterior[node][0] * Math.log1p(x / graph.posterior[node][1])),
+  },
+  negative_binomial: {
+    mean: (node, x) => betaCdf(graph.posterior[node][1], graph.posterior[node][0], x / (x + model.outcome.size)),
+    outcome: countCdf,
+  },
+};
+function rateMixtureInterval(ends, kind) {
+  const cdf = RATES[model.outcome.name][kind];
+  let high = 1e-9;
+  while (high < 1e300 && [...ends].some(([node, weight]) => weight > 1e-7 && cdf(node, high) < 0.96)) {
+    high *= 2;
+    if (cdf === countCdf && high > MOST_COUNTED) return null;
+  }
+  const found = mixtureInterval(ends, cdf, 0, high);
+  return kind === "outcome" && model.outcome.name !== "exponential" ? found.map(Math.round) : found;
+}
+function numberMixtureInterval(ends, kind) {  // of the mean or the outcome; null where it is not known
   if (!graph.posterior) return null;
+  if (model.outcome.name in RATES) return rateMixtureInterval(ends, kind);
   const spread = kind === "mean" ? 2 : 3;
   const far = [...ends.keys()].map((node) => [graph.posterior[node][1], 60 * graph.posterior[node][spread]]);
   const low = Math.min(...far.map(([place, room]) => place - room)), high = Math.max(...far.map(([place, room]) => place + room));
+  const [mean] = averageOf(ends);
   return mixtureInterval(ends, (node, x) => {
     const [freedom, place] = graph.posterior[node];
     return studentCdf(freedom, (x - place) / graph.posterior[node][spread]);
-  }, low, high);
+  }, low, high).map((end) => mean + model.widening * (end - mean));
 }

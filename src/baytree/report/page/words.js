@@ -28,7 +28,7 @@ function percentText(share) {
 const percentRange = ([low, high]) => `${percentText(low).replace(" %", "")} to ${percentText(high)}`;
 const countText = (n, one, many = `${one}s`) => `${counted(n)} ${n === 1 ? one : many}`;
 
-// Beta and Student distributions, for intervals.
+// Beta, gamma and Student distributions, for intervals.
 function logGamma(x) {  // Stirling's series, from 15 up
   let below = 0;
   for (; x < 15; x++) below += Math.log(x);
@@ -51,6 +51,25 @@ function betaCdf(a, b, x) {  // the continued fraction of the incomplete beta fu
     if (Math.abs(d * c - 1) < 1e-12) break;
   }
   return front * h;
+}
+function gammaCdf(a, x) {  // of scale 1: the series below the mean, the continued fraction above it
+  if (x <= 0) return 0;
+  const front = Math.exp(a * Math.log(x) - x - logGamma(a));
+  if (x < a + 1) {
+    let term = 1 / a, sum = term;
+    for (let n = 1; n < 100000 && term > 1e-14 * sum; n++) sum += term *= x / (a + n);
+    return front * sum;
+  }
+  let b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+  for (let n = 1; n < 100000; n++) {
+    const own = -n * (n - a);
+    b += 2;
+    d = 1 / (own * d + b);
+    c = b + own / c;
+    h *= d * c;
+    if (Math.abs(d * c - 1) < 1e-13) break;
+  }
+  return 1 - front * h;
 }
 function studentCdf(freedom, t) {
   const tail = 0.5 * betaCdf(freedom / 2, 0.5, freedom / (freedom + t * t));

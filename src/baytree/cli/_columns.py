@@ -1,0 +1,130 @@
+"""Which columns a model is fitted to: identifiers, dates and what never varies are left out, and said aloud."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._words import count_text, listed
+from ..table import nearest_name
+
+_FEW_ROWS = 20  # where all values differ by chance
+_NEARLY_ALL = 0.95
+_ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|number|rowid)$", re.IGNORECASE)
+_MOSTLY = 0.8
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are used, and what there is to say of the others."""
+
+    table: pa.Table
+    left_out: dict[str, str] = field(default_factory=dict)  # name -> why
+    notes: list[str] = field(default_factory=list)
+
+    def kinds(self) -> str:
+        """How many columns of each kind: 3 of numbers, 2 of categories."""
+        types = [column.type for column in self.table.columns]
+        numbers = sum(is_number(own) for own in types)
+        truths = sum(pa.types.is_boolean(own) for own in types)
+        counts = {"numbers": numbers, "truth values": truths, "categories": len(types) - numbers - truths}
+        return ", ".join(f"{n} of {kind}" for kind, n in counts.items() if n)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of a type are numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of a type are text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def check_names(names: Sequence[str], table: pa.Table, option: str, path: str) -> None:
+    """Refuse the name of a column that is not there."""
+    for name in names:
+        if name not in table.column_names:
+            near = nearest_name(name, table.column_names)
+            raise ValueError(f"{option} names the column {name!r}, which {path!r} does not have: {near}")
+
+
+def choose_columns(table: pa.Table, keep: Sequence[str], drop: Sequence[str]) -> Columns:
+    """The columns to fit to; `keep` has those to use all the same."""
+    left_out = dict.fromkeys(drop, "as --drop says")
+    notes: list[str] = []
+    used: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name in left_out:
+            continue
+        kept = pc.cast(column, pa.float64()) if pa.types.is_decimal(column.type) else column
+        impossible = _unusable(kept)
+        reason = impossible or ("" if name in keep else _looks_useless(name, kept))
+        if impossible and name in keep:
+            raise ValueError(f"--keep {name!r}: the column {impossible}.")
+        if reason:
+            left_out[name] = reason
+            continue
+        used[name] = kept
+        notes += _looks_wrong(name, kept)
+    if not used:
+        why = "; ".join(f"{name!r} {reason}" for name, reason in left_out.items()) or "there is only the target"
+        raise ValueError(f"No column is left to predict from: {why}.")
+    return Columns(pa.table(used), left_out, notes)
+
+
+def _unusable(column: pa.ChunkedArray) -> str:
+    """Why a tree cannot use a column at all."""
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        return "holds dates or times; if their year, month or age matters, add it as a column of numbers"
+    if pa.types.is_null(kind) or column.null_count == len(column):
+        return "has no values"
+    if not (is_number(kind) or is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)):
+        return f"holds neither numbers nor text ({kind})"
+    return ""
+
+
+def _looks_useless(name: str, column: pa.ChunkedArray) -> str:
+    """Why a column is better left out."""
+    n_values, n_present = pc.count_distinct(column).as_py(), len(column) - column.null_count
+    if n_values == 1 and n_present == len(column):
+        return "never varies"
+    if n_present < _FEW_ROWS:
+        return ""
+    if is_text(column.type) and n_values >= _NEARLY_ALL * n_present:
+        return "looks like an identifier or free text (nearly every row has its own value)"
+    if pa.types.is_integer(column.type) and n_values == len(column):
+        ends = pc.min_max(column).as_py()
+        if ends["max"] - ends["min"] + 1 == n_values:
+            return "looks like a row number"
+        if _ID_NAME.search(name):
+            return "looks like an identifier (every row has its own number)"
+    return ""
+
+
+def _looks_wrong(name: str, column: pa.ChunkedArray) -> list[str]:
+    """A column of text that was meant as numbers."""
+    if not is_text(column.type):
+        return []
+    values = [value for value in pc.unique(column).to_pylist() if value is not None]
+    others = [value for value in values if not _is_number(value)]
+    if len(values) < _FEW_ROWS or len(values) - len(others) < _MOSTLY * len(values):
+        return []
+    told = listed([repr(value) for value in others], 3)
+    return [
+        f"{name!r} is taken for categories ({count_text(len(values), 'value')}), because not all of its values are "
+        f"numbers: {told}. Where such a value means missing: --missing {others[0]!r}"
+    ]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

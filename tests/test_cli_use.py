@@ -1,0 +1,258 @@
+"""Commands that use a model: predict, explain, show, export, compare, report, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baytree
+from baytree import datasets, outcomes, reproduce
+from baytree.cli import main
+from tests.command_line import customers, start
+
+pytest.importorskip("click")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with a table and two models."""
+    monkeypatch.chdir(tmp_path)
+    customers().to_csv("customers.csv", index=False)
+    for target, drop in (("bought", "spent"), ("spent", "bought")):
+        arguments = ["--target", target, "--drop", drop, "--folds", "0", "-o", f"{target}.json"]
+        assert main(["fit", "customers.csv", *arguments]) == 0
+    return tmp_path
+
+
+def assert_predicted(path, model="bought.json"):
+    """A file holds what the model predicts for all rows, beside what was there."""
+    found = pd.read_parquet(path) if path.endswith("parquet") else pd.read_csv(path, sep=None, engine="python")
+    frame, estimator = customers(), baytree.load(model)
+    X = frame[["income", "region", "member"]]
+    assert found["customer"].tolist() == frame["customer"].tolist()
+    if estimator.fitted_.classes is None:
+        np.testing.assert_array_equal(found["prediction"], estimator.predict(X))
+        np.testing.assert_array_equal(found[["low", "high"]], estimator.predict_interval(X, level=0.8))
+        return
+    assert found["prediction"].tolist() == estimator.predict(X).tolist()
+    np.testing.assert_array_equal(found[["probability_no", "probability_yes"]], estimator.predict_proba(X))
+
+
+@pytest.mark.parametrize("out", ["p.csv", "p.tsv", "p.parquet"])
+def test_predictions_are_the_models(out, folder, capsys):
+    capsys.readouterr()
+    customers().to_parquet("customers.parquet")
+    for table in ("customers.csv", "customers.parquet"):
+        assert main(["predict", "bought.json", table, "-o", out]) == 0
+        assert_predicted(out)
+        assert main(["predict", "spent.json", table, "-o", out, "--interval", "0.8"]) == 0
+        assert_predicted(out, "spent.json")
+    assert capsys.readouterr().out == ""
+
+
+def test_predictions_on_standard_output(folder, capsys):
+    capsys.readouterr()
+    assert main(["predict", "bought.json", "customers.csv", "--carry", "customer"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "customer,prediction,probability_no,probability_yes"
+    assert len(lines) == 301
+    assert main(["predict", "bought.json", "customers.csv", "--carry", "customer", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["prediction"] for row in rows] == [line.split(",")[1] for line in lines[1:]]
+
+
+def test_values_come_through_as_they_are_written(folder):
+    """Leading zeros, quotes, line ends in text, spaces around numbers, texts that mean missing."""
+    text = 'id,note,income,region,member\n007,"a, ""b""\nc", 30000 ,north,True\n008,,NA,mars,false\n'
+    (folder / "t.csv").write_text(text)
+    assert main(["predict", "bought.json", "t.csv", "-o", "p.csv"]) == 0
+    found = pd.read_csv("p.csv", dtype=str, keep_default_na=False)
+    assert found["id"].tolist() == ["007", "008"]
+    assert found["note"].tolist() == ['a, "b"\nc', ""]
+    assert found["income"].tolist() == [" 30000 ", "NA"]
+    X = pd.DataFrame({"income": [30000, np.nan], "region": ["north", "mars"], "member": [True, False]})
+    expected = baytree.load("bought.json").predict_proba(X)
+    np.testing.assert_array_equal(found["probability_yes"].astype(float), expected[:, 1])
+
+
+def test_many_blocks_are_one_table(folder, monkeypatch):
+    monkeypatch.setattr("baytree.cli._batches._BLOCK_BYTES", 100)
+    assert main(["predict", "bought.json", "customers.csv", "-o", "p.csv"]) == 0
+    assert_predicted("p.csv")
+
+
+def test_columns_that_the_tree_does_not_use_need_not_be_there(folder):
+    model = baytree.load("bought.json")
+    used = [model.feature_names_in_[i] for i in model.fitted_.used_features]
+    customers()[["customer", *reversed(used)]].to_csv("few.csv", index=False)
+    assert main(["predict", "bought.json", "few.csv", "-o", "p.csv"]) == 0
+    assert_predicted("p.csv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts kilobytes")
+def test_memory_does_not_grow_with_the_table(folder):
+    peaks = []
+    frame = customers(20_000)
+    for copies in (1, 12):
+        pd.concat([frame] * copies).to_csv("many.csv", index=False)
+        process = start("predict", "bought.json", "many.csv", "-o", "p.csv")
+        with process.stderr:
+            assert process.stderr.read() == b""
+        _, process.returncode, usage = os.wait4(process.pid, 0)
+        peaks.append(usage.ru_maxrss / 1024)
+        assert (folder / "p.csv").read_bytes().count(b"\n") == 20_000 * copies + 1
+    assert peaks[1] - peaks[0] < 60, peaks  # megabytes
+
+
+def test_a_row_is_explained_by_number_by_value_and_as_a_case(folder, capsys):
+    frame = customers()
+    capsys.readouterr()
+    assert main(["explain", "bought.json", "customers.csv", "--row", "12"]) == 0
+    by_number = capsys.readouterr().out
+    assert main(["explain", "bought.json", "customers.csv", f"customer={frame['customer'][11]}"]) == 0
+    assert capsys.readouterr().out == by_number
+    values = [f"{name}={frame[name][11]}" for name in ("income", "region", "member")]
+    assert main(["explain", "bought.json", *values]) == 0
+    case = capsys.readouterr().out
+    assert by_number.strip().splitlines() == ["Row 12", *case.strip().splitlines()]
+    expected = baytree.load("bought.json").explain(frame.loc[[11], ["income", "region", "member"]])[0]
+    assert case.strip() == str(expected)
+
+
+def test_explanations_as_json(folder, capsys):
+    capsys.readouterr()
+    arguments = ["--row", "1", "--row", "3", "--immutable", "region", "--json"]
+    assert main(["explain", "bought.json", "customers.csv", *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["row"] for one in found] == ["Row 1", "Row 3"]
+    assert {"decision", "steps", "changes"} <= set(found[0])
+    assert "region" not in json.dumps([one["changes"] for one in found])
+
+
+def test_show(folder, capsys):
+    capsys.readouterr()
+    assert main(["show", "bought.json"]) == 0
+    said = capsys.readouterr().out
+    for part in ("BayesianTreeClassifier in bought.json", "the class no, yes", "300 rows x 3 columns", "income"):
+        assert part in said
+    assert main(["show", "bought.json", "--rules"]) == 0
+    assert capsys.readouterr().out.count("\nif ") == baytree.load("bought.json").get_n_leaves()
+    assert main(["show", "spent.json", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["classes"] is None
+    assert len(found["rules"]) == found["n_leaves"]
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [
+        ("sql", "SELECT"),
+        ("python", '"""'),
+        ("c", "/*"),
+        ("rules", "if "),
+        ("text", ""),
+        ("csv", "node,"),
+        ("json", "{"),
+    ],
+)
+def test_exports(form, start, folder, capsys):
+    capsys.readouterr()
+    assert main(["export", "bought.json", "--to", form]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(start)
+    assert main(["export", "bought.json", "--to", form, "-o", "out"]) == 0
+    assert (folder / "out").read_text("utf-8") == text
+    if form == "json":
+        assert baytree.load("out").get_n_leaves() == baytree.load("bought.json").get_n_leaves()
+
+
+def test_onnx_is_written_as_bytes(folder):
+    onnx = pytest.importorskip("onnx")
+    assert main(["export", "bought.json", "--to", "onnx", "-o", "m.onnx"]) == 0
+    assert onnx.load("m.onnx").graph.node
+
+
+def test_a_model_compared_with_itself_has_not_changed(folder, capsys):
+    capsys.readouterr()
+    for model in ("bought.json", "spent.json"):
+        assert main(["compare", model, model, "customers.csv", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["models"]["changed_splits"] == []
+        assert found["models"]["same_splits"] == baytree.load(model).get_n_leaves() - 1
+        assert found["rows"]["mean_change"] == 0
+        assert not found["rows"]["largest"]
+
+
+def test_what_changed_between_two_models(folder, capsys):
+    customers(200, seed=1).drop(columns="region").to_csv("later.csv", index=False)
+    assert main(["fit", "later.csv", "--target", "bought", "--drop", "spent", "--folds", "0", "-o", "later.json"]) == 0
+    capsys.readouterr()
+    arguments = ["compare", "bought.json", "later.json", "customers.csv", "--target", "bought"]
+    assert main([*arguments, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    frame = customers()
+    first, second = (baytree.load(own) for own in ("bought.json", "later.json"))
+    before = first.predict(frame[["income", "region", "member"]])
+    after = second.predict(frame[["income", "member"]])
+    assert rows["n_changed"] == (before != after).sum() > 0
+    assert rows["figures"]["accuracy"] == {
+        "before": pytest.approx((before == frame["bought"]).mean()),
+        "after": pytest.approx((after == frame["bought"]).mean()),
+    }
+    changed = rows["largest"][0]["number"] - 1
+    assert before[changed] != after[changed]
+    moved = np.abs(
+        first.predict_proba(frame[["income", "region", "member"]])[:, 1]
+        - second.predict_proba(frame[["income", "member"]])[:, 1]
+    )
+    assert rows["mean_change"] == pytest.approx(moved.mean())
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    for part in ("Columns that only the first model knows: region", "No longer used: region", "before: ", "no -> yes"):
+        assert part in said, part
+
+
+def test_models_of_numbers_compared(folder, capsys):
+    customers(200, seed=1).to_csv("later.csv", index=False)
+    assert main(["fit", "later.csv", "--target", "spent", "--folds", "0", "-o", "later.json"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "spent.json", "later.json", "customers.csv", "--target", "spent"]) == 0
+    said = capsys.readouterr().out
+    assert "predictions of 300 rows changed by" in said
+    assert "RMSE on these rows" in said
+
+
+def test_a_page_of_a_model(folder, capsys):
+    capsys.readouterr()
+    assert main(["report", "customers.csv", "--target", "bought", "--model", "bought.json", "-o", "page.html"]) == 0
+    assert capsys.readouterr().out == "page.html\n"
+    page = (folder / "page.html").read_text("utf-8")
+    assert "predicts bought, the class (no, yes)" in page
+    assert "other rows than those" not in page
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, capsys):
+    assert main(["completion", shell]) == 0
+    assert "_BAYTREE_COMPLETE" in capsys.readouterr().out
+
+
+def test_options_are_completed():
+    environment = {"_BAYTREE_COMPLETE": "bash_complete", "COMP_WORDS": "baytree fit --par", "COMP_CWORD": "2"}
+    process = start(env=environment, stdout=subprocess.PIPE)
+    assert b"--partitions" in process.communicate()[0]
+
+
+def test_names_that_are_written_twice_are_the_same():
+    """Options list them without importing the package."""
+    from baytree.cli._options import OUTCOMES
+    from baytree.cli._reproduce import PARTS, SETS
+
+    assert set(OUTCOMES) == set(outcomes.REGRESSION_OUTCOMES)
+    assert (PARTS, SETS) == (reproduce.PARTS, datasets.NAMES)

@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -76,6 +76,10 @@ try: wheel
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
+
+# Bins, batches, Dask and a database, up to ten million rows: a quarter of an hour, and 8 GB of disk.
+bench-engines: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks.engines $(if $(BAYTREE_DATA),--data $(BAYTREE_DATA))
 
 # Old and new defaults and the other models on every table of a folder.
 defaults: $(VENV)/installed

@@ -8,6 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core
+from benchmarks import engines
 from benchmarks.data import classification, mixed_frame
 from benchmarks.measure import extra_memory_of_fit, memory_of_a_space_node, milliseconds, seconds_of
 
@@ -67,24 +68,6 @@ def settled_prior() -> None:
     )
     report("fit 100,000 x 20 with pruning / without", pruned / greedy, "at most 1.05", milliseconds(greedy))
     report('fit with prior="evidence" / fit', searched / pruned, "at most 12", milliseconds(searched))
-
-
-def binned_fit() -> None:
-    """Quantile bins at 1,000,000 x 28 against one LightGBM tree with its data set, where LightGBM is installed."""
-    X, y = classification(1_000_000, 28)
-    fit, twice = seconds_of(
-        lambda: BayesianTreeClassifier(max_bins=255).fit(X, y),
-        lambda: BayesianTreeClassifier(max_bins=255, n_jobs=2).fit(X, y),
-        repeats=3,
-    )
-    report("one thread / two threads, 1,000,000 x 28, max_bins=255", fit / twice, "at least 1.7", milliseconds(fit))
-    try:
-        import lightgbm  # noqa: PLC0415
-    except ImportError:
-        return
-    how = {"num_threads": 1, "verbose": -1, "max_bin": 255, "objective": "binary", "num_leaves": 255}
-    (one_tree,) = seconds_of(lambda: lightgbm.train(how, lightgbm.Dataset(X, y, params=how), 1), repeats=3)
-    report("that, one thread / one LightGBM tree of 255 leaves", fit / one_tree, "at most 0.25", milliseconds(one_tree))
 
 
 def raw_tables() -> None:
@@ -212,7 +195,7 @@ if __name__ == "__main__":
     print(f"{'':58s} {'ratio':>8s}   promise")
     exact_fit()
     normal_fit()
-    binned_fit()
+    engines.in_memory()
     settled_prior()
     raw_tables()
     tree_space()
@@ -222,3 +205,4 @@ if __name__ == "__main__":
     prediction()
     frames()
     memory()
+    engines.memory()

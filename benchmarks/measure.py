@@ -26,43 +26,49 @@ def milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.2f} ms"
 
 
-# What getrusage says includes the peak of the process that started this one; the kernel's own mark does not.
-_PEAK = """
-import re
-from pathlib import Path
-
+# What getrusage says includes the peak of the process that started this one; the kernel's own mark does not, and can be
+# set back to what is in use.
+PEAK = """
 def peak():
+    import re
+    from pathlib import Path
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
+
+def forget_peak():
+    from pathlib import Path
+    Path("/proc/self/clear_refs").write_text("5")
 """
 _MEMORY_PROGRAM = (
-    _PEAK
+    PEAK
     + """
 import sys
 import numpy as np
 from baytree import BayesianTreeClassifier
 
-n, d, n_jobs = map(int, sys.argv[1:])
+n, d, n_jobs, max_bins = map(int, sys.argv[1:])
+how = {"n_jobs": n_jobs, "max_bins": max_bins or None}
 random = np.random.default_rng(0)
-BayesianTreeClassifier().fit(random.normal(size=(100, d)), np.arange(100) % 2)  # load everything first
+BayesianTreeClassifier(**how).fit(random.normal(size=(100, d)), np.arange(100) % 2)  # load everything first
 X = np.empty((n, d))
 for column in range(d):
     X[:, column] = random.normal(size=n)
 y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=n) > 0).astype(int)
+forget_peak()
 before = peak()
-BayesianTreeClassifier(n_jobs=n_jobs).fit(X, y)
+BayesianTreeClassifier(**how).fit(X, y)
 print((peak() - before) / X.nbytes)
 """
 )
 
 
-def extra_memory_of_fit(n_rows: int, n_features: int, n_jobs: int) -> float:
+def extra_memory_of_fit(n_rows: int, n_features: int, n_jobs: int, max_bins: int = 0) -> float:
     """Peak memory that a fit adds, in a process of its own, over the size of the float64 input."""
-    command = [sys.executable, "-c", _MEMORY_PROGRAM, str(n_rows), str(n_features), str(n_jobs)]
+    command = [sys.executable, "-c", _MEMORY_PROGRAM, str(n_rows), str(n_features), str(n_jobs), str(max_bins)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 _SPACE_PROGRAM = (
-    _PEAK
+    PEAK
     + """
 from sklearn.datasets import load_breast_cancer
 from baytree import TreeSpaceClassifier

@@ -239,3 +239,17 @@ def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypat
         engines.fit(model, lambda: divided(frame, 2), **names)
     assert not hasattr(model, "fitted_")
     assert not list(tmp_path.iterdir())
+
+
+def test_progress_tells_how_long_it_will_take(monkeypatch, capsys):
+    from baytree.engines import _progress
+
+    clock = iter(np.arange(0.0, 100.0, 2.5))
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    tell = _progress.Progress()
+    tell(0, 1, 1000)
+    tell(1, 2, 500)
+    tell.close()
+    said = capsys.readouterr().err
+    assert "level 2: 2 open nodes, 500 rows, 200 rows a second, 5 s so far, about 2 s to go" in said
+    assert _progress.left(3.0, 0.5) == 3.0

@@ -139,3 +139,36 @@ def test_predictions_stay_lazy(cluster):
     features = frame.drop(columns="y")
     assert_array_equal(np.asarray(done["prediction"]), model.predict(features))
     assert_array_equal(done["probability_2"], model.predict_proba(features)[:, 2])
+
+
+def arrays(frame, names, chunks):
+    import dask.array as da
+
+    features = frame.drop(columns=["y", "city", *names.values()], errors="ignore").select_dtypes("number")
+    X = da.from_array(features.to_numpy(dtype=float), chunks=(chunks, 2))
+    beside = {name: da.from_array(frame[column].to_numpy(), chunks=97) for name, column in names.items()}
+    return features.to_numpy(dtype=float), X, {"target": da.from_array(frame["y"].to_numpy(), chunks=61)} | beside
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_arrays_grow_the_same_tree(cluster, outcome):
+    frame, names = table_of(outcome, weighted=outcome == "classes")
+    features, X, beside = arrays(frame, names, 83)
+    extras = {name: frame[column] for name, column in names.items() if name != "weight"}
+    weight = {"sample_weight": frame["w"]} if "weight" in names else {}
+    expected = model_of(outcome).fit(features, frame["y"], **weight, **extras)
+    model = engines.fit(model_of(outcome), X, **beside)
+    assert_same_model(model, expected)
+    done = engines.predict(model, X).compute()
+    assert_array_equal(np.asarray(done["prediction"]), expected.predict(features))
+
+
+def test_arrays_that_do_not_fit_together_are_refused(cluster):
+    frame, names = table_of("classes")
+    _, X, beside = arrays(frame, names, 83)
+    with pytest.raises(TypeError, match="target must be a Dask array of one axis; got str"):
+        engines.fit(model_of("classes"), X, target="y")
+    with pytest.raises(ValueError, match="target must have a value for each row"):
+        engines.fit(model_of("classes"), X, target=beside["target"][:-1])
+    with pytest.raises(ValueError, match="two axes, rows and columns; it has 1"):
+        engines.fit(model_of("classes"), beside["target"], target=beside["target"])

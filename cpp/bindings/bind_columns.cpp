@@ -24,7 +24,7 @@ void check_sparse(const SparseTable& table) {
           "the values of a column come before those of the next");
   for (const std::int32_t row : table.row)
     require(row >= 0 && static_cast<std::size_t>(row) < table.n_rows, "a row is out of range");
-  for (std::size_t column = 0; column < table.n_columns(); ++column) {
+  for (std::size_t column = 0; column < table.n_columns; ++column) {
     const SparseColumn own = table.column(column);
     require(std::is_sorted(own.row.begin(), own.row.end()), "the rows of a column are not in ascending order");
   }
@@ -37,8 +37,10 @@ void bind_codes(nb::module_& module) {
       .def(
           "codes",
           [](const Columns& columns, std::size_t column) {
-            return std::visit([](const auto& codes) { return array_of(std::vector<Code>(codes.begin(), codes.end())); },
-                              columns.columns.at(column).codes);
+            const Column& own = columns.columns.at(column);
+            std::vector<Code> codes(columns.n_rows);
+            for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = own.code_of(static_cast<Row>(row));
+            return array_of(std::move(codes));
           },
           nb::arg("column"), "The rank of each row's value among the distinct values of a column, or its bin.")
       .def(
@@ -75,8 +77,8 @@ void bind_columns(nb::module_& module) {
          const Vector<std::int64_t>& start, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins,
          std::size_t max_bins, bool keep_values, std::size_t n_threads) {
         require(n_rows > 0 && start.shape(0) > 0, "encode needs at least one row");
-        const SparseTable table{n_rows, span_of(value), span_of(row), span_of(start)};
-        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, table.n_columns());
+        const SparseTable table{n_rows, start.shape(0) - 1, span_of(value), span_of(row), span_of(start)};
+        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, table.n_columns);
         check_sparse(table);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },

@@ -75,7 +75,13 @@ inline std::vector<Code> naive_codes(const Values& values) {
 }
 
 inline std::vector<Code> codes_of(const Column& column) {
-  return std::visit([](const auto& codes) { return std::vector<Code>(codes.begin(), codes.end()); }, column.codes);
+  return std::visit(
+      [](const auto& codes) {
+        std::vector<Code> result(codes.size());
+        for (std::size_t row = 0; row < result.size(); ++row) result[row] = codes[row];
+        return result;
+      },
+      column.codes);
 }
 
 enum class Layout { row_major, column_major, rows_backwards };

@@ -31,7 +31,6 @@ inline std::uint64_t bins_ended(std::uint64_t rank, std::uint64_t n, std::uint64
 struct BinScratch {
   std::vector<std::uint64_t> seen;     // hash table of distinct values
   std::vector<std::uint16_t> slice;  // by row
-  std::vector<std::uint32_t> first;  // by slice: the first bin that may hold its values
 };
 
 // A range of values in slices of equal width: by the numbers themselves, or by their ordered bits (as it were by their
@@ -39,8 +38,11 @@ struct BinScratch {
 class Slices {
  public:
   Slices(std::uint64_t low, std::uint64_t high, std::span<const std::uint64_t> values)
+      : Slices(low, high, values, std::clamp(static_cast<int>(std::bit_width(values.size())), 8, 16)) {}
+
+  // 2^bits slices.
+  Slices(std::uint64_t low, std::uint64_t high, std::span<const std::uint64_t> values, int bits)
       : low_(low), start_(value_of_bits(low)) {
-    const int bits = std::clamp(static_cast<int>(std::bit_width(values.size())), 8, 16);
     shift_ = std::max(0, static_cast<int>(std::bit_width(high - low)) - bits);
     const double width = value_of_bits(high) - start_, factor = static_cast<double>((1 << bits) - 1) / width;
     if (std::isfinite(width) && std::isfinite(factor)) {
@@ -195,69 +197,95 @@ class BinEnds {
 
 }  // namespace detail
 
-// The bins of a column: the highest value of each, in ascending order (none where all values are missing), and how the
-// range of the values is sliced; the slices of the rows are in the scratch.
+// The bins of a column: the highest value of each, in ascending order; none where all values are missing.
 struct ColumnEnds {
   std::vector<std::uint64_t> ends;
-  Slices slices;
+  std::uint64_t low = 0;  // the lowest value
+  bool has_missing = false;
+  bool one_value_each = false;  // every bin holds one value
 };
 
 inline ColumnEnds find_ends(std::span<const std::uint64_t> bits, std::size_t max_bins, BinScratch& scratch) {
+  ColumnEnds result;
   std::uint64_t low = kMissingBits, high = 0, n = 0;
   for (const std::uint64_t value : bits) {
     low = std::min(low, value);
     high = std::max(high, value == kMissingBits ? 0 : value);
     n += value != kMissingBits;
   }
-  if (n == 0) return {{}, Slices(0, 1, {})};
-  ColumnEnds result{detail::few_distinct(bits, max_bins, scratch.seen), Slices(low, high, bits)};
-  result.slices.of_all(bits, scratch.slice);
-  if (!result.ends.empty()) return result;
+  result.has_missing = n < bits.size();
+  if (n == 0) return result;
+  result.low = low;
+  result.ends = detail::few_distinct(bits, max_bins, scratch.seen);
+  result.one_value_each = !result.ends.empty();
+  if (result.one_value_each) return result;
+  const Slices slices(low, high, bits);
+  slices.of_all(bits, scratch.slice);
   detail::BinEnds found(n, max_bins);
-  found.find_within(bits, scratch.slice, result.slices.size(), 0);
+  found.find_within(bits, scratch.slice, slices.size(), 0);
   result.ends = found.take();
   return result;
 }
 
-// The bin of each value, and the number of bins for missing ones; `lows` becomes the lowest value of each bin.
-template <class Int>
-std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const ColumnEnds& column,
-                           std::vector<std::uint64_t>& lows, BinScratch& scratch) {
-  const std::vector<std::uint64_t>& ends = column.ends;
-  const std::size_t n_bins = ends.size();
-  lows.assign(n_bins, kMissingBits);
-  std::vector<Int> codes(bits.size(), static_cast<Int>(n_bins));
-  if (n_bins == 0) return codes;
-  scratch.first.assign(column.slices.size() + 1, static_cast<std::uint32_t>(n_bins - 1));
-  for (std::size_t bin = n_bins; bin-- > 0;)
-    scratch.first[column.slices.of(ends[bin])] = static_cast<std::uint32_t>(bin);
-  for (std::size_t slice = column.slices.size(); slice-- > 0;)
-    scratch.first[slice] = std::min(scratch.first[slice], scratch.first[slice + 1]);
-  constexpr std::uint32_t few = 8;  // bins that are looked through one by one
-  const std::uint32_t* first = scratch.first.data();
-  const std::uint16_t* slices = scratch.slice.data();
-  for (std::size_t i = 0; i < bits.size(); ++i) {
-    const std::uint64_t value = bits[i];
-    if (value == kMissingBits) continue;
-    std::uint32_t bin = first[slices[i]];
-    if (first[slices[i] + 1] - bin > few)
-      bin = static_cast<std::uint32_t>(std::lower_bound(ends.begin() + bin, ends.end(), value) - ends.begin());
-    while (ends[bin] < value) ++bin;
-    codes[i] = static_cast<Int>(bin);
-    if (value < lows[bin]) lows[bin] = value;
+// Finds the bins of values, by slices that rarely hold the end of more than one bin.
+class BinFinder {
+ public:
+  // No value is below `low`.
+  BinFinder(std::vector<std::uint64_t> ends, std::uint64_t low)
+      : ends_(std::move(ends)),
+        slices_(low, std::max(low + 1, ends_.empty() ? 0 : ends_.back()), ends_, bits_for(ends_.size())) {
+    const auto n_bins = static_cast<std::uint32_t>(ends_.size());
+    if (n_bins == 0) return;
+    first_.assign(slices_.size() + 1, n_bins - 1);
+    for (std::uint32_t bin = n_bins; bin-- > 0;) first_[slices_.of(ends_[bin])] = bin;
+    for (std::size_t slice = slices_.size(); slice-- > 0;) first_[slice] = std::min(first_[slice], first_[slice + 1]);
   }
-  return codes;
-}
 
-// The same where the ends are known; no value is beyond the last.
+  std::size_t n_bins() const { return ends_.size(); }
+
+  // tell(i, bin) of each value i; that of missing ones is n_bins.
+  template <class Tell>
+  void find(std::span<const std::uint64_t> values, std::vector<std::uint16_t>& slice, Tell&& tell) const {
+    constexpr std::uint32_t few = 8;  // bins that are looked through one by one
+    const auto n_bins = static_cast<std::uint32_t>(ends_.size());
+    if (n_bins > 0) slices_.of_all(values, slice);
+    const std::uint64_t* ends = ends_.data();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t value = values[i];
+      if (value == kMissingBits) {
+        tell(i, n_bins);
+        continue;
+      }
+      std::uint32_t bin = first_[slice[i]];
+      if (first_[slice[i] + std::size_t{1}] - bin > few)
+        bin = static_cast<std::uint32_t>(std::lower_bound(ends + bin, ends + n_bins, value) - ends);
+      while (ends[bin] < value) ++bin;
+      tell(i, bin);
+    }
+  }
+
+ private:
+  static int bits_for(std::size_t n_bins) { return std::clamp(static_cast<int>(std::bit_width(n_bins)) + 4, 8, 16); }
+  std::vector<std::uint64_t> ends_;
+  Slices slices_;
+  std::vector<std::uint32_t> first_;  // by slice: the first bin that may hold its values
+};
+
+// The bin of each value, and the number of bins for missing ones; `lows` becomes the lowest value of each bin. No value
+// is beyond the last end.
 template <class Int>
 std::vector<Int> bin_codes(std::span<const std::uint64_t> bits, const std::vector<std::uint64_t>& ends,
                            std::vector<std::uint64_t>& lows, BinScratch& scratch) {
-  if (ends.empty()) return bin_codes<Int>(bits, ColumnEnds{ends, Slices(0, 1, {})}, lows, scratch);
-  const std::uint64_t lowest = bits.empty() ? ends.front() : *std::min_element(bits.begin(), bits.end());
-  const ColumnEnds column{ends, Slices(std::min(lowest, ends.front()), ends.back(), ends)};
-  column.slices.of_all(bits, scratch.slice);
-  return bin_codes<Int>(bits, column, lows, scratch);
+  const std::uint64_t first = ends.empty() ? 0 : ends.front();
+  const std::uint64_t lowest = bits.empty() ? first : *std::min_element(bits.begin(), bits.end());
+  std::vector<Int> codes(bits.size());
+  lows.assign(ends.size() + 1, kMissingBits);
+  BinFinder(ends, std::min(lowest, first)).find(bits, scratch.slice, [&](std::size_t i, std::uint32_t bin) {
+    codes[i] = static_cast<Int>(bin);
+    lows[bin] = std::min(lows[bin], bits[i]);
+  });
+  lows.pop_back();
+  return codes;
 }
 
 }  // namespace baytree

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
@@ -23,6 +24,17 @@ namespace baytree {
 
 inline constexpr std::size_t kMostBins = 256;  // what a bin's 8 bits can hold
 
+// The codes of a column of a table whose codes are kept row by row: a row is in one or two cache lines.
+template <class Int>
+struct PackedCodes {
+  std::shared_ptr<const std::vector<Int>> table;
+  const Int* first;  // the column's code in the first row
+  std::size_t n_rows, stride;
+
+  Int operator[](std::size_t row) const { return first[row * stride]; }
+  std::size_t size() const { return n_rows; }
+};
+
 struct Column {
   Code n_codes = 0;
   bool is_categorical = false;
@@ -30,7 +42,9 @@ struct Column {
   std::variant<DenseColumn, SparseColumn> source;  // the table's values, which must outlive the column
   std::vector<double> values;                      // what the codes stand for; kept on request
   std::vector<double> lows, highs;                 // of quantile bins: the lowest and the highest value of each
-  std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>> codes;
+  std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>,
+               PackedCodes<std::uint8_t>, PackedCodes<std::uint16_t>, PackedCodes<std::uint32_t>>
+      codes;
   std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise
   std::vector<double> bin_log_splits;
@@ -46,6 +60,7 @@ struct Column {
   Code code_of(Row row) const {
     return std::visit([row](const auto& of) { return static_cast<Code>(of[row]); }, codes);
   }
+  bool is_packed() const { return codes.index() > 2; }  // the codes are kept row by row
   bool has_quantile_bins() const { return !lows.empty(); }
   // The lowest and the highest value that the code of a row stands for.
   double low(Row row) const { return has_quantile_bins() ? lows[code_of(row)] : value_of(row); }
@@ -81,6 +96,8 @@ struct Columns {
   std::size_t n_rows = 0;
   bool has_bins = false;
   std::vector<Column> columns;
+
+  bool are_packed() const { return !columns.empty() && columns.front().is_packed(); }
 };
 
 // The rows of a node in ascending order of a column: (code, position in `rows`), equal codes in row order.

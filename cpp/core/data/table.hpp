@@ -50,11 +50,11 @@ struct Table {
 // A view of a matrix in compressed sparse columns.
 struct SparseTable {
   std::size_t n_rows;
+  std::size_t n_columns;
   std::span<const double> value;
   std::span<const std::int32_t> row;
   std::span<const std::int64_t> start;  // of each column's values, and one more for the end
 
-  std::size_t n_columns() const { return start.size() - 1; }
   SparseColumn column(std::size_t index) const {
     const auto first = static_cast<std::size_t>(start[index]), stop = static_cast<std::size_t>(start[index + 1]);
     return {value.subspan(first, stop - first), row.subspan(first, stop - first)};

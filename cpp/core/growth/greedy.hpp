@@ -284,17 +284,7 @@ class GreedyGrower {
       Subtree<T>(columns_, outcome_, settings_, rows_of(subtrees_[i]), grown[i], scratch_[worker].subtree)
           .grow(interrupt_);
     });
-    for (std::size_t i = 0; i < grown.size(); ++i) graft(subtrees_[i].node, std::move(grown[i]));
-  }
-
-  // The subtree's root takes the node's place; its other nodes go to the end.
-  void graft(std::size_t index, std::vector<Node<Number>> grown) {
-    const auto shift = static_cast<std::int64_t>(nodes_.size()) - 1;
-    for (std::size_t i = 0; i < grown.size(); ++i) {
-      if (grown[i].partition.is_split()) grown[i].lower += shift, grown[i].upper += shift;
-      if (i == 0) nodes_[index] = std::move(grown[i]);
-      else nodes_.push_back(std::move(grown[i]));
-    }
+    for (std::size_t i = 0; i < grown.size(); ++i) graft(nodes_, subtrees_[i].node, std::move(grown[i]));
   }
 
   const Columns& columns_;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "data/columns.hpp"
+#include "growth/binned.hpp"
+#include "growth/count_rows.hpp"
 #include "growth/greedy.hpp"
 #include "growth/lookahead.hpp"
 #include "growth/nodes.hpp"
@@ -22,6 +26,16 @@ std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcom
                                                 const std::vector<double>& root_prior, const Lookahead& lookahead,
                                                 std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
   settings.in_any_order = lookahead.levels > 0;
+  if constexpr (kExactSums<T>) {
+    if (lookahead.levels == 0 && settings.oblique.share == 0.0 && columns.are_packed())
+      return std::visit(
+          [&]<class Codes>(const Codes&) {
+            using Int = std::decay_t<decltype(std::declval<Codes>()[0])>;
+            return BinnedGrower<T, Int>(columns, outcome, settings, subtree_rows, n_threads, interrupt)
+                .grow(root_prior);
+          },
+          columns.columns.front().codes);
+  }
   auto root = make_root(columns, outcome, settings, root_prior, interrupt);
   if (lookahead.levels > 0)
     return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));

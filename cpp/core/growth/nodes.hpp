@@ -92,6 +92,17 @@ void add_children(std::vector<Node<Number>>& nodes, std::size_t parent, Children
   nodes.push_back(std::move(children.upper));
 }
 
+// The root of a grown subtree takes the node's place; its other nodes go to the end.
+template <class Number>
+void graft(std::vector<Node<Number>>& nodes, std::size_t index, std::vector<Node<Number>> grown) {
+  const auto shift = static_cast<std::int64_t>(nodes.size()) - 1;
+  for (std::size_t i = 0; i < grown.size(); ++i) {
+    if (grown[i].partition.is_split()) grown[i].lower += shift, grown[i].upper += shift;
+    if (i == 0) nodes[index] = std::move(grown[i]);
+    else nodes.push_back(std::move(grown[i]));
+  }
+}
+
 // Puts the nodes of a tree in depth-first order, the lower child right behind its parent.
 template <class Number>
 std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {

@@ -165,6 +165,9 @@ class CategoricalNode {
   }
 
   void set_scores(const Categorical<Count>&, std::span<const Count> sets, double* scores) const {
+    if constexpr (std::integral<Count>) {
+      if (total_.size() == 2) return two_class_set_scores(sets, scores);
+    }
     for (std::size_t i = 0; i * total_.size() < sets.size(); ++i) scores[i] = split_score(&sets[i * total_.size()]);
   }
 
@@ -202,8 +205,15 @@ class CategoricalNode {
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
   }
 
+  // Large nodes look up both sides: that takes less time and memory than to fold what is hardly ever looked up.
+  static constexpr std::size_t kMostFolded = std::size_t{1} << 17;
+
   void fold_tables(const Categorical<Count>& outcome) {
     const bool shared = outcome.tables && outcome.tables->prior == prior_;
+    if (shared && n_ > kMostFolded) {
+      tables_ = outcome.tables;
+      return;
+    }
     table_.resize(total_.size());
     for (std::size_t c = 0; c < total_.size(); ++c)
       table_[c] = shared ? fold(outcome.tables->by_class[c], total_[c])
@@ -218,42 +228,62 @@ class CategoricalNode {
   }
 
   double folded(std::size_t c, Count k) const {
-    if constexpr (std::integral<Count>) return table_[c][k];
+    if constexpr (std::integral<Count>)
+      return tables_ ? tables_->by_class[c][k] + tables_->by_class[c][total_[c] - k] : table_[c][k];
     else return log_gamma(prior_[c] + k) + log_gamma(prior_[c] + std::max(total_[c] - k, 0.0));
   }
 
   double folded_total(Count t) const {
-    if constexpr (std::integral<Count>) return total_table_[t];
+    if constexpr (std::integral<Count>) return tables_ ? tables_->total[t] + tables_->total[n_ - t] : total_table_[t];
     else return log_gamma(prior_sum_ + t) + log_gamma(prior_sum_ + std::max(n_ - t, 0.0));
   }
 
   // Slope of a line through (t, -H(t)) that -H stays below: at whole numbers the step to the next one.
   double tangent_slope(Count t) const {
-    if constexpr (std::integral<Count>) return t < n_ ? total_table_[t] - total_table_[t + 1] : 0.0;
+    if constexpr (std::integral<Count>) return t < n_ ? folded_total(t) - folded_total(t + 1) : 0.0;
     else return digamma(prior_sum_ + std::max(n_ - t, 0.0)) - digamma(prior_sum_ + t);
+  }
+
+  // Calls use(score), where score(first, second) is that of a split of two classes.
+  template <class Use>
+  void with_two_classes(Use&& use) const {
+    const double constant = 2.0 * log_beta_;
+    if (tables_) {
+      use([first = tables_->by_class[0].data(), second = tables_->by_class[1].data(), total = tables_->total.data(),
+           all_first = total_[0], all_second = total_[1], n = n_, constant](Count a, Count b) {
+        return (first[a] + first[all_first - a]) + (second[b] + second[all_second - b]) -
+               (total[a + b] + total[n - a - b]) - constant;
+      });
+    } else {
+      use([first = table_[0].data(), second = table_[1].data(), total = total_table_.data(), constant](
+              Count a, Count b) { return first[a] + second[b] - total[a + b] - constant; });
+    }
   }
 
   // The hot loop of most fits: three look-ups a split.
   template <class Entry>
   void two_class_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
                         std::span<const std::uint32_t> positions, double* scores) const {
-    const double* first = table_[0].data();
-    const double* second = table_[1].data();
-    const double* total = total_table_.data();
-    const double constant = 2.0 * log_beta_;
     const Class* y = outcome.y.data();
     const Count* weight = outcome.weight.empty() ? nullptr : outcome.weight.data();
-    Count n = start[0] + start[1], ones = start[1];
-    std::size_t next = 0;
-    for (std::size_t j = 0; j < positions.size(); ++j) {
-      for (; next <= positions[j]; ++next) {
-        const std::uint32_t row = row_in_node(order[next]);
-        const Count w = weight ? weight[row] : 1;
-        n += w;
-        ones += w * y[row];
+    with_two_classes([&, n = start[0] + start[1], ones = start[1]](auto&& score) mutable {
+      std::size_t next = 0;
+      for (std::size_t j = 0; j < positions.size(); ++j) {
+        for (; next <= positions[j]; ++next) {
+          const std::uint32_t row = row_in_node(order[next]);
+          const Count w = weight ? weight[row] : 1;
+          n += w;
+          ones += w * y[row];
+        }
+        scores[j] = score(n - ones, ones);
       }
-      scores[j] = first[n - ones] + second[ones] - total[n] - constant;
-    }
+    });
+  }
+
+  void two_class_set_scores(std::span<const Count> sets, double* scores) const {
+    with_two_classes([&](auto&& score) {
+      for (std::size_t i = 0; 2 * i < sets.size(); ++i) scores[i] = score(sets[2 * i], sets[2 * i + 1]);
+    });
   }
 
   template <class Entry>
@@ -293,6 +323,7 @@ class CategoricalNode {
   double log_beta_;
   std::vector<std::vector<double>> table_;  // G_c, whole counts only
   std::vector<double> total_table_;         // H, whole counts only
+  std::shared_ptr<const typename Categorical<Count>::Tables> tables_;  // instead of these where they would be large
 };
 
 }  // namespace baytree

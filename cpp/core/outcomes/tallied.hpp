@@ -23,7 +23,7 @@ struct Tallied {
   using Node = TalliedNode<T>;
   static constexpr double kMeanUnit = T::kMeanUnit;
 
-  const T* of;
+  const T* of = nullptr;
   std::vector<Number> statistics;   // one entry after another
   std::vector<std::size_t> counts;  // by entry: its rows
 
@@ -65,6 +65,7 @@ template <Outcome T>
 class TalliedNode {
  public:
   explicit TalliedNode(typename T::Node node) : node_(std::move(node)) {}
+  const typename T::Node& of() const { return node_; }
 
   template <class Entry>
   void split_scores(const Tallied<T>& outcome, std::span<const Entry> order, const typename T::Number* start,

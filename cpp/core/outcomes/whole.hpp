@@ -122,8 +122,7 @@ struct Whole {
     if constexpr (kSquares) {
       constexpr double most = 1 << 26;
       const double n = converted(total)[0];
-      if (weight.empty() && weight_unit == 1.0 && n <= most)
-        of.tables = Normal::make_tables(prior, static_cast<std::size_t>(n));
+      if (weight.empty() && weight_unit == 1.0 && n <= most) of.prepare(prior, &n);
       else of.weight.assign(1, 1.0);  // says that counts are not whole
     }
   }

@@ -6,10 +6,12 @@ Every function is pure and starts from a partition, so that Dask can do it again
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import dask
+import numpy as np
 
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, split_frame
@@ -17,35 +19,77 @@ from ._parts import Encoded, Names, Part, split_frame
 T = TypeVar("T")
 
 
-@dataclass
+@dataclass(frozen=True)
 class DaskParts:
-    """The partitions of a Dask data frame."""
+    """Pieces of a Dask collection, each of which makes a part."""
 
-    frame: Any
-    names: Names
-    partitions: list[Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.names.check([str(name) for name in self.frame.columns])
-        self.partitions = list(self.frame.to_delayed())
+    pieces: list[Any]
+    make: Callable[[Any], Part]
 
     def first(self, work: Callable[[Part], T]) -> T:
-        """On the first partition that has rows."""
-        for partition in self.partitions:
-            found = dask.compute(dask.delayed(_on_rows)(partition, self.names, work))[0]
+        """On the first piece that has rows."""
+        for piece in self.pieces:
+            found = dask.compute(dask.delayed(_on_rows)(piece, self.make, work))[0]
             if found is not None:
                 return found
         raise ValueError("The table has no rows.")
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
-        """On all partitions."""
-        tasks = [dask.delayed(_on_part)(partition, self.names, work) for partition in self.partitions]
-        return _merged(tasks, merge)
+        """On all pieces."""
+        return _merged([dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces], merge)
 
     def encode(self, work: Callable[[Part], Encoded]) -> EncodedParts:
         """In the memory of the workers."""
-        tasks = [dask.delayed(_on_part)(partition, self.names, work) for partition in self.partitions]
+        tasks = [dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces]
         return DaskEncoded(list(dask.persist(*tasks)))
+
+
+def parts_of_frame(frame: Any, names: Names) -> DaskParts:
+    """The partitions of a Dask data frame."""
+    names.check([str(name) for name in frame.columns])
+    return DaskParts(list(frame.to_delayed()), partial(split_frame, names=names))
+
+
+def parts_of_array(X: Any, target: Any, weight: Any = None, **extras: Any) -> DaskParts:
+    """The blocks of rows of a Dask array, with those of the arrays of y, weights and extras."""
+    given = {"target": target, "weight": weight} | extras
+    beside = {name: own for name, own in given.items() if own is not None}
+    if X.ndim != 2:
+        raise ValueError(f"A Dask array must have two axes, rows and columns; it has {X.ndim}.")
+    for name, own in beside.items():
+        if not hasattr(own, "dask") or getattr(own, "ndim", 0) != 1:
+            raise TypeError(f"Beside a Dask array, {name} must be a Dask array of one axis; got {type(own).__name__}.")
+    X = X.rechunk({1: -1})
+    pieces: list[dict[str, Any]] = [{"X": block} for block in X.to_delayed().ravel()]
+    for name, own in beside.items():
+        blocks = _aligned(own, X, name).to_delayed().ravel()
+        for piece, block in zip(pieces, blocks, strict=True):
+            piece[name] = block
+    return DaskParts(pieces, _part_of_blocks)
+
+
+def predict_array(work: Callable[[Any], Any], X: Any) -> Any:
+    """What some work makes of each block of rows, as a Dask data frame."""
+    import dask.dataframe as dd  # noqa: PLC0415
+
+    blocks = X.rechunk({1: -1}).to_delayed().ravel()
+    meta = work(np.zeros((1, X.shape[1])))[:0]
+    return dd.from_delayed([dask.delayed(work)(block) for block in blocks], meta=meta, verify_meta=False)
+
+
+def _aligned(own: Any, X: Any, name: str) -> Any:
+    """The same array in blocks of the rows that X has them in."""
+    unknown = np.isnan([*own.shape, X.shape[0]]).any()
+    if unknown and own.numblocks[0] == X.numblocks[0]:
+        return own
+    if unknown or own.shape[0] != X.shape[0]:
+        raise ValueError(f"{name} must have a value for each row of the Dask array, in blocks of the same rows.")
+    return own.rechunk((X.chunks[0],))
+
+
+def _part_of_blocks(blocks: dict[str, Any]) -> Part:
+    extras = {name: own for name, own in blocks.items() if name not in ("X", "target", "weight")}
+    return Part(np.asarray(blocks["X"]), np.asarray(blocks["target"]), blocks.get("weight"), extras)
 
 
 @dataclass
@@ -66,12 +110,13 @@ class DaskEncoded:
         self.parts = []
 
 
-def _on_part(frame: Any, names: Names, work: Callable[[Part], T]) -> T:
-    return work(split_frame(frame, names))
+def _on_part(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T:
+    return work(make(piece))
 
 
-def _on_rows(frame: Any, names: Names, work: Callable[[Part], T]) -> T | None:
-    return work(split_frame(frame, names)) if len(frame) else None
+def _on_rows(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T | None:
+    part = make(piece)
+    return work(part) if len(part) else None
 
 
 def _merged(tasks: list[Any], merge: Callable[[T, T], T]) -> T | None:

@@ -17,10 +17,10 @@ Model = TypeVar("Model")
 def fit(
     model: Model,
     source: Any,
-    target: str = "y",
-    weight: str | None = None,
-    exposure: str | None = None,
-    event: str | None = None,
+    target: Any = "y",
+    weight: Any = None,
+    exposure: Any = None,
+    event: Any = None,
     *,
     cache: bool = True,
     verbose: int = 0,
@@ -34,14 +34,15 @@ def fit(
         bins, 255 where it is None.
     source
         A data frame; the path of a Parquet file or folder; a pyarrow data set; a function that returns an iterator of
-        frames, the same ones whenever it is called; a Dask data frame; an Ibis table.
+        frames, the same ones whenever it is called; a Dask data frame or array; an Ibis table.
     target, weight, exposure, event
         Names of columns: y, weights, and what `fit` of a regressor takes under these names. All other columns are
-        features.
+        features. Beside a Dask array they are Dask arrays, too.
     cache
         Batches only: keep the codes of the rows in a temporary folder instead of reading the table for every level.
     verbose
-        1 tells on standard error how far the fit is, once it takes more than two seconds.
+        1 tells on standard error how far the fit is and about how long it will take, once it takes more than two
+        seconds; with rich where it is installed.
 
     Returns
     -------
@@ -59,9 +60,9 @@ def fit(
     >>> model.get_n_leaves()
     5
     """
-    names = Names(target, weight, exposure, event)
+    beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     tell = Progress() if verbose else None
-    asked = as_source(source, names, cache=cache)
+    asked = as_source(source, beside, cache=cache)
     try:
         return fit_elsewhere(model, asked, tell)  # type: ignore[type-var]
     finally:
@@ -70,17 +71,25 @@ def fit(
             tell.close()
 
 
-def as_source(source: Any, names: Names, *, cache: bool) -> Source:
+def as_source(source: Any, beside: dict[str, Any], *, cache: bool) -> Source:
     """What a fit can ask, for whatever was given."""
     kind = kind_of(source)
+    if kind is SourceKind.DASK_ARRAY:
+        from ._dask import parts_of_array  # noqa: PLC0415
+
+        return PartSource(parts_of_array(source, **beside))
+    for name, own in beside.items():
+        if not isinstance(own, str) and (own is not None or name == "target"):
+            raise TypeError(f"{name} must be the name of a column; got {type(own).__name__}.")
+    names = Names(**beside)
     if kind is SourceKind.IBIS:
         from ._sql import SqlSource  # noqa: PLC0415
 
         return SqlSource(source, names)
     if kind is SourceKind.DASK:
-        from ._dask import DaskParts  # noqa: PLC0415
+        from ._dask import parts_of_frame  # noqa: PLC0415
 
-        return PartSource(DaskParts(source, names))
+        return PartSource(parts_of_frame(source, names))
     if kind is SourceKind.FRAME:
         return PartSource(Batches(lambda: [source], names, cache=False))
     read = source if kind is SourceKind.FUNCTION else read_dataset(source)

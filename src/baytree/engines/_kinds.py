@@ -16,6 +16,7 @@ class SourceKind(Enum):
     FUNCTION = auto()
     DATASET = auto()
     DASK = auto()
+    DASK_ARRAY = auto()
     IBIS = auto()
 
 
@@ -23,7 +24,7 @@ def kind_of(source: Any) -> SourceKind:
     """Tell what was given."""
     package = type(source).__module__.partition(".")[0]
     if package in ("dask", "dask_expr"):
-        return SourceKind.DASK
+        return SourceKind.DASK if is_frame(source) else SourceKind.DASK_ARRAY
     if package == "ibis":
         return SourceKind.IBIS
     if isinstance(source, (str, os.PathLike)) or type(source).__module__.startswith("pyarrow._dataset"):
@@ -34,5 +35,5 @@ def kind_of(source: Any) -> SourceKind:
         return SourceKind.FUNCTION
     raise TypeError(
         "source must be a data frame, a Parquet path, a pyarrow data set, a function that returns an iterator of "
-        f"frames, a Dask data frame or an Ibis table; got {type(source).__name__}."
+        f"frames, a Dask data frame or array, or an Ibis table; got {type(source).__name__}."
     )

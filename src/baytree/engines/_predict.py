@@ -30,7 +30,8 @@ def predict(model: Model, source: Any) -> Any:
     Any
         The same rows with new columns: ``prediction``, and of a classifier the probability of each class as
         ``probability_0`` and so on, in the order of ``classes_``. A frame for a frame, an iterator of frames for
-        batches, a Dask data frame for one, an Ibis expression for an Ibis table.
+        batches, a Dask data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame
+        of the new columns alone.
 
     Examples
     --------
@@ -50,6 +51,10 @@ def predict(model: Model, source: Any) -> Any:
     work = partial(_predict_frame, fitted_tree_of(model))
     if kind is SourceKind.FRAME:
         return work(source)
+    if kind is SourceKind.DASK_ARRAY:
+        from ._dask import predict_array  # noqa: PLC0415
+
+        return predict_array(partial(_predict_array, fitted_tree_of(model)), source)
     if kind is SourceKind.DASK:
         return source.map_partitions(work, meta=work_meta(fitted_tree_of(model), source))
     read = source if kind is SourceKind.FUNCTION else read_dataset(source)
@@ -87,6 +92,14 @@ def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
     if table.implementation.is_pandas_like():
         return frame.assign(**found)
     return table.with_columns(*series).to_native()
+
+
+def _predict_array(fitted: FittedTree, X: Any) -> Any:
+    import pandas as pd  # noqa: PLC0415
+
+    if len(X):
+        return pd.DataFrame(_predictions(fitted, X))
+    return pd.DataFrame({name: np.zeros(0) for name in column_names(fitted)})
 
 
 def _predictions(fitted: FittedTree, features: Any) -> dict[str, Any]:

@@ -174,6 +174,9 @@ def whole_weight(target: Target) -> IntArray:
 
 def sum_of_products(*factors: IntArray) -> int:
     """The sum over rows of the product of up to three whole numbers of 31 bits each, exactly."""
+    bound = math.prod(max(abs(int(own.max(initial=0))), abs(int(own.min(initial=0)))) for own in factors)
+    if bound * len(factors[0]) < 2**62:
+        return int(math.prod(factors[1:], start=factors[0]).sum())
     mask = 2**_DIGIT - 1
     first = factors[0] if len(factors) == 1 else factors[0] * factors[1]
     parts = [(first >> _DIGIT, _DIGIT), (first & mask, 0)]

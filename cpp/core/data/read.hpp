@@ -1,0 +1,69 @@
+// Reading the columns of a table as ordered bits (rank.hpp).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "data/rank.hpp"
+#include "data/table.hpp"
+#include "parallel.hpp"
+
+namespace baytree {
+
+// Columns that are read in one go: in a row-major table they share cache lines.
+inline constexpr std::size_t kMostColumnsAtOnce = 6;
+
+namespace detail {
+
+using ColumnBits = std::array<std::vector<std::uint64_t>, kMostColumnsAtOnce>;  // ordered_bits by row
+
+inline void read_rows(const Table& table, std::size_t first_row, std::size_t last_row, std::size_t first_column,
+                      std::size_t n_columns, ColumnBits& bits) {
+  // Tiles of rows: a line of the table is still in the nearest cache when its next column is read.
+  constexpr std::size_t tile = 64;
+  for (std::size_t begin = first_row; begin < last_row; begin += tile)
+    for (std::size_t k = 0; k < n_columns; ++k)
+      for (std::size_t row = begin; row < std::min(begin + tile, last_row); ++row)
+        bits[k][row] = ordered_bits(table.at(row, first_column + k));
+}
+
+}  // namespace detail
+
+// Reads the columns of a table, some at once, as ordered bits; each(column, bits, worker) is called for every column.
+template <class Each>
+void each_column(const Table& table, std::size_t group, std::size_t n_threads, Interrupt& interrupt, Each&& each) {
+  detail::ColumnBits bits;
+  constexpr std::size_t rows_a_task = 16384;
+  for (std::size_t first = 0; first < table.n_columns; first += group) {
+    const std::size_t n_columns = std::min(group, table.n_columns - first);
+    for (std::size_t k = 0; k < group; ++k)
+      if (k < n_columns) bits[k].resize(table.n_rows);
+      else bits[k] = {};  // the last columns may be few
+    parallel_for((table.n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
+                 [&](std::size_t task, std::size_t) {
+                   detail::read_rows(table, task * rows_a_task, std::min((task + 1) * rows_a_task, table.n_rows), first,
+                                     n_columns, bits);
+                 });
+    parallel_for(n_columns, n_threads, interrupt,
+                 [&](std::size_t k, std::size_t worker) { each(first + k, bits[k], worker); });
+  }
+}
+
+// The same of a sparse table; one column at a time is spread out.
+template <class Each>
+void each_column(const SparseTable& table, std::size_t, std::size_t n_threads, Interrupt& interrupt, Each&& each) {
+  std::vector<std::vector<std::uint64_t>> scratch(std::max<std::size_t>(n_threads, 1));
+  parallel_for(table.n_columns, n_threads, interrupt, [&](std::size_t column, std::size_t worker) {
+    auto& bits = scratch[worker];
+    bits.assign(table.n_rows, ordered_bits(0.0));
+    for (auto i = static_cast<std::size_t>(table.start[column]); i < static_cast<std::size_t>(table.start[column + 1]);
+         ++i)
+      bits[static_cast<std::size_t>(table.row[i])] = ordered_bits(table.value[i]);
+    each(column, bits, worker);
+  });
+}
+
+}  // namespace baytree

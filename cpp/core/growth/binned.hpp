@@ -1,0 +1,297 @@
+// Grows the greedy-modal tree of a table of quantile bins. A node is what its rows add up to by code (by_code.hpp); of
+// two children the smaller is counted and the other is what is left. Nodes of very few rows are grown on sorted lists:
+// then it takes less to look at their rows than at all codes.
+//
+// Large nodes are grown level by level, their rows shared out in blocks; smaller ones are handed over as whole
+// subtrees. Sums are exact, so the tree is the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "growth/by_code.hpp"
+#include "growth/count_rows.hpp"
+#include "growth/nodes.hpp"
+#include "growth/subtree.hpp"
+#include "outcomes/outcome.hpp"
+#include "parallel.hpp"
+#include "partitions/node.hpp"
+#include "partitions/prior.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+inline constexpr std::size_t kBlockRows = 16384;  // what one task counts or divides
+inline constexpr std::size_t kMostRowsAtOnce = std::size_t{1}
+                                               << 20;  // the same on one thread: Ctrl-C is seen in between
+inline constexpr std::size_t kBytesARow = 64;  // of sums, beyond which lists are quicker: for each row and feature
+
+// The same columns as their bins tell them.
+inline Columns without_rows(const Columns& columns) {
+  Columns result{0, false, {}};
+  for (const Column& column : columns.columns) {
+    const auto n_bins = static_cast<std::ptrdiff_t>(column.n_codes - column.has_missing);
+    result.columns.push_back(column_without_rows({column.lows.begin(), column.lows.begin() + n_bins},
+                                                 {column.highs.begin(), column.highs.begin() + n_bins},
+                                                 column.has_missing, column.is_categorical, !column.values.empty()));
+  }
+  return result;
+}
+
+template <Outcome T, class Int>
+class BinnedGrower {
+ public:
+  using Number = typename T::Number;
+
+  // The columns are packed. The outcome gets its tables.
+  BinnedGrower(const Columns& columns, T& outcome, const Settings& settings, std::size_t subtree_rows,
+               std::size_t n_threads, Interrupt& interrupt)
+      : columns_(columns), outcome_(outcome), by_code_(without_rows(columns), outcome.narrowed_to({}), settings),
+        table_{std::get<PackedCodes<Int>>(columns.columns.front().codes).first, columns.columns.size(), {}},
+        count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.weight.empty()),
+        subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
+        interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns)) {
+    for (std::size_t f = 0; f < columns.columns.size(); ++f) table_.first.push_back(by_code_.first_code(f));
+    const std::size_t bytes = by_code_.n_codes() * by_code_.width() * sizeof(Number);
+    list_rows_ = std::min(bytes / (kBytesARow * table_.n_columns), subtree_rows_);
+  }
+
+  // The nodes in depth-first order, the lower child right behind its parent.
+  std::vector<Node<Number>> grow(const std::vector<double>& root_prior) {
+    nodes_.assign(1, Node<Number>{});
+    Open root{0, 0, rows_.size(), {}};
+    count({&root, 1});
+    complete_root(root, root_prior);
+    std::vector<Open> level;
+    if (by_code_.may_be_split(nodes_[0])) level.push_back(std::move(root));
+    if (n_threads_ > 1)
+      while (!level.empty()) level = grow_level(std::move(level));
+    for (Open& open : level) subtrees_.push_back(std::move(open));
+    grow_subtrees();
+    return depth_first(std::move(nodes_));
+  }
+
+ private:
+  using Sums = RowSums<Number>;
+
+  // A node that is still to be split; rows_[begin .. end) are its own.
+  struct Open {
+    std::size_t node, begin, end;
+    Sums sums;  // empty: it is grown on lists
+    std::size_t size() const { return end - begin; }
+  };
+
+  struct Scratch {
+    ByCodeScratch<T> by_code;
+    SubtreeScratch<Number> subtree;
+    std::vector<Row> rows;
+    std::vector<Sums> spare;
+
+    Sums take() {
+      if (spare.empty()) return {};
+      Sums result = std::move(spare.back());
+      spare.pop_back();
+      return result;
+    }
+  };
+
+  static CodeSums<Number> view(const Sums& sums) {
+    return {sums.statistics.data(), sums.n_rows.empty() ? nullptr : sums.n_rows.data()};
+  }
+  std::span<const Row> rows_of(std::size_t begin, std::size_t end) const { return {rows_.data() + begin, end - begin}; }
+  void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
+
+  // Counts the rows of nodes, in blocks.
+  void count(std::span<Open> open) {
+    struct Block {
+      Open* of;
+      std::size_t begin, end;
+      Sums sums;
+    };
+    std::vector<Block> blocks;
+    for (Open& of : open) {
+      const std::size_t step = n_threads_ > 1 ? kBlockRows : kMostRowsAtOnce;
+      for (std::size_t begin = of.begin; begin < of.end; begin += step)
+        blocks.push_back({&of, begin, std::min(begin + step, of.end), {}});
+    }
+    parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      clear(blocks[i].sums);
+      count_rows(outcome_, table_, rows_of(blocks[i].begin, blocks[i].end), blocks[i].sums);
+    });
+    for (Block& block : blocks)
+      if (block.begin == block.of->begin) block.of->sums = std::move(block.sums);
+      else block.of->sums.add(block.sums);
+  }
+
+  void complete_root(const Open& root, const std::vector<double>& prior) {
+    Node<Number>& node = nodes_[0];
+    node.statistics = by_code_.sum_up(view(root.sums), 0, [](Code) { return true; });
+    node.n_rows = rows_.size();
+    node.one_outcome = has_one_outcome(outcome_, std::span<const Row>(rows_));
+    outcome_.prepare(prior, node.statistics.data());
+    by_code_.set_outcome(outcome_.narrowed_to({}));
+    by_code_.complete_root(prior, view(root.sums), node, interrupt_);
+  }
+
+  // The children of a node that is divided at `middle`.
+  Children<Number> make_children_of(const Node<Number>& node, const Open& open, std::size_t middle,
+                                    const std::vector<std::uint8_t>& lower) const {
+    const auto feature = static_cast<std::size_t>(node.partition.feature());
+    auto child = [&](std::size_t begin, std::size_t end, bool is_lower) {
+      Node<Number> result;
+      result.statistics = by_code_.sum_up(view(open.sums), feature,
+                                          [&](Code code) { return (lower[code] != 0) == is_lower; });
+      result.n_rows = end - begin;
+      result.one_outcome = has_one_outcome(outcome_, rows_of(begin, end));
+      return result;
+    };
+    Children<Number> children{child(open.begin, middle, true), child(middle, open.end, false)};
+    by_code_.complete_children(node, children);
+    return children;
+  }
+
+  // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
+  std::size_t divide(const Open& open, std::size_t feature, const std::vector<std::uint8_t>& lower,
+                     std::vector<Row>& upper) {
+    upper.resize(std::max(upper.size(), open.size()));
+    const Int* codes = table_.codes + feature;
+    const std::size_t d = table_.n_columns;
+    std::size_t middle = open.begin, n_upper = 0;
+    for (std::size_t i = open.begin; i < open.end; ++i) {
+      if (i + detail::kAhead < open.end) detail::fetch(codes + std::size_t{rows_[i + detail::kAhead]} * d);
+      // Both writes always happen and one counts: no branch that could be mispredicted.
+      const Row row = rows_[i];
+      const std::uint8_t is_lower = lower[codes[std::size_t{row} * d]];
+      rows_[middle] = row;
+      upper[n_upper] = row;
+      middle += is_lower;
+      n_upper += 1 - is_lower;
+    }
+    std::copy_n(upper.begin(), n_upper, rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    return middle;
+  }
+
+  // Large nodes, one level: all are split, then the smaller children of all are counted.
+  std::vector<Open> grow_level(std::vector<Open> level) {
+    std::vector<std::vector<Open>> children(level.size());
+    std::vector<Children<Number>> made(level.size());
+    parallel_for(level.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      Node<Number>& node = nodes_[level[i].node];
+      by_code_.choose_partition(node, view(level[i].sums), scratch_[worker].by_code);
+      if (!node.partition.is_split()) return;
+      const std::vector<std::uint8_t> lower = by_code_.codes_that_go_lower(node.partition.split);
+      const std::size_t middle = divide(level[i], static_cast<std::size_t>(node.partition.feature()), lower,
+                                        scratch_[worker].rows);
+      made[i] = make_children_of(node, level[i], middle, lower);
+      children[i] = {{0, level[i].begin, middle, {}}, {0, middle, level[i].end, {}}};
+    });
+    std::vector<Open> smaller;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      if (children[i].empty()) continue;
+      add_children(nodes_, level[i].node, std::move(made[i]));
+      children[i][0].node = nodes_.size() - 2, children[i][1].node = nodes_.size() - 1;
+      if (children[i][1].size() < children[i][0].size()) std::swap(children[i][0], children[i][1]);
+      smaller.push_back(std::move(children[i][0]));
+    }
+    count(smaller);
+    std::vector<Open> next;
+    for (std::size_t i = 0, k = 0; i < level.size(); ++i) {
+      if (children[i].empty()) continue;
+      Open& larger = children[i][1];
+      level[i].sums.subtract(smaller[k].sums);
+      larger.sums = std::move(level[i].sums);
+      for (Open* child : {&smaller[k], &larger}) {
+        if (!by_code_.may_be_split(nodes_[child->node])) continue;
+        (child->size() <= subtree_rows_ ? subtrees_ : next).push_back(std::move(*child));
+      }
+      ++k;
+    }
+    return next;
+  }
+
+  void grow_subtrees() {
+    // The longest first: what is left at the end is short, and no thread waits long.
+    std::stable_sort(subtrees_.begin(), subtrees_.end(),
+                     [](const Open& a, const Open& b) { return a.size() > b.size(); });
+    std::vector<std::size_t> tops;
+    std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
+    for (const Open& top : subtrees_) tops.push_back(top.node);
+    parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      grown[i].push_back(nodes_[tops[i]]);
+      subtrees_[i].node = 0;
+      grow_below(std::move(subtrees_[i]), grown[i], scratch_[worker]);
+    });
+    for (std::size_t i = 0; i < grown.size(); ++i) graft(nodes_, tops[i], std::move(grown[i]));
+  }
+
+  // Depth first, the smaller child before the larger: then few sums wait at a time.
+  void grow_below(Open top, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+    std::vector<Open> waiting;
+    waiting.push_back(std::move(top));
+    while (!waiting.empty()) {
+      Open open = std::move(waiting.back());
+      waiting.pop_back();
+      if (open.sums.statistics.empty()) {
+        grow_on_lists(open, nodes, scratch);
+        continue;
+      }
+      by_code_.choose_partition(nodes[open.node], view(open.sums), scratch.by_code);
+      if (nodes[open.node].partition.is_split()) split(open, nodes, waiting, scratch);
+      if (!open.sums.statistics.empty()) scratch.spare.push_back(std::move(open.sums));
+    }
+  }
+
+  void split(Open& open, std::vector<Node<Number>>& nodes, std::vector<Open>& waiting, Scratch& scratch) {
+    const Split& by = nodes[open.node].partition.split;
+    const std::vector<std::uint8_t> lower = by_code_.codes_that_go_lower(by);
+    const std::size_t middle = divide(open, static_cast<std::size_t>(feature_of(by)), lower, scratch.rows);
+    add_children(nodes, open.node, make_children_of(nodes[open.node], open, middle, lower));
+    Open smaller{nodes.size() - 2, open.begin, middle, {}}, larger{nodes.size() - 1, middle, open.end, {}};
+    if (larger.size() < smaller.size()) std::swap(smaller, larger);
+    auto wants_sums = [&](const Open& of) { return by_code_.may_be_split(nodes[of.node]) && of.size() > list_rows_; };
+    if (wants_sums(smaller) || wants_sums(larger)) {
+      smaller.sums = scratch.take();
+      clear(smaller.sums);
+      count_rows(outcome_, table_, rows_of(smaller.begin, smaller.end), smaller.sums);
+    }
+    if (wants_sums(larger)) {
+      open.sums.subtract(smaller.sums);
+      std::swap(larger.sums, open.sums);
+    }
+    for (Open* child : {&larger, &smaller}) {
+      if (!wants_sums(*child) && !child->sums.statistics.empty())
+        scratch.spare.push_back(std::exchange(child->sums, Sums{}));
+      if (by_code_.may_be_split(nodes[child->node])) waiting.push_back(std::move(*child));
+    }
+  }
+
+  void grow_on_lists(const Open& open, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+    std::vector<Node<Number>> grown{nodes[open.node]};
+    Subtree<T>(columns_, outcome_, by_code_.settings(), rows_of(open.begin, open.end), grown, scratch.subtree)
+        .grow(interrupt_);
+    graft(nodes, open.node, std::move(grown));
+  }
+
+  const Columns& columns_;
+  T& outcome_;
+  ByCode<T> by_code_;
+  RowCodes<Int> table_;
+  bool count_rows_;  // how many rows there are is something else than what they weigh
+  std::size_t subtree_rows_, list_rows_ = 0;
+  std::size_t n_threads_;
+  Interrupt& interrupt_;
+  std::vector<Scratch> scratch_;
+  std::vector<Row> rows_;
+  std::vector<Node<Number>> nodes_;
+  std::vector<Open> subtrees_;
+};
+
+}  // namespace baytree

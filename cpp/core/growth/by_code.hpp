@@ -1,0 +1,274 @@
+// Expands nodes of which nothing is known but, for every feature and code, what its rows add up to. The lists of
+// partitions, their scores and the choice among them are those of single rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "data/sort.hpp"
+#include "growth/expand.hpp"
+#include "growth/nodes.hpp"
+#include "growth/root.hpp"
+#include "outcomes/outcome.hpp"
+#include "outcomes/tallied.hpp"
+#include "parallel.hpp"
+#include "partitions/divide.hpp"
+#include "partitions/monotonic.hpp"
+#include "partitions/node.hpp"
+#include "partitions/partition_list.hpp"
+#include "partitions/prior.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// The columns of a table whose rows are elsewhere: row c has code c, so that a code can be asked what a row is.
+inline Column column_without_rows(std::vector<double> lows, std::vector<double> highs, bool has_missing,
+                                  bool is_categorical, bool keep_values) {
+  Column column;
+  column.n_codes = static_cast<Code>(lows.size()) + has_missing;
+  column.has_missing = has_missing;
+  column.is_categorical = is_categorical;
+  std::vector<std::uint32_t> codes(column.n_codes);
+  std::iota(codes.begin(), codes.end(), 0u);
+  column.codes = std::move(codes);
+  column.set_bins(std::move(lows), std::move(highs), keep_values);
+  return column;
+}
+
+// What the rows of a node add up to: by code, the codes of a column behind those of the one before.
+template <class Number>
+struct CodeSums {
+  const Number* statistics;                  // width numbers a code, all zero where there are no rows
+  const std::int64_t* n_rows = nullptr;  // by code; none: as many as they weigh, or nobody asks
+};
+
+template <Outcome T>
+struct ByCodeScratch {
+  using Number = typename T::Number;
+  Tallied<T> outcome;  // of a feature's codes that have rows, as entries
+  std::vector<Keyed> order;
+  std::size_t n_present = 0;
+  std::vector<Number> sets;
+  std::vector<FeatureScore> scores;
+  PartitionList<Number> list;
+
+  SortedFeature<Keyed> sorted() const { return {order, n_present, false}; }
+};
+
+template <Outcome T>
+class ByCode {
+ public:
+  using Number = typename T::Number;
+  using Sums = CodeSums<Number>;
+  using Scratch = ByCodeScratch<T>;
+
+  // The columns are without rows.
+  ByCode(Columns columns, T outcome, Settings settings)
+      : columns_(std::move(columns)), outcome_(std::move(outcome)), settings_(std::move(settings)) {
+    for (const Column& column : columns_.columns) {
+      first_.push_back(n_codes_);
+      n_codes_ += column.n_codes;
+    }
+  }
+
+  std::size_t n_features() const { return columns_.columns.size(); }
+  std::size_t n_codes() const { return n_codes_; }
+  std::size_t n_codes_of(std::size_t feature) const { return columns_.columns[feature].n_codes; }
+  std::size_t first_code(std::size_t feature) const { return first_[feature]; }
+  std::size_t width() const { return outcome_.width(); }
+  const T& outcome() const { return outcome_; }
+  void set_outcome(T outcome) { outcome_ = std::move(outcome); }
+  const Settings& settings() const { return settings_; }
+  bool may_be_split(const Node<Number>& node) const { return may_split(node, settings_.limits); }
+
+  // Whether each code of the split's feature goes to the lower side; empty where there is no split.
+  std::vector<std::uint8_t> codes_that_go_lower(const Split& split) const {
+    if (kind_of(split) == SplitKind::none) return {};
+    std::vector<Row> codes(columns_.columns[static_cast<std::size_t>(feature_of(split))].n_codes);
+    std::iota(codes.begin(), codes.end(), Row{0});
+    return go_lower(columns_, split, codes);
+  }
+
+  // Adds up the statistics of the codes of a feature that are chosen.
+  template <class Chosen>
+  std::vector<Number> sum_up(const Sums& sums, std::size_t feature, Chosen&& chosen) const {
+    std::vector<Number> result(width());
+    for (Code code = 0; code < columns_.columns[feature].n_codes; ++code)
+      if (chosen(code))
+        for (std::size_t k = 0; k < width(); ++k) result[k] += sums.statistics[(first_[feature] + code) * width() + k];
+    return result;
+  }
+
+  // Completes a root that knows its statistics, rows and whether they have one outcome; and the settings.
+  void complete_root(const std::vector<double>& prior, const Sums& sums, Node<Number>& root, Interrupt& interrupt) {
+    complete_node(outcome_, settings_, prior, root);
+    outcome_.prepare(prior, root.statistics.data());
+    settings_.limits.total_weight = outcome_.weight_in(root.statistics.data());
+    const TalliedNode<T> scorer(outcome_.node(root.prior, root.statistics.data()));
+    std::vector<std::uint8_t> counts(n_features(), 1);
+    Scratch scratch;
+    parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
+      if (settings_.prior.proper) counts[f] = can_be_split(f, root, scorer, sums, scratch);
+    });
+    settings_.prior.set_feature_weight(divided_by_sum(settings_, columns_, counts));
+  }
+
+  // Gives a node its modal partition; none: it stays a leaf.
+  void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch) const {
+    const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
+    const NodePrior log_prior(settings_.prior, node.depth);
+    double best = node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0);
+    scratch.scores.resize(n_features());
+    stop_if_asked();
+    score_features(
+        scratch.scores,
+        [&](std::size_t f) -> SplitList* {
+          return list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
+        },
+        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
+    const auto search = [](double) { return BestHyperplane{}; };
+    node.partition = modal_partition(node, settings_, scratch.scores, search, [&](const Mode& mode) {
+      const auto f = static_cast<std::size_t>(mode.feature);
+      list(node, scorer, f, sums, scratch);
+      collect(f, sums, scratch);
+      return partition_at(scratch.list, first_split(scratch.list.splits, mode.lowest_score), f, columns_,
+                          scratch.sorted(), log_prior.of_feature(f), [](Keyed entry) { return Row{key_of(entry)}; });
+    });
+  }
+
+  // Completes the children of a node, whose statistics are known.
+  void complete_children(const Node<Number>& node, Children<Number>& children) const {
+    for (Node<Number>* child : {&children.lower, &children.upper}) {
+      child->depth = node.depth + 1;
+      complete_node(outcome_, settings_, node.prior, *child);
+    }
+    if (settings_.constrained())
+      bound_children(outcome_, settings_, node, node.partition.split, children.lower, children.upper);
+  }
+
+ private:
+  const Number* statistics_at(const Sums& sums, std::size_t f, Code code) const {
+    return sums.statistics + (first_[f] + code) * width();
+  }
+  bool has_rows(const Number* statistics) const {
+    for (std::size_t k = 0; k < width(); ++k)
+      if (statistics[k] != Number{0}) return true;
+    return false;
+  }
+
+  // The codes of a feature that have rows, in ascending order, as entries of a tallied outcome.
+  void collect(std::size_t f, const Sums& sums, Scratch& scratch) const {
+    const Column& column = columns_.columns[f];
+    scratch.outcome.of = &outcome_;
+    scratch.outcome.statistics.clear();
+    scratch.outcome.counts.clear();
+    scratch.order.clear();
+    scratch.n_present = 0;
+    for (Code code = 0; code < column.n_codes; ++code) {
+      const Number* own = statistics_at(sums, f, code);
+      if (!has_rows(own)) continue;
+      scratch.order.push_back(keyed(code, static_cast<std::uint32_t>(scratch.order.size())));
+      const double n = sums.n_rows ? static_cast<double>(sums.n_rows[first_[f] + code]) : outcome_.weight_in(own);
+      scratch.outcome.counts.push_back(std::max<std::size_t>(static_cast<std::size_t>(n), 1));
+      scratch.outcome.statistics.insert(scratch.outcome.statistics.end(), own, own + width());
+      scratch.n_present += code != column.missing_code();
+    }
+  }
+
+  // Lists the partitions of a feature; false where there are none.
+  bool list(const Node<Number>& node, const TalliedNode<T>& scorer, std::size_t f, const Sums& sums,
+            Scratch& scratch) const {
+    const Column& column = columns_.columns[f];
+    const bool plain = !column.is_categorical && !settings_.limits.limit_splits() && !settings_.constrained() &&
+                       !settings_.prior.by_distance;
+    if (plain) return list_plain(scorer, f, sums, scratch);
+    collect(f, sums, scratch);
+    if (scratch.order.size() < 2) return false;
+    list_partitions(ScoredNode<Tallied<T>>{scratch.outcome, scorer, node}, f, column, scratch.sorted(), settings_,
+                    scratch.list, [&](Keyed entry) { return column.values[key_of(entry)]; });
+    return true;
+  }
+
+  // The same for all thresholds, which nothing limits: running sums are all it takes.
+  bool list_plain(const TalliedNode<T>& scorer, std::size_t f, const Sums& sums, Scratch& scratch) const {
+    const Column& column = columns_.columns[f];
+    const std::size_t w = width(), n_bins = column.n_codes - column.has_missing;
+    const Number* missing = column.has_missing ? statistics_at(sums, f, column.missing_code()) : nullptr;
+    const bool any_missing = missing && has_rows(missing);
+    std::vector<Number>& sets = scratch.sets;
+    if (sets.size() < 2 * w * (n_bins + 1)) sets.resize(2 * w * (n_bins + 1));
+    const std::size_t n = running_sums(statistics_at(sums, f, 0), n_bins, sets.data());
+    if (n + any_missing < 2) return false;
+    SplitList& splits = scratch.list.splits;
+    // All values on the lower side is a split only where the missing ones are on the other.
+    const std::size_t n_upper = n - !any_missing, n_lower = any_missing ? n - 1 : 0;
+    for (std::size_t i = 0; i < n_lower; ++i)
+      for (std::size_t k = 0; k < w; ++k) sets[(n_upper + i) * w + k] = sets[i * w + k] + missing[k];
+    splits.found.resize(n_upper + n_lower);
+    std::iota(splits.found.begin(), splits.found.begin() + static_cast<std::ptrdiff_t>(n_upper), 0u);
+    std::iota(splits.found.begin() + static_cast<std::ptrdiff_t>(n_upper), splits.found.end(), 0u);
+    splits.positions = splits.found;
+    splits.n_missing_upper = n_upper;
+    splits.n_splits = static_cast<std::uint32_t>(n_upper + n_lower);
+    splits.mass = 1.0;
+    splits.log_location.clear();
+    splits.log_likelihood.resize(n_upper + n_lower);
+    scratch.list.is_categorical = false;
+    scorer.of().set_scores(outcome_, {sets.data(), (n_upper + n_lower) * w}, splits.log_likelihood.data());
+    return true;
+  }
+
+  // The sums up to each code that has rows; returns how many they are. Written for every code: what has no rows is
+  // written over by the next.
+  std::size_t running_sums(const Number* own, std::size_t n_bins, Number* sets) const {
+    const std::size_t w = width();
+    std::size_t n = 0;
+    if (w == 2) {
+      Number first{0}, second{0};
+      for (std::size_t bin = 0; bin < n_bins; ++bin) {
+        first += own[2 * bin], second += own[2 * bin + 1];
+        sets[2 * n] = first, sets[2 * n + 1] = second;
+        n += static_cast<std::size_t>((own[2 * bin] != Number{0}) | (own[2 * bin + 1] != Number{0}));
+      }
+      return n;
+    }
+    std::vector<Number> lower(w);
+    for (std::size_t bin = 0; bin < n_bins; ++bin, own += w) {
+      bool any = false;
+      for (std::size_t k = 0; k < w; ++k) {
+        lower[k] += own[k];
+        sets[n * w + k] = lower[k];
+        any |= own[k] != Number{0};
+      }
+      n += any;
+    }
+    return n;
+  }
+
+  bool can_be_split(std::size_t f, const Node<Number>& root, const TalliedNode<T>& scorer, const Sums& sums,
+                    Scratch& scratch) const {
+    collect(f, sums, scratch);
+    if (!settings_.limits.limit_splits()) return scratch.order.size() > 1;
+    const Column& column = columns_.columns[f];
+    if (column.is_categorical)
+      list_category_sets(scratch.outcome, scorer, root.statistics.data(), std::span<const Keyed>(scratch.order),
+                         column.n_codes, settings_, scratch.list.categories, scratch.list.splits);
+    else find_allowed_thresholds(scratch.outcome, scratch.sorted(), settings_.limits, scratch.list.splits);
+    return scratch.list.splits.n_splits > 0;
+  }
+
+  Columns columns_;
+  T outcome_;
+  Settings settings_;
+  std::vector<std::size_t> first_;  // by column: where its codes begin among those of all columns
+  std::size_t n_codes_ = 0;
+};
+
+}  // namespace baytree

@@ -1,0 +1,121 @@
+// Counts the rows of a node by code: what the rows of every feature and code add up to. Where sums are exact, those of
+// a node less those of one child are those of the other, so that only the smaller child is counted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "outcomes/categorical.hpp"
+#include "outcomes/outcome.hpp"
+#include "outcomes/whole.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+// Outcomes whose sums do not depend on the order of additions: counts, whole numbers, and weights on a grid that leaves
+// float64 room for all of them.
+template <class T>
+inline constexpr bool kExactSums = false;
+template <class Count>
+inline constexpr bool kExactSums<Categorical<Count>> = true;
+template <class T>
+inline constexpr bool kExactSums<Whole<T>> = true;
+
+template <class Number>
+struct RowSums {
+  std::vector<Number> statistics;  // width numbers a code, the codes of a column behind those of the one before
+  std::vector<std::int64_t> n_rows;  // by code; empty: as many as they weigh, or nobody asks
+
+  void clear(std::size_t n_codes, std::size_t width, bool count_rows) {
+    statistics.assign(n_codes * width, Number{0});
+    n_rows.assign(count_rows ? n_codes : 0, 0);
+  }
+  void add(const RowSums& other) {
+    for (std::size_t i = 0; i < statistics.size(); ++i) statistics[i] += other.statistics[i];
+    for (std::size_t i = 0; i < n_rows.size(); ++i) n_rows[i] += other.n_rows[i];
+  }
+  void subtract(const RowSums& other) {
+    for (std::size_t i = 0; i < statistics.size(); ++i) statistics[i] -= other.statistics[i];
+    for (std::size_t i = 0; i < n_rows.size(); ++i) n_rows[i] -= other.n_rows[i];
+  }
+};
+
+// The codes of a table, row by row.
+template <class Int>
+struct RowCodes {
+  const Int* codes;
+  std::size_t n_columns;
+  std::vector<std::size_t> first;  // by column: where its codes begin among those of all columns
+
+  const Int* of(Row row) const { return codes + std::size_t{row} * n_columns; }
+};
+
+namespace detail {
+
+inline constexpr std::size_t kAhead = 12;  // rows whose codes are fetched before they are read
+
+inline void fetch(const void* at) {
+#if defined(__GNUC__)
+  __builtin_prefetch(at);
+#else
+  static_cast<void>(at);
+#endif
+}
+
+template <std::size_t known, class Count, class Int>
+void count_classes(const Categorical<Count>& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
+                   Count* statistics) {
+  const std::size_t width = known > 0 ? known : outcome.n_classes, d = table.n_columns, n = rows.size();
+  const std::size_t* first = table.first.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) fetch(table.of(rows[i + kAhead]));
+    const Row row = rows[i];
+    const Int* own = table.of(row);
+    Count* of_class = statistics + outcome.y[row];
+    const Count weight = outcome.weight_of(row);
+    for (std::size_t f = 0; f < d; ++f) of_class[(first[f] + own[f]) * width] += weight;
+  }
+}
+
+template <class Count, class Int>
+void count_statistics(const Categorical<Count>& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
+                      Count* statistics) {
+  if (outcome.n_classes == 2) count_classes<2>(outcome, table, rows, statistics);
+  else count_classes<0>(outcome, table, rows, statistics);
+}
+
+template <class T, class Int>
+void count_statistics(const Whole<T>& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
+                      Whole128* statistics) {
+  constexpr std::size_t width = Whole<T>::kWidth;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + kAhead < rows.size()) fetch(table.of(rows[i + kAhead]));
+    std::array<Whole128, width> of_row{};
+    outcome.add(of_row.data(), rows[i]);
+    const Int* own = table.of(rows[i]);
+    for (std::size_t f = 0; f < table.n_columns; ++f) {
+      Whole128* at = statistics + (table.first[f] + own[f]) * width;
+      for (std::size_t k = 0; k < width; ++k) at[k] += of_row[k];
+    }
+  }
+}
+
+}  // namespace detail
+
+// Adds some rows to the sums.
+template <Outcome T, class Int>
+void count_rows(const T& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
+                RowSums<typename T::Number>& sums) {
+  detail::count_statistics(outcome, table, rows, sums.statistics.data());
+  if (sums.n_rows.empty()) return;
+  for (const Row row : rows) {
+    const Int* own = table.of(row);
+    for (std::size_t f = 0; f < table.n_columns; ++f) ++sums.n_rows[table.first[f] + own[f]];
+  }
+}
+
+}  // namespace baytree

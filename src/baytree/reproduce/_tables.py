@@ -171,7 +171,7 @@ def regression_table(results: Results, sets: list[DataSet], models: list[str]) -
                     f"{figures['r2'].mean():.3f} ± {standard_error(figures['r2']):.3f}",
                     _number(figures["density"].mean(), ".3f"),
                     _number(figures["coverage"].mean(), ".3f"),
-                    f"{figures['leaves'].mean():.0f}",
+                    _number(figures["leaves"].mean(), ".0f"),
                     f"{1000 * figures['fit_time'].mean():.1f}",
                 ]
             )

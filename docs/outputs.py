@@ -67,6 +67,8 @@ def renewed(text: str) -> str:
 
 def main(names: list[str]) -> None:
     """Renew the pages of these names, or all."""
+    if os.environ.get("BAYTREE_DATA"):  # pages run elsewhere
+        os.environ["BAYTREE_DATA"] = str(Path(os.environ["BAYTREE_DATA"]).resolve())
     for page in pages():
         if (names and page.name not in names) or (page.name in NEED_DATA and not os.environ.get("BAYTREE_DATA")):
             continue

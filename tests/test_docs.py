@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 def test_the_code_of_a_page_runs_in_order_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     if page.name in outputs.NEED_DATA and not os.environ.get("BAYTREE_DATA"):
         pytest.skip("needs BAYTREE_DATA")
+    if "BAYTREE_DATA" in os.environ:  # which may name a folder beside this one
+        monkeypatch.setenv("BAYTREE_DATA", str(Path(os.environ["BAYTREE_DATA"]).resolve()))
     monkeypatch.chdir(tmp_path)  # some write files
     names = {}
     with mpl.rc_context({"backend": "agg"}):

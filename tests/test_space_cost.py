@@ -47,7 +47,7 @@ def test_copies_of_a_column_do_not_blow_up_the_space():
     X = np.repeat(random.random((60, 2)), 100, axis=1)
     model = TreeSpaceClassifier(max_nodes=300)
     assert seconds(model, X, random.integers(0, 2, 60)) < 10
-    assert model.space_.n_choices <= 64 * 300 + 200
+    assert model.space_.n_choices <= 60 * 300 + 200
 
 
 def test_columns_cost_no_more_than_in_proportion():

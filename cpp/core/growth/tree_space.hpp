@@ -52,10 +52,10 @@ struct Budget {
   std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // called after every round
 };
 
-inline constexpr double kRound = 16.0;  // the part of the graph that a round adds
+inline constexpr double kRound = 8.0;  // the part of the graph that a round adds
 inline constexpr double kSmallGraph = 4096.0;  // nodes and choices; rounds of smaller ones add less
 inline constexpr std::size_t kFewestSteps = 8;  // of a round; not the number of threads, on which nothing may depend
-inline constexpr std::size_t kChoices = 64;  // to a node of the budget
+inline constexpr std::size_t kChoices = 60;  // to a node of the budget
 inline constexpr std::size_t kKeptRows = 256;
 inline constexpr std::size_t kFirstListing = 16, kMoreListed = 8;
 

@@ -121,7 +121,7 @@ struct OwnedSparseTable {
         if (column[i] != 0.0) value.push_back(column[i]), row.push_back(static_cast<std::int32_t>(i));
       start.push_back(static_cast<std::int64_t>(value.size()));
     }
-    table = {columns[0].size(), value, row, start};
+    table = {columns[0].size(), columns.size(), value, row, start};
   }
   OwnedSparseTable(const OwnedSparseTable&) = delete;  // the table points into the data
   OwnedSparseTable& operator=(const OwnedSparseTable&) = delete;

@@ -72,6 +72,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
        1.2%  petal width (cm) <= 0.55   [49 | 101 rows]
        0.3%  petal length (cm) <= 3.15   [51 | 99 rows]
        0.3%  petal width (cm) <= 0.45   [48 | 102 rows]
+       0.0%  petal length (cm) <= 1.8   [48 | 102 rows]
        0.0%  petal length (cm) <= 3.4   [53 | 97 rows]
        0.0%  no split
     """

@@ -43,7 +43,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = TreeSpaceRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([210.9]), array([[ 92., 321.]]))
+    (array([211.]), array([[ 92., 321.]]))
     """
 
     def __init__(

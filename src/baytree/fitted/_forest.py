@@ -220,13 +220,9 @@ class FittedForest:
     def cdf_at(self, rows: Rows, y: FloatArray, counts: BoolArray | None = None) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
         weights = self.mixture(rows, counts=counts)
-        mean, leaf_outcome = np.asarray(weights @ self.value)[:, 0], real_outcome(self.leaf_outcome)
-
-        def cdf(outcome: RealOutcome) -> FloatArray:
-            at = mean + (y - mean) / widening_of(outcome)
-            return cdf_of_mixture(weights, self.posterior, at)(leaf_outcome)
-
-        return cdf
+        cdf, mean = cdf_of_mixture(weights, self.posterior), np.asarray(weights @ self.value)[:, 0]
+        leaf_outcome = real_outcome(self.leaf_outcome)
+        return lambda outcome: cdf(leaf_outcome, mean + (y - mean) / widening_of(outcome))
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""

@@ -434,8 +434,8 @@ class FittedSpace:
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
-        weights, posterior = self.mixture(rows)
-        return cdf_of_mixture(weights, posterior, y)
+        cdf = cdf_of_mixture(*self.mixture(rows))
+        return lambda outcome: cdf(outcome, y)
 
     def quantiles(self, rows: Rows, quantiles: FloatArray, kind: str = "outcome", n_threads: int = 1) -> FloatArray:
         """Quantiles of these distributions, shape (n_rows, n_quantiles)."""
@@ -495,14 +495,14 @@ def distribution_of(outcome: Outcome, kind: str) -> Callable[[FloatArray], Any]:
 
 
 def cdf_of_mixture(
-    weights: sparse.csr_matrix, posterior: FloatArray, y: FloatArray
-) -> Callable[[RealOutcome], FloatArray]:
-    """The distribution function at y of mixtures of nodes, one a row, for an outcome that is yet to be given."""
+    weights: sparse.csr_matrix, posterior: FloatArray
+) -> Callable[[RealOutcome, FloatArray], FloatArray]:
+    """The distribution functions of mixtures of nodes, one a row, of an outcome and at values that are given later."""
     parts = weights.tocoo()
-    posterior, at = posterior[parts.col], y[parts.row]
+    posterior = posterior[parts.col]
 
-    def cdf(outcome: RealOutcome) -> FloatArray:
-        values = parts.data * outcome.cdf(posterior, at)
+    def cdf(outcome: RealOutcome, y: FloatArray) -> FloatArray:
+        values = parts.data * outcome.cdf(posterior, y[parts.row])
         return np.bincount(parts.row, weights=values, minlength=len(y)).astype(np.float64)
 
     return cdf

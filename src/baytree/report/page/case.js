@@ -99,7 +99,7 @@ function answer() {
   const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
   const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; ${model.treeName} says ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "See it in the tree");
-  out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `Decided from a probability of ${percentText(threshold)} of ${model.classes[1]} on.` : ""}${whole}`),
+  out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `${model.classes[1]} is decided where its probability is at least ${percentText(threshold)}.` : ""}${whole}`),
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
     make("h3", {}, model.space ? `Its way through ${model.treeName}` : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),

@@ -201,6 +201,13 @@ inline void codes_are_ranks_and_bins_hold_them() {
   check_encoding(700, 16, Layout::rows_backwards, 2, 5);
 }
 
+// So many rows are put into buckets, by one thread or by several.
+inline void long_columns_are_sorted_in_buckets() {
+  const std::size_t n = (std::size_t{1} << 18) + 5;
+  check_encoding(n, 256, Layout::column_major, 1, 8);
+  check_encoding(n, 256, Layout::row_major, 9, 9);
+}
+
 // More than 2 ** 16 different values, and each width of codes at its limit.
 inline void codes_take_the_width_they_need() {
   for (const std::size_t n_codes : {256, 257, 65536, 65537}) {

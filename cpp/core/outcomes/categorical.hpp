@@ -54,6 +54,8 @@ struct Categorical {
   std::size_t width() const { return n_classes; }
   Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
 
+  bool counts_once() const { return weight.empty(); }
+
   double weight_in(const Count* statistics) const {
     double sum = 0.0;
     for (std::size_t c = 0; c < n_classes; ++c) sum += static_cast<double>(statistics[c]);
@@ -104,14 +106,15 @@ struct Categorical {
   }
 
   // Makes the tables that nodes with the root's prior fold. Called once, before any thread starts.
-  void prepare(const std::vector<double>& prior, const Count* total) {
+  void prepare(const std::vector<double>& prior, const Count* total, std::size_t n_threads = 1) {
     if constexpr (std::integral<Count>) {
       if (tables && tables->prior == prior && tables->hold(total, n_classes)) return;
       auto made = std::make_shared<Tables>();
       made->prior = prior;
-      for (std::size_t c = 0; c < n_classes; ++c) made->by_class.push_back(log_gamma_table(prior[c], total[c]));
+      for (std::size_t c = 0; c < n_classes; ++c)
+        made->by_class.push_back(log_gamma_table(prior[c], total[c], n_threads));
       made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0),
-                                    std::accumulate(total, total + n_classes, std::size_t{0}));
+                                    std::accumulate(total, total + n_classes, std::size_t{0}), n_threads);
       tables = std::move(made);
     }
   }

@@ -16,7 +16,7 @@ from ..fitted import FittedOn
 from ..outcomes import Target
 from ..table import Rows
 
-_SPREAD_VALUES = 2**20  # so many values of a table are read one by one, in rows that are spread evenly
+_SPREAD_VALUES = 2**17  # so many values of a table are read one by one, in rows that are spread evenly
 
 
 def fitted_on(rows: Rows, target: Target) -> FittedOn:

@@ -132,13 +132,15 @@ class GreedyGrower {
     std::vector<std::optional<Open>> level(tasks.size());
     parallel_for(tasks.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t) { level[i].emplace(open(tasks[i])); });
-    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      look_at(*level[i / n_features], i % n_features, scratch_[worker]);
+    // Feature by feature: what all nodes read of a column is still in the cache when the next node wants it.
+    const std::size_t n_nodes = tasks.size();
+    parallel_for(n_nodes * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      look_at(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
     });
     for (auto& node : level) find_reference(*node);
-    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      if (has_histogram(*level[i / n_features], i % n_features))
-        score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
+    parallel_for(n_nodes * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      if (has_histogram(*level[i % n_nodes], i / n_nodes))
+        score_from_histogram(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
     });
     parallel_for(tasks.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t worker) { expand(*level[i], tasks.size(), scratch_[worker]); });

@@ -163,16 +163,9 @@ class ForestGrower {
   }
 
   Nodes grow_one(std::size_t tree, std::size_t n_threads, Interrupt& interrupt) const {
-    const std::vector<double> counts = weights_.of_tree(tree);
-    std::vector<double> weights(columns_.n_rows, 1.0);
     auto order = std::make_shared<RowOrder>(RowOrder{{}, order_.times, order_.point});
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (!(counts[i] > 0.0)) continue;
-      order->rows.push_back(order_.rows[i]);
-      weights[order_.rows[i]] = counts[i];
-    }
     T outcome(outcome_);
-    outcome.set_weights(weights);
+    outcome.set_weights(draw(tree, order->rows));
     Settings settings(settings_);
     settings.use = use(tree, order->rows);
     settings.order = std::move(order);
@@ -180,6 +173,18 @@ class ForestGrower {
                             n_threads, interrupt);
     for (Node<Number>& node : nodes) node.feature_posterior = {};
     return nodes;
+  }
+
+  // The weights of a tree, by row of the table; `rows` gets the rows that are in it, in their order.
+  std::vector<double> draw(std::size_t tree, std::vector<Row>& rows) const {
+    const std::vector<double> counts = weights_.of_tree(tree);
+    std::vector<double> weights(columns_.n_rows, 1.0);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (!(counts[i] > 0.0)) continue;
+      rows.push_back(order_.rows[i]);
+      weights[order_.rows[i]] = counts[i];
+    }
+    return weights;
   }
 
   // What a tree can use each feature for: it may not be drawn, or have one value in the rows of the tree.

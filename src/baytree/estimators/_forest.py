@@ -61,6 +61,7 @@ class ManyGrownTrees(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
+        subtree_rows=4096,  # every thread has sorted lists of a subtree's rows: memory
         search=Search(
             sizes=(2, 4, 8, 20),
             few_rows=1024,

@@ -115,10 +115,11 @@ def in_forest_units(forest: Forest, outcome: Outcome, growth: Growth, *, prune: 
 
 def node_priors(forest: Forest, outcome: Outcome, smoothing: float) -> FloatArray:
     """Parameters of the prior of each node: that of the root but for smoothing."""
+    if smoothing == 0:
+        return np.broadcast_to(outcome.prior, (forest.node_count, len(outcome.prior)))
     result = np.tile(outcome.prior, (forest.node_count, 1))
-    if smoothing > 0:
-        left, right = forest.children()
-        for at in forest.internal_by_depth():
-            for child in (left[at], right[at]):
-                result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
+    left, right = forest.children()
+    for at in forest.internal_by_depth():
+        for child in (left[at], right[at]):
+            result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
     return result

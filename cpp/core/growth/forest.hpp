@@ -70,6 +70,7 @@ class RowWeights {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = plan_.factor * random.gamma(base_[i], i);
       if (plan_.whole) counts[i] = std::floor(counts[i] + rounding.uniform(i, 0));
+      else counts[i] = std::round(counts[i] / kGrid) * kGrid;
     }
     // A tree has a row.
     if (std::all_of(counts.begin(), counts.end(), [](double count) { return count == 0.0; }))
@@ -80,6 +81,7 @@ class RowWeights {
 
  private:
   static constexpr double kMostDraws = 100.0;  // a row
+  static constexpr double kGrid = 0x1p-20;  // of weights that are not whole, so that sums of them are exact
 
   ForestPlan plan_;
   std::vector<double> base_, ends_;

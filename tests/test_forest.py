@@ -224,6 +224,26 @@ def test_monotonic_forests_are_monotone():
     assert np.all(np.diff(model.predict(grid)) >= 0)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_monotonic_forests_of_resampled_rows_take_any_weights(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(30, 2)).round(1)
+    y, weight = X[:, 0] + random.normal(size=30), random.uniform(0.01, 0.3, 30)
+    model = BayesianForestRegressor(
+        10, bootstrap="resample", monotonic_cst=[1, 0], partitions="axis", prior=[0.0, 1.0, 1.0, 0.1], random_state=seed
+    ).fit(X, y, sample_weight=weight)
+    grid = np.column_stack([np.linspace(-2, 2, 101), np.zeros(101)])
+    assert np.all(np.diff(model.predict(grid)) >= 0)
+
+
+def test_resampling_equal_rows_is_resampling_rows():
+    """A table of a thousand rows, two of them different: their shares vary by what a thousand draws leave."""
+    X, y = np.repeat([[0.0], [1.0]], 500, axis=0), np.repeat([0, 1], 500)
+    model = BayesianForestClassifier(200, bootstrap="resample", partitions="axis", prior=1.0, random_state=0).fit(X, y)
+    roots = np.concatenate([tree.tree_.value[0] for tree in model.estimators_])
+    assert 0.7 < roots[:, 1].std() / np.sqrt(0.25 / 1000) < 1.3
+
+
 def test_uncertainty_adds_up():
     X, y = load_breast_cancer(return_X_y=True)
     model = BayesianForestClassifier(20, random_state=0).fit(X, y)

@@ -82,12 +82,19 @@ class Problem:
     prune: bool
 
     @property
+    def n_draws(self):
+        return int(min(max(math.floor(sum(self.weight) + 0.5), 1), 100 * len(self.X)))
+
+    @property
     def factor(self):
-        return 1.0 if self.growth.monotonic is not None else self.growth.engine.forest_factor
+        """Constraints hold for what a tree sees, so there is none with them: it sees the weights that it has."""
+        if self.growth.monotonic is None:
+            return self.growth.engine.forest_factor
+        return float(np.sum(self.weight)) / self.n_draws if self.resample else 1.0
 
     @property
     def whole(self):
-        return self.growth.engine.forest_whole
+        return self.growth.engine.forest_whole and self.factor.is_integer()
 
     @property
     def weight(self):
@@ -154,12 +161,11 @@ def tree_counts(problem, totals, tree):
     random, rounding = Random(problem.seed, 0, tree), Random(problem.seed, 1, tree)
     if problem.resample:
         ends = list(itertools.accumulate(totals))
-        n_draws = int(min(max(math.floor(ends[-1] + 0.5), 1), 100 * len(totals)))
         counts = [0.0] * len(totals)
-        for draw in range(n_draws):
+        for draw in range(problem.n_draws):
             at = bisect.bisect_right(ends, random.uniform(draw, 0) * ends[-1])
             counts[min(at, len(totals) - 1)] += problem.factor
-        return np.array(counts), ends[-1] / n_draws / problem.factor
+        return np.array(counts), ends[-1] / problem.n_draws / problem.factor
     counts = [problem.factor * random.gamma(total, place) for place, total in enumerate(totals)]
     if problem.whole:
         counts = [float(math.floor(count + rounding.uniform(i, 0))) for i, count in enumerate(counts)]

@@ -43,12 +43,12 @@ struct ForestPlan {
 // How often the rows of the order count in one tree; zero: not at all.
 class RowWeights {
  public:
-  // `base` has the weights of the rows, by their place in the order.
-  RowWeights(const ForestPlan& plan, std::vector<double> base) : plan_(plan), base_(std::move(base)) {
+  // `base` has the weights of the rows, by their place in the order; n_rows are those of the table.
+  RowWeights(const ForestPlan& plan, std::vector<double> base, std::size_t n_rows)
+      : plan_(plan), base_(std::move(base)) {
     ends_.reserve(base_.size());
     for (const double weight : base_) ends_.push_back(total_ += weight);
-    n_draws_ = static_cast<std::size_t>(
-        std::clamp(std::round(total_), 1.0, kMostDraws * static_cast<double>(base_.size())));
+    n_draws_ = static_cast<std::size_t>(std::clamp(std::round(total_), 1.0, kMostDraws * static_cast<double>(n_rows)));
   }
 
   // What a count of 1 in a tree stands for.
@@ -70,6 +70,7 @@ class RowWeights {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = plan_.factor * random.gamma(base_[i], i);
       if (plan_.whole) counts[i] = std::floor(counts[i] + rounding.uniform(i, 0));
+      else counts[i] = std::round(counts[i] / kGrid) * kGrid;
     }
     // A tree has a row.
     if (std::all_of(counts.begin(), counts.end(), [](double count) { return count == 0.0; }))
@@ -79,7 +80,8 @@ class RowWeights {
   }
 
  private:
-  static constexpr double kMostDraws = 100.0;  // a row
+  static constexpr double kMostDraws = 100.0;  // a row of the table
+  static constexpr double kGrid = 0x1p-20;  // of weights that are not whole, so that sums of them are exact
 
   ForestPlan plan_;
   std::vector<double> base_, ends_;
@@ -117,7 +119,7 @@ class ForestGrower {
       : columns_(columns), outcome_(outcome), settings_(settings), root_prior_(root_prior), lookahead_(lookahead),
         plan_(plan), subtree_rows_(subtree_rows), stands_for_(columns.n_rows),
         order_(order_weighted_rows(columns, outcome, settings, weights, &stands_for_)),
-        weights_(plan, in_order(weights)) {
+        weights_(plan, in_order(weights), columns.n_rows) {
     if constexpr (requires { outcome_.whole_weights; }) outcome_.whole_weights = plan.whole;
   }
 

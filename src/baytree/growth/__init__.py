@@ -15,6 +15,7 @@ from ._forest import grow_forest as grow_forest
 from ._forest import in_forest_units as in_forest_units
 from ._forest import node_priors as node_priors
 from ._forest import rows_in_trees as rows_in_trees
+from ._forest import weight_of_a_draw as weight_of_a_draw
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree
 from ._grow import list_partitions as list_partitions

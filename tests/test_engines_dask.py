@@ -172,3 +172,41 @@ def test_arrays_that_do_not_fit_together_are_refused(cluster):
         engines.fit(model_of("classes"), X, target=beside["target"][:-1])
     with pytest.raises(ValueError, match="two axes, rows and columns; it has 1"):
         engines.fit(model_of("classes"), beside["target"], target=beside["target"])
+
+
+def test_what_is_known_is_not_looked_for(cluster, monkeypatch):
+    from baytree.engines import _dask
+
+    passes, original = [], _dask._on_part
+    monkeypatch.setattr(_dask.DaskParts, "reduce", lambda *_args: passes.append(original))
+    for outcome in OUTCOMES:
+        frame, names = table_of(outcome, weighted=outcome == "normal")
+        expected = fitted_in_memory(model_of(outcome), frame, names)
+        known = engines.describe(model_of(outcome), frame, **names)
+        assert_same_model(engines.fit(model_of(outcome), partitions(divided(frame, 3)), **names, **known), expected)
+    assert not passes
+
+
+def test_partly_known_columns_and_wrong_ones(cluster):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    known = engines.describe(model_of("classes"), partitions(divided(frame, 3)), **names)
+    known["bins"].pop("noise")
+    source = partitions(divided(frame, 3))
+    assert_same_model(engines.fit(model_of("classes"), source, **names, **known), expected)
+    known["categories"]["city"] = known["categories"]["city"][1:]
+    with pytest.raises(ValueError, match="Column 'city' of X has the value 'city 00', which is not among its given"):
+        engines.fit(model_of("classes"), source, **names, **known)
+    with pytest.raises(ValueError, match="bins names the column 'nois', which X does not have: did you mean 'noise'"):
+        engines.fit(model_of("classes"), source, **names, bins={"nois": [0]})
+
+
+def test_columns_of_arrays_are_known_by_position(cluster):
+    frame, names = table_of("normal")
+    features, X, beside = arrays(frame, names, 83)
+    known = engines.describe(model_of("normal"), X, **beside)
+    assert list(known["bins"]) == [0, 1]
+    expected = model_of("normal").fit(features, frame["y"])
+    assert_same_model(engines.fit(model_of("normal"), X, **beside, **known), expected)
+    with pytest.raises(ValueError, match="bins names the column 'x', but the columns of X have no names"):
+        engines.fit(model_of("normal"), X, **beside, bins={"x": [0]})

@@ -31,6 +31,15 @@ class ColumnBins:
         """Bins, and one for missing values."""
         return len(self.highs) + self.has_missing
 
+    @property
+    def ends(self) -> FloatArray:
+        """Where each bin ends: halfway to the next, as thresholds are, so that no value is between two bins."""
+        upper, lower = self.lows[1:], self.highs[:-1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = upper - lower
+            halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
+        return np.append(np.where((halfway >= lower) & (halfway < upper), halfway, lower), np.inf)[: len(self.highs)]
+
 
 @dataclass(frozen=True)
 class Routes:

@@ -23,7 +23,17 @@ from ..table import Column, Kind, Schema
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
 from ._sql_look import TableLook, bin_ends, number
-from ._sql_whole import OUTSIDE, Digits, coded, fetch, halves, is_missing, product_digits, whole_expression
+from ._sql_whole import (
+    OUTSIDE,
+    Digits,
+    coded,
+    ctrl_c_is_no_error,
+    fetch,
+    halves,
+    is_missing,
+    product_digits,
+    whole_expression,
+)
 
 _FEATURES_A_QUERY = 16
 
@@ -154,10 +164,11 @@ class SqlSource:
         backend = self.table.get_backend()
         name = f"baytree_{uuid.uuid4().hex[:12]}"
         try:
-            self.coded = backend.create_table(name, obj=expression, temp=True)
             self.temporary = name
+            with ctrl_c_is_no_error():
+                self.coded = backend.create_table(name, obj=expression, temp=True)
         except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
-            self.coded = expression
+            self.coded, self.temporary = expression, None
 
     def close(self) -> None:
         """Drop the temporary table."""

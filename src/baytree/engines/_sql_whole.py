@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,5 +153,20 @@ def halves(values: AnyArray) -> AnyArray:
 
 def fetch(expression: Any) -> dict[str, list[Any]]:
     """The result of a query, by column."""
-    found = expression.to_pyarrow()
+    with ctrl_c_is_no_error():
+        found = expression.to_pyarrow()
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
+
+
+@contextmanager
+def ctrl_c_is_no_error() -> Iterator[None]:
+    """Raise KeyboardInterrupt where a driver makes an error of it."""
+    try:
+        yield
+    except Exception as error:
+        own: BaseException | None = error
+        while own is not None:
+            own = own.__cause__ or own.__context__
+            if isinstance(own, KeyboardInterrupt):
+                raise own from None
+        raise

@@ -144,7 +144,7 @@ def interrupted(name, folder, **given):
             output, errors = process.communicate(timeout=240)  # one that hangs is a failure
             assert process.returncode == 0, errors
             assert not is_alive(process.pid)
-            return json.loads(output)
+            return json.loads(output) | {"errors": errors}
         finally:
             if is_alive(process.pid):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -168,6 +168,6 @@ SOURCES = ["memory", "frame", "parquet", "uncached", "function", "dask", "duckdb
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(name, tmp_path, request):
     given = {"postgres": request.getfixturevalue("postgres")} if name == "postgres" else {"postgres": None}
     report = interrupted(name, tmp_path, **given)
-    assert report["caught"] is not None, "the fit was over before the signal"
+    assert report["caught"] is not None, f"the fit was over before the signal: {report['errors']}"
     assert report["left"] == []
     assert not report["fitted"]

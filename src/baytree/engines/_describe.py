@@ -8,6 +8,7 @@ import numpy as np
 
 from ..estimators import Model, look_elsewhere
 from ..table import Kind
+from ._ctrl_c import ctrl_c_is_remembered
 from ._fit import as_source
 from ._given import WORDS, Given
 
@@ -44,10 +45,11 @@ def describe(
     """
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     asked = as_source(source, beside, Given(), cache=True)
-    try:
-        schema, bins = look_elsewhere(model, asked)
-    finally:
-        asked.close()
+    with ctrl_c_is_remembered():
+        try:
+            schema, bins = look_elsewhere(model, asked)
+        finally:
+            asked.close()
     word = {kind: name for name, kind in WORDS.items()}
     columns = dict(zip(range(schema.n_features) if schema.names is None else schema.names, schema.columns, strict=True))
     return {

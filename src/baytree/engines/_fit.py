@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from ..estimators import Source, fit_elsewhere
 from ._batches import Batches, read_dataset
+from ._ctrl_c import ctrl_c_is_remembered, raise_if_asked
 from ._given import Given
 from ._kinds import SourceKind, kind_of
 from ._part_source import PartSource
@@ -73,12 +74,19 @@ def fit(
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     asked = as_source(source, beside, Given.read(dtypes, bins, categories, list(beside.values())), cache=cache)
     tell = Progress() if verbose else None
-    try:
-        return fit_elsewhere(model, asked, tell)  # type: ignore[type-var]
-    finally:
-        asked.close()
+
+    def at_level(depth: int, n_open: int, n_rows: int) -> None:
+        raise_if_asked()
         if tell is not None:
-            tell.close()
+            tell(depth, n_open, n_rows)
+
+    with ctrl_c_is_remembered():
+        try:
+            return fit_elsewhere(model, asked, at_level)  # type: ignore[type-var]
+        finally:
+            asked.close()
+            if tell is not None:
+                tell.close()
 
 
 def as_source(source: Any, beside: dict[str, Any], given: Given, *, cache: bool) -> Source:

@@ -20,6 +20,7 @@ from ..estimators import Found, TargetPlan
 from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, Schema
+from ._ctrl_c import ctrl_c_is_no_error
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
 from ._sql_look import TableLook, bin_ends, number
@@ -27,7 +28,6 @@ from ._sql_whole import (
     OUTSIDE,
     Digits,
     coded,
-    ctrl_c_is_no_error,
     fetch,
     halves,
     is_missing,

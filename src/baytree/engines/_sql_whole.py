@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +13,7 @@ from ..estimators import TargetPlan
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
 from ..table import Column, Kind
+from ._ctrl_c import ctrl_c_is_no_error
 from ._parts import Names, is_left_out
 
 OUTSIDE = -1  # the code of a value that a column must not have
@@ -156,17 +155,3 @@ def fetch(expression: Any) -> dict[str, list[Any]]:
     with ctrl_c_is_no_error():
         found = expression.to_pyarrow()
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
-
-
-@contextmanager
-def ctrl_c_is_no_error() -> Iterator[None]:
-    """Raise KeyboardInterrupt where a driver makes an error of it."""
-    try:
-        yield
-    except Exception as error:
-        own: BaseException | None = error
-        while own is not None:
-            own = own.__cause__ or own.__context__
-            if isinstance(own, KeyboardInterrupt):
-                raise own from None
-        raise

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import signal
+import subprocess
 import sys
 import warnings
 
@@ -167,6 +169,39 @@ def test_a_full_disk_is_one_sentence(monkeypatch):
     monkeypatch.setattr(_batches.np, "save", full)
     with pytest.raises(OSError, match=r"do not fit under .* make room, set TMPDIR"):
         engines.fit(model_of("classes"), lambda: divided(frame, 2), **names)
+
+
+FULL = """
+import resource, sys, tempfile
+import numpy as np, pandas as pd
+from pathlib import Path
+from baytree import BayesianTreeClassifier, engines
+
+frame = pd.DataFrame(np.random.default_rng(0).random((200_000, 5))).add_prefix("x")
+frame["y"] = (frame["x0"] > 0.5).astype(int)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    engines.fit(BayesianTreeClassifier(), lambda: [frame])
+except OSError as error:
+    print(error)
+print(list(Path(tempfile.gettempdir()).iterdir()))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_file_that_the_system_does_not_take_is_one_sentence(tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-c", FULL],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert found.returncode == 0, found.stderr
+    said, left = found.stdout.splitlines()
+    assert said.startswith(f"The codes of the rows do not fit under {tmp_path} (")
+    assert said.endswith("make room, set TMPDIR to another folder, or pass cache=False.")
+    assert left == "[]"
 
 
 def test_without_bins_there_are_255(tmp_path):

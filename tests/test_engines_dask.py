@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -118,6 +119,63 @@ def test_workers_may_join_and_leave(cluster):
     for n_workers in (3, 1, 2):
         cluster.scale(n_workers)
         assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
+
+
+def test_workers_may_join_and_leave_in_the_middle_of_a_level(cluster, monkeypatch):
+    from baytree.engines import _dask
+
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes", max_depth=3), frame, names)
+    sizes, original = iter([3, 1, 2]), _dask.DaskEncoded.reduce
+
+    def reduce(self, work, merge):
+        n_workers = next(sizes, None)
+        if n_workers is not None:
+            threading.Timer(0.1, cluster.scale, [n_workers]).start()
+        return original(self, _slow(work), merge)
+
+    monkeypatch.setattr(_dask.DaskEncoded, "reduce", reduce)
+    model = engines.fit(model_of("classes", max_depth=3), partitions(divided(frame, 6)), **names)
+    assert next(sizes, None) is None
+    assert_same_model(model, expected)
+    cluster.scale(2)
+
+
+def test_a_worker_that_restarts_and_loses_its_data(cluster):
+    """LightGBM's fit hangs then (its issue 5920)."""
+    frame, names = table_of("normal")
+    expected = fitted_in_memory(model_of("normal"), frame, names)
+    source = partitions(divided(frame, 5)).persist()
+    distributed.wait(source)
+    client = distributed.get_client()
+    client.restart_workers([next(iter(client.scheduler_info()["workers"]))])
+    assert_same_model(engines.fit(model_of("normal"), source, **names), expected)
+
+
+def test_data_on_one_worker_only(cluster):
+    """The others end LightGBM's training (its issue 3882)."""
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    client = distributed.get_client()
+    client.wait_for_workers(2)
+    one = next(iter(client.scheduler_info()["workers"]))
+    parts = client.scatter(divided(frame, 3), workers=[one])
+    source = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
+    assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
+
+
+def test_several_fits_at_once(cluster):
+    """LightGBM's hang at random (its issue 4942)."""
+    outcomes = ["classes", "normal", "poisson"]
+    tables = {outcome: table_of(outcome) for outcome in outcomes}
+
+    def fit(outcome):
+        frame, names = tables[outcome]
+        return engines.fit(model_of(outcome), partitions(divided(frame, 3)), **names)
+
+    with ThreadPoolExecutor(3) as threads:
+        for outcome, model in zip(outcomes, threads.map(fit, outcomes, timeout=300), strict=True):
+            assert_same_model(model, fitted_in_memory(model_of(outcome), *tables[outcome]))
 
 
 def test_an_error_on_a_worker_is_the_users_sentence(cluster):

@@ -224,19 +224,26 @@ def test_what_is_known_must_be_so(put, known, message):
     assert set(table.get_backend().list_tables()) == before
 
 
-def test_a_lost_connection_fails_at_once(postgres):
+@pytest.mark.parametrize("at", ["look", "bins", "totals", "sums", "second sums"])
+def test_a_lost_connection_fails_at_once(postgres, at, monkeypatch):
     frame, names = table_of("classes", n=200)
     table = postgres(frame)
-    backend = table.get_backend()
-    with backend.con.cursor() as cursor:
-        cursor.execute("select pg_backend_pid()")
-        pid = cursor.fetchone()[0]
-    killer = ibis.postgres.connect(
-        host=backend.con.info.host, port=backend.con.info.port, user=backend.con.info.user, database="postgres"
-    )
-    killer.con.execute(f"select pg_terminate_backend({int(pid)})")
-    model = model_of("classes")
+    info = table.get_backend().con.info
+    how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
+    own = ibis.postgres.connect(**how)  # the other tests need theirs
+    killer = ibis.postgres.connect(**how)
+    name, calls = at.split()[-1], []
+    original = getattr(_sql.SqlSource, name)
+
+    def kill(self, *given):
+        calls.append(name)
+        if len(calls) == len(at.split()):
+            killer.con.execute(f"select pg_terminate_backend({own.con.info.backend_pid})")
+        return original(self, *given)
+
+    monkeypatch.setattr(_sql.SqlSource, name, kill)
+    model = model_of("classes", max_bins=9)
     with pytest.raises(Exception, match=r"terminat|close|connection"):
-        engines.fit(model, table, **names)
+        engines.fit(model, own.table(table.get_name()), **names)
     assert not hasattr(model, "fitted_")
     killer.disconnect()

@@ -7,6 +7,7 @@ table where not. Everything that is fetched is a count or a sum of whole numbers
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -173,7 +174,8 @@ class SqlSource:
     def close(self) -> None:
         """Drop the temporary table."""
         if self.temporary is not None:
-            self.table.get_backend().drop_table(self.temporary, force=True)
+            with suppress(Exception):  # a connection that was lost has no temporary tables any more
+                self.table.get_backend().drop_table(self.temporary, force=True)
             self.temporary = None
 
     def sums(self, routes: Routes) -> Sums:

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
 from baytree.engines import _batches, _bins, _ctrl_c, _part_source, _progress
@@ -76,6 +77,29 @@ def test_the_spread_comes_from_the_same_rows(monkeypatch):
     model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)
     assert_same_model(model, expected)
     assert model.spread_ != 1
+
+
+DISPERSIONS = [{}, {"monotonic_cst": {"x": 1}}, {"min_samples_leaf": 20}, {"prior": "evidence", "max_depth": 3}]
+
+
+@pytest.mark.parametrize("parameters", DISPERSIONS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rows_choose_the_same_dispersion(parameters, weighted):
+    frame, names = table_of("negative_binomial", weighted=weighted)
+    parameters = {"outcome": "negative_binomial", "max_bins": 20} | parameters
+    expected = fitted_in_memory(BayesianTreeRegressor(**parameters), frame, names)
+    for cache in (True, False):
+        source = lambda: divided(frame, 3)  # noqa: E731
+        model = engines.fit(BayesianTreeRegressor(**parameters), source, **names, cache=cache)
+        assert_same_model(model, expected)
+        assert model.outcome_.size == expected.outcome_.size
+
+
+def test_few_rows_choose_their_dispersion_together():
+    frame, names = table_of("negative_binomial", n=30)
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=20)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, lambda: divided(frame, 2), **names), expected)
 
 
 @pytest.mark.parametrize("class_weight", [{"no": 2.0, "yes": 0.5}, "balanced"])
@@ -142,7 +166,6 @@ def test_parts_that_do_not_fit_are_refused(change, message):
         (BayesianTreeClassifier(lookahead=1), "lookahead needs the rows in memory"),
         (BayesianTreeClassifier(partitions="oblique"), "Hyperplanes need the rows in memory"),
         (TreeSpaceClassifier(), "grow a single tree"),
-        (BayesianTreeRegressor(outcome="negative_binomial"), "give one, outcome=NegativeBinomial"),
     ],
 )
 def test_what_needs_the_rows_is_refused(model, message):

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
-from baytree import engines
+from baytree import BayesianTreeRegressor, engines
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
 
 dd = pytest.importorskip("dask.dataframe")
@@ -45,6 +46,14 @@ def test_any_partitions_grow_the_same_tree(cluster, outcome):
     expected = fitted_in_memory(model_of(outcome), frame, names)
     for n_parts in (1, 2, 7):
         assert_same_model(engines.fit(model_of(outcome), partitions(divided(frame, n_parts)), **names), expected)
+
+
+def test_the_rows_choose_the_same_dispersion(cluster):
+    frame, names = table_of("negative_binomial")
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=20)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, partitions(divided(frame, 3)), **names), expected)
+    assert model.outcome_.size == expected.outcome_.size
 
 
 def test_partitions_may_differ_in_types_and_categories(cluster):

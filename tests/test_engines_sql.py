@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
-from baytree import engines
+from baytree import BayesianTreeRegressor, engines
 from baytree.engines import _sql, _sql_look, _sql_whole
 from baytree.growth import _sample
 from tests.postgres import find_binaries, postgres_server
@@ -103,6 +104,15 @@ def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
     parameters = {"calibrate": True, "max_bins": 9}
     expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
     assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rows_choose_the_same_dispersion(put, weighted):
+    frame, names = table_of("negative_binomial", weighted=weighted, n=300)
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=9, max_depth=3)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, put(frame), **names), expected)
+    assert model.outcome_.size == expected.outcome_.size
 
 
 @pytest.mark.parametrize("outcome", ["classes", "normal"])

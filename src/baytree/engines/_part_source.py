@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -11,13 +11,12 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
+from ..growth import Asked, ColumnBins, Routes, Sample, Sums, SumSource
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import Counted, bins_of
 from ._given import MOST_CODES, Given, KnownColumns, occurring
 from ._parts import (
-    Asked,
     Collected,
     Encoded,
     Looked,
@@ -67,6 +66,24 @@ class Parts(Protocol):
 
     def encode(self, work: Callable[[Part], Encoded]) -> EncodedParts:
         """Encode each part, and keep it."""
+
+
+@dataclass(frozen=True)
+class EncodedSource:
+    """Encoded parts, or one half of their rows, as a source of a growth."""
+
+    parts: EncodedParts
+    asked: Asked
+    half: int | None = None
+
+    def sums(self, routes: Routes) -> Sums:
+        """A pass over all parts."""
+        return self.parts.reduce(partial(sums_of, asked=self.asked, routes=routes, half=self.half), _plus)
+
+    def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
+        """The same."""
+        work = partial(factors_of, asked=self.asked, routes=routes, outcome=outcome, half=self.half)
+        return self.parts.reduce(work, _added)
 
 
 @dataclass
@@ -146,7 +163,8 @@ class PartSource:
         n_codes = {i: n for i, n in may_not.items() if not is_left_out(self.columns[i])}
         totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _plus_totals)
         self._narrow(self.encoded, totals.occurs)
-        self.asked = Asked.of(self.columns, 0 if plan.classes is None else len(plan.classes), self.n_threads)
+        n_classes = 0 if plan.classes is None else len(plan.classes)
+        self.asked = Asked.of(self.columns, n_classes, _known(plan.grids), self.n_threads)
         return totals.sums
 
     def _narrow(self, encoded: EncodedParts, occurs: dict[int, BoolArray]) -> None:
@@ -159,12 +177,19 @@ class PartSource:
 
     def sums(self, routes: Routes) -> Sums:
         """A pass over all encoded parts."""
-        return _known(self.encoded).reduce(partial(sums_of, asked=_known(self.asked), routes=routes), _plus)
+        return self._all.sums(routes)
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
         """The same."""
-        work = partial(factors_of, asked=_known(self.asked), routes=routes, outcome=outcome, plan=_known(self.plan))
-        return _known(self.encoded).reduce(work, _added)
+        return self._all.factors(outcome, routes)
+
+    def halves(self) -> tuple[SumSource, SumSource]:
+        """Each is a choice of rows in every part."""
+        return replace(self._all, half=0), replace(self._all, half=1)
+
+    @property
+    def _all(self) -> EncodedSource:
+        return EncodedSource(_known(self.encoded), _known(self.asked))
 
     def sample(self, shares: int) -> Sample:
         """The same."""

@@ -13,15 +13,13 @@ import narwhals as nw
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
-from ..outcomes import Family, Outcome, Reach, Target, whole_outcome, whole_weight
+from ..growth import Asked, ColumnBins, Routes, Sample, Sums, WholeRows
+from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, splitters_of
 from ._given import Given, KnownColumns
-
-_DIGIT = 31
 
 
 @dataclass(frozen=True)
@@ -351,58 +349,19 @@ def is_left_out(bins: ColumnBins) -> bool:
     return len(bins.highs) == 1 and bool(np.isinf(bins.highs[0]))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the sums of a part need to know beside the tree."""
-
-    first: IntArray  # where the codes of each column begin, and the end
-    n_classes: int  # 0: numbers
-    n_threads: int = 1
-
-    @classmethod
-    def of(cls, bins: tuple[ColumnBins, ...], n_classes: int, n_threads: int = 1) -> Asked:
-        """For columns with these bins."""
-        first = np.cumsum([0, *(own.n_codes for own in bins)]).astype(np.int64)
-        return cls(first, n_classes, n_threads)
+def sums_of(part: Encoded, asked: Asked, routes: Routes, half: int | None = None) -> Sums:
+    """The sums of the open nodes over a part, or over one half of its rows."""
+    return _half_of(part, half).sums(asked, routes)
 
 
-def sums_of(part: Encoded, asked: Asked, routes: Routes) -> Sums:
-    """The sums of the open nodes over a part."""
-    numbers = part.numbers
-    if asked.n_classes == 0 and numbers.shape[1] == 2:  # the factor is added at the end
-        numbers = np.concatenate([numbers, np.zeros((len(numbers), 1), dtype=np.int64)], axis=1)
-    r = routes
-    return Sums(
-        *_core.tally(
-            part.codes, asked.first, r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open,
-            numbers, part.weight, asked.n_classes, asked.n_threads,
-        )
-    )  # fmt: skip
+def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, half: int | None = None) -> list[int]:
+    """The sums of the logs of factors in the open nodes over a part, or over one half of its rows."""
+    return _half_of(part, half).factors(asked, routes, outcome)
 
 
-def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, plan: TargetPlan) -> list[int]:
-    """The sums of the logs of factors in the open nodes over a part."""
-    result = [0] * routes.n_open
-    grids = plan.grids
-    if len(part.numbers) == 0 or grids is None or grids.y is None:
-        return result
-    extras = {name: grid.value(part.numbers[:, 1]) for name, grid in grids.extras.items()}
-    factor = whole_outcome(outcome).whole_factor(Target(grids.y.value(part.numbers[:, 0]), None, extras, grids))
-    if factor is None:
-        return result
-    r = routes
-    arrays = (r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open)
-    node = np.asarray(_core.open_nodes(part.codes, asked.first, *arrays, asked.n_threads))
-    weight = np.ones(len(factor), dtype=np.int64) if part.weight is None else part.weight
-    mask = 2**_DIGIT - 1
-    for digit, power in ((factor >> _DIGIT, _DIGIT), (factor & mask, 0)):
-        product = digit * weight
-        for half, more in ((product >> _DIGIT, _DIGIT), (product & mask, 0)):
-            sums = np.zeros(routes.n_open, dtype=np.int64)
-            np.add.at(sums, node, half)
-            for i, own in enumerate(sums.tolist()):
-                result[i] += own << (power + more)
-    return result
+def _half_of(part: Encoded, half: int | None) -> WholeRows:
+    rows = WholeRows(part.codes, part.numbers, part.weight)
+    return rows if half is None else rows.half(half)
 
 
 def sample_of(part: Encoded, shares: int) -> Sample:

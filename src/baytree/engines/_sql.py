@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -18,7 +19,18 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
+from ..growth import (
+    MODULUS,
+    NUMBER_MODULUS,
+    TIMES,
+    ColumnBins,
+    Routes,
+    Sample,
+    Sums,
+    SumSource,
+    column_factor,
+    number_factor,
+)
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, Schema
 from ._ctrl_c import ctrl_c_is_no_error
@@ -264,16 +276,27 @@ class SqlSource:
 
     def sample(self, shares: int) -> Sample:
         """Some thousand rows at most, as codes and whole numbers."""
+        found = fetch(self.coded.filter(self._mark() % shares == 0))
+        arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+        chosen = np.stack([np.searchsorted(own, arrays[f"c{i}"]) for i, own in enumerate(self.stored)])
+        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1), arrays.get("w"))
+
+    def halves(self) -> tuple[SumSource, SumSource]:
+        """The same queries over rows that are filtered."""
+        one, other = copy(self), copy(self)
+        for which, half in enumerate((one, other)):
+            half.coded = self.coded.filter(self._mark() % 2 == which)
+        return one, other
+
+    def _mark(self) -> Any:
+        """`marks_of` a row, as an expression."""
         codes = [self._expression(i) for i in range(len(self.columns))]
         numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
         mark = reduce(add, [(own + 1) * column_factor(i) for i, own in enumerate(codes)])
         mark = reduce(add, [own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(numbers)], mark)
         for times in TIMES:
             mark = mark % MODULUS * times
-        found = fetch(self.coded.filter(mark % MODULUS % shares == 0))
-        arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
-        chosen = np.stack([np.searchsorted(own, arrays[f"c{i}"]) for i, own in enumerate(self.stored)])
-        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(len(numbers))], axis=1), arrays.get("w"))
+        return mark % MODULUS
 
     def _expression(self, i: int) -> Any:
         """The code of a feature in each row."""

@@ -11,12 +11,13 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_labels, unchanged_on_error
 from ..fitted import FittedTree
-from ..growth import ColumnBins, Elsewhere, Growth, Sample, SumSource, Tell, n_shares, put_in_order
+from ..growth import ColumnBins, DividedSource, Elsewhere, Growth, Sample, Tell, n_shares, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
 from ..table import Schema
 from ._base import read_missing
 from ._calibrate import calibrate, has_spread
 from ._fitted_on import facts
+from ._halves import Halves
 from ._sampled import data_of_sample
 from ._targets import ClassReader, TargetReader, class_codes, without_weight_zero
 from ._tree import SingleTree
@@ -73,7 +74,7 @@ class Found:
     class_reach: FloatArray | None = None  # the largest weight of each class
 
 
-class Source(SumSource, Protocol):
+class Source(DividedSource, Protocol):
     """Rows that live somewhere, and what can be asked of them, in this order."""
 
     columns: tuple[ColumnBins, ...]  # settled once the totals are known
@@ -173,7 +174,7 @@ def _grow(
     family, schema = plan.reader.family_of(plan.classes), found.schema
     extent = Extent(found.reach.n_rows, float(totals[0]) * grids.weight_unit)
     rows = Elsewhere(source, bins, schema.is_nominal, grids, extent)
-    outcome = family.settle(family.whole.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
+    outcome = family.settle(family.whole.summary(totals, grids), model.prior, _Trials(rows, source, growth, tell))
     grown = put_in_order(rows.grow(outcome, growth, tell), growth.monotonic)
     tree = grown.most_probable_pruning() if model.prune else grown
     fitted = FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown)
@@ -204,6 +205,7 @@ class _Trials:
     """Trees that are grown to settle a prior."""
 
     rows: Elsewhere
+    source: DividedSource
     growth: Growth
     tell: Tell | None
 
@@ -216,9 +218,7 @@ class _Trials:
         tree = self.rows.grow(outcome, self.growth, self.tell, factors=False)
         return tree.prior[tree.is_leaf], tree.posterior[tree.is_leaf]
 
-    def log_evidence_by_halves(self, outcome: Outcome) -> float:  # noqa: ARG002
-        """Halves are not known apart."""
-        raise ValueError(
-            "A dispersion is chosen by halves of the rows, which must be in memory: give one, "
-            "outcome=NegativeBinomial(dispersion=...)."
-        )
+    def log_evidence_by_halves(self, outcome: Outcome) -> float:
+        """Of all rows where the halves are too small; a dispersion changes the factor, too."""
+        found = Halves.of(self.rows, self.source).log_evidence(outcome, self.growth, self.tell)
+        return self.rows.grow(outcome, self.growth, self.tell).log_evidence() if found is None else found

@@ -49,6 +49,7 @@ from ._sql_whole import (
 )
 
 _FEATURES_A_QUERY = 16
+_FEATURES_A_COUNT = 2
 
 
 @dataclass
@@ -95,22 +96,32 @@ class SqlSource:
         """One query for each column of many values; window functions find the ends of its bins."""
         schema, known = _known(self.schema), _known(self.known)
         result = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
-        rest, rows = [i for i in known.rest if i not in result], self.rows
-        asked = {f"m_{i}": is_missing(rows[self.features[i]]).sum() for i in rest}
-        asked |= {
-            f"n_{i}": number(rows[self.features[i]]).nunique() for i in rest if schema.columns[i].categories is None
-        }
-        found = {name: int(values[0] or 0) for name, values in fetch(rows.aggregate(**asked)).items()} if rest else {}
+        rest = [i for i in known.rest if i not in result]
+        found = self._counts(rest)
         for i in rest:
             has_missing, categories = found[f"m_{i}"] > 0, schema.columns[i].categories
             if categories is not None:
                 positions = np.arange(len(categories), dtype=np.float64)
                 result[i] = ColumnBins(positions, positions, has_missing)
             else:
-                lows, highs = bin_ends(rows, self.features[i], found[f"n_{i}"], max_bins)
+                lows, highs = bin_ends(self.rows, self.features[i], found[f"n_{i}"], max_bins)
                 result[i] = ColumnBins(lows, highs, has_missing)
         self.columns = tuple(result[i] for i in range(len(self.features)))
         return self.columns
+
+    def _counts(self, features: list[int]) -> dict[str, int]:
+        """Missing values of each feature, and distinct ones of numbers; a few to a query, so that Ctrl-C is heard."""
+        result: dict[str, int] = {}
+        for start in range(0, len(features), _FEATURES_A_COUNT):
+            own = {i: self.rows[self.features[i]] for i in features[start : start + _FEATURES_A_COUNT]}
+            asked = {f"m_{i}": is_missing(column).sum() for i, column in own.items()}
+            asked |= {
+                f"n_{i}": number(column).nunique()
+                for i, column in own.items()
+                if _known(self.schema).columns[i].categories is None
+            }
+            result |= {name: int(values[0] or 0) for name, values in fetch(self.rows.aggregate(**asked)).items()}
+        return result
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """The rows as codes and whole numbers, from here on."""

@@ -1,6 +1,7 @@
 """From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
 
 from ._elsewhere import ColumnBins as ColumnBins
+from ._elsewhere import DividedSource as DividedSource
 from ._elsewhere import Elsewhere as Elsewhere
 from ._elsewhere import Routes as Routes
 from ._elsewhere import Sums as Sums
@@ -33,3 +34,6 @@ from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import Search as Search
 from ._update import update_tree as update_tree
+from ._whole_rows import Asked as Asked
+from ._whole_rows import RowSource as RowSource
+from ._whole_rows import WholeRows as WholeRows

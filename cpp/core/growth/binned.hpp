@@ -58,7 +58,7 @@ class BinnedGrower {
         table_{std::get<PackedCodes<Int>>(columns.columns.front().codes).first, columns.columns.size(), {}},
         count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.weight.empty()),
         subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
-        interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns)) {
+        interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns, settings)) {
     for (std::size_t f = 0; f < columns.columns.size(); ++f) table_.first.push_back(by_code_.first_code(f));
     const std::size_t bytes = by_code_.n_codes() * by_code_.width() * sizeof(Number);
     list_rows_ = std::min(bytes / (kBytesARow * table_.n_columns), subtree_rows_);
@@ -107,6 +107,13 @@ class BinnedGrower {
     return {sums.statistics.data(), sums.n_rows.empty() ? nullptr : sums.n_rows.data()};
   }
   std::span<const Row> rows_of(std::size_t begin, std::size_t end) const { return {rows_.data() + begin, end - begin}; }
+  // Before equal ones became one.
+  std::size_t n_rows(std::span<const Row> rows) const {
+    const Settings& settings = by_code_.settings();
+    if (!settings.order) return rows.size();
+    return std::accumulate(rows.begin(), rows.end(), std::size_t{0},
+                           [&](std::size_t sum, Row row) { return sum + settings.count(row); });
+  }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
   // Counts the rows of nodes, in blocks.
@@ -134,7 +141,7 @@ class BinnedGrower {
   void complete_root(const Open& root, const std::vector<double>& prior) {
     Node<Number>& node = nodes_[0];
     node.statistics = by_code_.sum_up(view(root.sums), 0, [](Code) { return true; });
-    node.n_rows = rows_.size();
+    node.n_rows = n_rows(rows_);
     node.one_outcome = has_one_outcome(outcome_, std::span<const Row>(rows_));
     outcome_.prepare(prior, node.statistics.data());
     by_code_.set_outcome(outcome_.narrowed_to({}));
@@ -149,7 +156,7 @@ class BinnedGrower {
       Node<Number> result;
       result.statistics = by_code_.sum_up(view(open.sums), feature,
                                           [&](Code code) { return (lower[code] != 0) == is_lower; });
-      result.n_rows = end - begin;
+      result.n_rows = n_rows(rows_of(begin, end));
       result.one_outcome = has_one_outcome(outcome_, rows_of(begin, end));
       return result;
     };

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>

@@ -66,6 +66,7 @@ def test_a_change_anywhere_in_a_large_table_is_noticed():
     table = np.random.default_rng(0).random((300_000, 8))
     y = np.zeros(len(table))
     before = fitted_on(Rows(table), Target(y)).fingerprint
+    assert fitted_on(Rows(table), Target(y), 3).fingerprint == before
     table[123_457, 3] = np.nan
     assert fitted_on(Rows(table), Target(y)).fingerprint != before
 

@@ -172,7 +172,7 @@ class Estimator(BaseEstimator, ABC):
             outcome = settle_outcome(family, self.prior, encoded, growth)
             self.fitted_ = replace(
                 self._grow(encoded, outcome, growth, calibrated=reader.calibrates()),
-                fitted_on=fitted_on(data.rows, data.target),
+                fitted_on=fitted_on(data.rows, data.target, growth.n_threads),
                 decision=reader.read_decision(data.classes),
                 missing=read_missing(self.missing),
             )
@@ -185,7 +185,7 @@ class Estimator(BaseEstimator, ABC):
         table = self._check_table(X, reset=True)
         rows, schema = Schema.learn(table, self.categorical_features, getattr(self, "feature_names_in_", None))
         target = self._check_target(rows, y, sample_weight, reader, extras)
-        schema.refuse_infinity(rows)
+        schema.refuse_infinity(rows, self._n_threads())
         target, classes, counts = reader.learn(target)
         if counts is not None:
             rows = Rows(rows.matrix[counts])

@@ -1,9 +1,10 @@
-"""Blocks of rows, each read on a thread of its own."""
+"""Work beside other work: blocks of rows, each read on a thread of its own, and what can wait for its turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -22,3 +23,13 @@ def by_block(read: Callable[[AnyArray], Result], matrix: AnyArray, n_threads: in
         return [read(matrix)]
     with ThreadPoolExecutor(n_blocks) as pool:
         return list(pool.map(read, np.array_split(matrix, n_blocks)))
+
+
+@contextmanager
+def beside(work: Callable[[], Result], n_threads: int) -> Iterator[Callable[[], Result]]:
+    """Do some work while the block runs, where there are threads for it; what is given returns the result."""
+    if n_threads == 1:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result

@@ -100,7 +100,7 @@ using Search = BinSearch<std::conditional_t<sizeof(Int) == 1, std::uint16_t, std
 template <class Int, class AnyTable>
 std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std::size_t> columns,
                                      std::vector<Search<Int>> searches, std::size_t n_threads, Interrupt& interrupt,
-                                     std::vector<ColumnBins>& bins, std::vector<Int>& codes) {
+                                     std::vector<ColumnBins>& bins, Int* codes) {
   const std::size_t d = table.n_columns;
   std::vector<std::vector<typename Search<Int>::Counts>> counts(std::max<std::size_t>(n_threads, 1));
   for (auto& of_worker : counts) of_worker.resize(columns.size());
@@ -125,7 +125,7 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
                [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t worker) {
                  auto& [kept, found] = scratch[worker];
                  searches[i].keep(values, first, found, kept[i],
-                                  [own = codes.data() + first * d + columns[i], d](std::size_t k, std::uint32_t bin) {
+                                  [own = codes + first * d + columns[i], d](std::size_t k, std::uint32_t bin) {
                                     own[k * d] = static_cast<Int>(bin);
                                   });
                });
@@ -134,10 +134,9 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
     std::vector<const typename Search<Int>::Kept*> parts;
     for (const Scratch& of_worker : scratch)
       if (!of_worker.kept[i].lowest.empty()) parts.push_back(&of_worker.kept[i]);
-    is_done[i] = searches[i].finish(parts, bins[columns[i]],
-                                    [own = codes.data() + columns[i], d](Row row, std::uint32_t bin) {
-                                      own[std::size_t{row} * d] = static_cast<Int>(bin);
-                                    });
+    is_done[i] = searches[i].finish(parts, bins[columns[i]], [own = codes + columns[i], d](Row row, std::uint32_t bin) {
+      own[std::size_t{row} * d] = static_cast<Int>(bin);
+    });
   });
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -148,21 +147,21 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
 // Writes the codes of columns whose bins are known.
 template <class Int, class AnyTable>
 void write_codes(const AnyTable& table, std::span<const std::size_t> columns, const std::vector<ColumnBins>& bins,
-                 std::size_t n_threads, Interrupt& interrupt, std::vector<Int>& codes) {
+                 std::size_t n_threads, Interrupt& interrupt, Int* codes) {
   std::vector<BinFinder> finders;
   for (const std::size_t column : columns) finders.emplace_back(bins[column].ends, bins[column].one_value_each);
   read_columns(table, columns, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t) {
-                 finders[i].find(values,
-                                 [own = codes.data() + first * table.n_columns + columns[i], d = table.n_columns](
-                                     std::size_t k, std::uint32_t bin) { own[k * d] = static_cast<Int>(bin); });
+                 finders[i].find(values, [own = codes + first * table.n_columns + columns[i], d = table.n_columns](
+                                             std::size_t k, std::uint32_t bin) { own[k * d] = static_cast<Int>(bin); });
                });
 }
 
 template <class Int, class AnyTable>
 Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<const std::size_t> many, Samples samples,
              const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
-  const auto codes = std::make_shared<std::vector<Int>>(table.n_rows * table.n_columns);
+  // Nothing is written before the threads write codes.
+  const std::shared_ptr<Int[]> codes = std::make_unique_for_overwrite<Int[]>(table.n_rows * table.n_columns);
   std::vector<std::size_t> left;
   for (std::size_t column = 0; column < table.n_columns; ++column)
     if (bins[column].one_value_each) left.push_back(column);
@@ -174,10 +173,10 @@ Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<cons
     for (const std::size_t column : columns)
       searches.emplace_back(std::move(samples[column]), encoding.max_bins, table.n_rows);
     for (const std::size_t column :
-         search_bins(table, columns, std::move(searches), n_threads, interrupt, bins, *codes))
+         search_bins(table, columns, std::move(searches), n_threads, interrupt, bins, codes.get()))
       left.push_back(column);
   }
-  write_codes(table, left, bins, n_threads, interrupt, *codes);
+  write_codes(table, left, bins, n_threads, interrupt, codes.get());
 
   Columns result{table.n_rows, false, std::vector<Column>(table.n_columns)};
   for (std::size_t f = 0; f < table.n_columns; ++f) {
@@ -185,7 +184,7 @@ Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<cons
     column.is_categorical = encoding.is_categorical[f] != 0;
     column.has_missing = bins[f].has_missing;
     column.n_codes = static_cast<Code>(bins[f].ends.size()) + column.has_missing;
-    column.codes = PackedCodes<Int>{codes, codes->data() + f, table.n_rows, table.n_columns};
+    column.codes = PackedCodes<Int>{codes, codes.get() + f, table.n_rows, table.n_columns};
     column.source = table.column(f);
     column.set_bins(std::move(bins[f].lows), std::move(bins[f].ends), encoding.keep_values);
   }

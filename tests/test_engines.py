@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,9 +21,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.engines import _batches, _bins, _part_source, _progress
+from baytree.engines import _batches, _bins, _ctrl_c, _part_source, _progress
 from baytree.growth import _sample
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
@@ -69,6 +77,29 @@ def test_the_spread_comes_from_the_same_rows(monkeypatch):
     model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)
     assert_same_model(model, expected)
     assert model.spread_ != 1
+
+
+DISPERSIONS = [{}, {"monotonic_cst": {"x": 1}}, {"min_samples_leaf": 20}, {"prior": "evidence", "max_depth": 3}]
+
+
+@pytest.mark.parametrize("parameters", DISPERSIONS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rows_choose_the_same_dispersion(parameters, weighted):
+    frame, names = table_of("negative_binomial", weighted=weighted)
+    parameters = {"outcome": "negative_binomial", "max_bins": 20} | parameters
+    expected = fitted_in_memory(BayesianTreeRegressor(**parameters), frame, names)
+    for cache in (True, False):
+        source = lambda: divided(frame, 3)  # noqa: E731
+        model = engines.fit(BayesianTreeRegressor(**parameters), source, **names, cache=cache)
+        assert_same_model(model, expected)
+        assert model.outcome_.size == expected.outcome_.size
+
+
+def test_few_rows_choose_their_dispersion_together():
+    frame, names = table_of("negative_binomial", n=30)
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=20)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, lambda: divided(frame, 2), **names), expected)
 
 
 @pytest.mark.parametrize("class_weight", [{"no": 2.0, "yes": 0.5}, "balanced"])
@@ -135,7 +166,6 @@ def test_parts_that_do_not_fit_are_refused(change, message):
         (BayesianTreeClassifier(lookahead=1), "lookahead needs the rows in memory"),
         (BayesianTreeClassifier(partitions="oblique"), "Hyperplanes need the rows in memory"),
         (TreeSpaceClassifier(), "grow a single tree"),
-        (BayesianTreeRegressor(outcome="negative_binomial"), "give one, outcome=NegativeBinomial"),
     ],
 )
 def test_what_needs_the_rows_is_refused(model, message):
@@ -162,6 +192,39 @@ def test_a_full_disk_is_one_sentence(monkeypatch):
     monkeypatch.setattr(_batches.np, "save", full)
     with pytest.raises(OSError, match=r"do not fit under .* make room, set TMPDIR"):
         engines.fit(model_of("classes"), lambda: divided(frame, 2), **names)
+
+
+FULL = """
+import resource, sys, tempfile
+import numpy as np, pandas as pd
+from pathlib import Path
+from baytree import BayesianTreeClassifier, engines
+
+frame = pd.DataFrame(np.random.default_rng(0).random((200_000, 5))).add_prefix("x")
+frame["y"] = (frame["x0"] > 0.5).astype(int)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    engines.fit(BayesianTreeClassifier(), lambda: [frame])
+except OSError as error:
+    print(error)
+print(list(Path(tempfile.gettempdir()).iterdir()))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_file_that_the_system_does_not_take_is_one_sentence(tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-c", FULL],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert found.returncode == 0, found.stderr
+    said, left = found.stdout.splitlines()
+    assert said.startswith(f"The codes of the rows do not fit under {tmp_path} (")
+    assert said.endswith("make room, set TMPDIR to another folder, or pass cache=False.")
+    assert left == "[]"
 
 
 def test_without_bins_there_are_255(tmp_path):
@@ -217,13 +280,48 @@ def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
     assert_same_model(engines.fit(model_of("normal"), lambda: parts, **names), expected)
 
 
-def test_progress_is_told_on_standard_error(capsys, monkeypatch):
+SAID = r"level \d+: [\d,]+ open nodes, [\d,]+ rows, [\d,]+ rows a second, \d+ s so far, about \d+ s to go"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("way", ["file", "terminal without rich", "terminal with rich"])
+def test_progress_is_told_on_standard_error(way, monkeypatch):
     monkeypatch.setattr(_progress, "_QUIET", -1.0)
+    error = io.StringIO() if way == "file" else Terminal()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    if way == "terminal without rich":
+        monkeypatch.setitem(sys.modules, "rich.console", None)
     frame, names = table_of("classes")
     engines.fit(model_of("classes"), frame, **names, verbose=1)
-    said = capsys.readouterr().err
-    assert "level 1: 1 open nodes, 600 rows" in said
-    assert said.endswith("\n")
+    said = error.getvalue()
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
+    assert ("\x1b[" in said) == (way == "terminal with rich")
+    if way != "terminal with rich":  # which shows a level when its spinner turns
+        assert "level 1: 1 open nodes, 600 rows" in plain
+        assert said.endswith("\n")
+    assert re.search(SAID, plain)
+
+
+def test_rich_shows_every_level_that_lasts(monkeypatch):
+    error = Terminal()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    line = _progress._line()
+    assert isinstance(line, _progress._Rich)
+    for depth in range(3):
+        line.show(f"level {depth + 1}")
+        line.status._live.refresh()
+    line.close()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", error.getvalue())
+    assert all(f"level {depth + 1}" in shown for depth in range(3))
+    assert not line.status._live.is_started
 
 
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -239,6 +337,57 @@ def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypat
         engines.fit(model, lambda: divided(frame, 2), **names)
     assert not hasattr(model, "fitted_")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("at", ["first query", "level"])
+def test_an_interrupt_that_gets_lost_is_raised_at_the_next_step(at, monkeypatch):
+    frame, names = table_of("classes")
+    original = _part_source.PartSource.totals
+
+    class Loses:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)  # Python drops what is raised here
+
+    def totals(self, *given):
+        found = original(self, *given)
+        lost = Loses()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            del lost
+        if at == "first query":
+            with _ctrl_c.ctrl_c_is_no_error():
+                raise AssertionError("nothing is asked any more")
+        return found
+
+    monkeypatch.setattr(_part_source.PartSource, "totals", totals)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engines.fit(model_of("classes"), frame, **names)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_handlers_of_the_users_own_stay(monkeypatch):
+    frame, names = table_of("classes", n=60)
+    seen, original = [], _part_source.PartSource.totals
+
+    def totals(self, *given):
+        seen.append(signal.getsignal(signal.SIGINT))
+        return original(self, *given)
+
+    def own(*_):
+        pass
+
+    monkeypatch.setattr(_part_source.PartSource, "totals", totals)
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        engines.fit(model_of("classes"), frame, **names)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [own]
 
 
 def test_progress_tells_how_long_it_will_take(monkeypatch, capsys):

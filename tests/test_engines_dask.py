@@ -6,13 +6,15 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
-from baytree import engines
+from baytree import BayesianTreeRegressor, engines
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
 
 dd = pytest.importorskip("dask.dataframe")
@@ -44,6 +46,14 @@ def test_any_partitions_grow_the_same_tree(cluster, outcome):
     expected = fitted_in_memory(model_of(outcome), frame, names)
     for n_parts in (1, 2, 7):
         assert_same_model(engines.fit(model_of(outcome), partitions(divided(frame, n_parts)), **names), expected)
+
+
+def test_the_rows_choose_the_same_dispersion(cluster):
+    frame, names = table_of("negative_binomial")
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=20)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, partitions(divided(frame, 3)), **names), expected)
+    assert model.outcome_.size == expected.outcome_.size
 
 
 def test_partitions_may_differ_in_types_and_categories(cluster):
@@ -120,6 +130,63 @@ def test_workers_may_join_and_leave(cluster):
         assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
 
 
+def test_workers_may_join_and_leave_in_the_middle_of_a_level(cluster, monkeypatch):
+    from baytree.engines import _dask
+
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes", max_depth=3), frame, names)
+    sizes, original = iter([3, 1, 2]), _dask.DaskEncoded.reduce
+
+    def reduce(self, work, merge):
+        n_workers = next(sizes, None)
+        if n_workers is not None:
+            threading.Timer(0.1, cluster.scale, [n_workers]).start()
+        return original(self, _slow(work), merge)
+
+    monkeypatch.setattr(_dask.DaskEncoded, "reduce", reduce)
+    model = engines.fit(model_of("classes", max_depth=3), partitions(divided(frame, 6)), **names)
+    assert next(sizes, None) is None
+    assert_same_model(model, expected)
+    cluster.scale(2)
+
+
+def test_a_worker_that_restarts_and_loses_its_data(cluster):
+    """LightGBM's fit hangs then (its issue 5920)."""
+    frame, names = table_of("normal")
+    expected = fitted_in_memory(model_of("normal"), frame, names)
+    source = partitions(divided(frame, 5)).persist()
+    distributed.wait(source)
+    client = distributed.get_client()
+    client.restart_workers([next(iter(client.scheduler_info()["workers"]))])
+    assert_same_model(engines.fit(model_of("normal"), source, **names), expected)
+
+
+def test_data_on_one_worker_only(cluster):
+    """The others end LightGBM's training (its issue 3882)."""
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    client = distributed.get_client()
+    client.wait_for_workers(2)
+    one = next(iter(client.scheduler_info()["workers"]))
+    parts = client.scatter(divided(frame, 3), workers=[one])
+    source = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
+    assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
+
+
+def test_several_fits_at_once(cluster):
+    """LightGBM's hang at random (its issue 4942)."""
+    outcomes = ["classes", "normal", "poisson"]
+    tables = {outcome: table_of(outcome) for outcome in outcomes}
+
+    def fit(outcome):
+        frame, names = tables[outcome]
+        return engines.fit(model_of(outcome), partitions(divided(frame, 3)), **names)
+
+    with ThreadPoolExecutor(3) as threads:
+        for outcome, model in zip(outcomes, threads.map(fit, outcomes, timeout=300), strict=True):
+            assert_same_model(model, fitted_in_memory(model_of(outcome), *tables[outcome]))
+
+
 def test_an_error_on_a_worker_is_the_users_sentence(cluster):
     frame, names = table_of("classes")
     parts = divided(frame, 3)
@@ -172,3 +239,41 @@ def test_arrays_that_do_not_fit_together_are_refused(cluster):
         engines.fit(model_of("classes"), X, target=beside["target"][:-1])
     with pytest.raises(ValueError, match="two axes, rows and columns; it has 1"):
         engines.fit(model_of("classes"), beside["target"], target=beside["target"])
+
+
+def test_what_is_known_is_not_looked_for(cluster, monkeypatch):
+    from baytree.engines import _dask
+
+    passes, original = [], _dask._on_part
+    monkeypatch.setattr(_dask.DaskParts, "reduce", lambda *_args: passes.append(original))
+    for outcome in OUTCOMES:
+        frame, names = table_of(outcome, weighted=outcome == "normal")
+        expected = fitted_in_memory(model_of(outcome), frame, names)
+        known = engines.describe(model_of(outcome), frame, **names)
+        assert_same_model(engines.fit(model_of(outcome), partitions(divided(frame, 3)), **names, **known), expected)
+    assert not passes
+
+
+def test_partly_known_columns_and_wrong_ones(cluster):
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    known = engines.describe(model_of("classes"), partitions(divided(frame, 3)), **names)
+    known["bins"].pop("noise")
+    source = partitions(divided(frame, 3))
+    assert_same_model(engines.fit(model_of("classes"), source, **names, **known), expected)
+    known["categories"]["city"] = known["categories"]["city"][1:]
+    with pytest.raises(ValueError, match="Column 'city' of X has the value 'city 00', which is not among its given"):
+        engines.fit(model_of("classes"), source, **names, **known)
+    with pytest.raises(ValueError, match="bins names the column 'nois', which X does not have: did you mean 'noise'"):
+        engines.fit(model_of("classes"), source, **names, bins={"nois": [0]})
+
+
+def test_columns_of_arrays_are_known_by_position(cluster):
+    frame, names = table_of("normal")
+    features, X, beside = arrays(frame, names, 83)
+    known = engines.describe(model_of("normal"), X, **beside)
+    assert list(known["bins"]) == [0, 1]
+    expected = model_of("normal").fit(features, frame["y"])
+    assert_same_model(engines.fit(model_of("normal"), X, **beside, **known), expected)
+    with pytest.raises(ValueError, match="bins names the column 'x', but the columns of X have no names"):
+        engines.fit(model_of("normal"), X, **beside, bins={"x": [0]})

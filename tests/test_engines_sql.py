@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
-from baytree import engines
+from baytree import BayesianTreeRegressor, engines
+from baytree.engines import _sql, _sql_look, _sql_whole
 from baytree.growth import _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
@@ -104,6 +106,15 @@ def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
     assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rows_choose_the_same_dispersion(put, weighted):
+    frame, names = table_of("negative_binomial", weighted=weighted, n=300)
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=9, max_depth=3)
+    expected = fitted_in_memory(clone(model), frame, names)
+    assert_same_model(engines.fit(model, put(frame), **names), expected)
+    assert model.outcome_.size == expected.outcome_.size
+
+
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
 def test_predictions_are_an_expression(put, outcome):
     frame, names = table_of(outcome, n=300)
@@ -158,19 +169,91 @@ def test_wrong_counts_are_refused(duckdb, y, message):
         engines.fit(model_of("poisson"), duckdb(frame), **names)
 
 
-def test_a_lost_connection_fails_at_once(postgres):
+class Queries:
+    """What is asked of a database."""
+
+    def __init__(self, monkeypatch):
+        self.asked, original = [], _sql_whole.fetch
+
+        def fetch(expression):
+            self.asked.append(ibis.to_sql(expression))
+            return original(expression)
+
+        for module in (_sql, _sql_look):
+            monkeypatch.setattr(module, "fetch", fetch)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_what_is_known_is_not_asked_for(put, outcome, monkeypatch):
+    frame, names = table_of(outcome, weighted=outcome in ("classes", "normal"), n=300)
+    expected = fitted_in_memory(model_of(outcome, max_bins=9), frame, names)
+    table = put(frame)
+    known = engines.describe(model_of(outcome, max_bins=9), table, **names)
+    features = [name for name in frame.columns if name not in ("y", *names.values())]
+    queries = Queries(monkeypatch)
+    assert_same_model(engines.fit(model_of(outcome, max_bins=9), table, **names, **known), expected)
+    assert queries.asked
+    for query in queries.asked:  # of the table itself the targets alone
+        assert not [name for name in features if f'"{name}"' in query], query
+
+
+def test_the_rest_is_asked_for(put, monkeypatch):
+    frame, names = table_of("normal", n=300)
+    expected = fitted_in_memory(model_of("normal", max_bins=9, calibrate=True), frame, names)
+    known = engines.describe(model_of("normal", max_bins=9), frame, **names)
+    known["bins"].pop("noise")
+    known["categories"]["city"] += ["zebra", "z'"]
+    queries = Queries(monkeypatch)
+    model = engines.fit(model_of("normal", max_bins=9, calibrate=True), put(frame), **names, **known)
+    assert not [query for query in queries.asked if '"city"' in query or '"x"' in query]
+    for name in ("feature", "threshold", "n_node_samples", "value", "log_prior_leaf", "log_likelihood"):
+        assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name), err_msg=name)
+    assert model.spread_ == expected.spread_
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"categories": {"city": ["city 01"]}}, "Column 'city' of X has the value 'city .*', which is not among its"),
+        ({"categories": {"x": ["a"]}}, "Column 'x' of X holds numbers, but dtypes, bins or categories say that it hol"),
+        ({"dtypes": {"city": "float"}}, "Column 'city' of X holds text, but dtypes, bins or categories say that it"),
+        ({"dtypes": {"x": "bool"}}, "Column 'x' of X has the value .*, but dtypes says that it is a truth value"),
+        ({"dtypes": {"city": "ordered"}}, "Column 'city' of X is to be ordered, but has no order"),
+        ({"bins": {"cit": [1.0]}}, "bins names the column 'cit', which X does not have: did you mean 'city'"),
+        ({"bins": {"z": [0.0]}}, "Column 'z' of X has an infinite value"),
+    ],
+)
+def test_what_is_known_must_be_so(put, known, message):
+    frame, names = table_of("classes", n=60)
+    frame["z"] = np.where(np.arange(60) == 7, np.inf, 1.0) if "z" in known.get("bins", {}) else 1.0
+    model, table = model_of("classes"), put(frame)
+    before = set(table.get_backend().list_tables())
+    with pytest.raises(ValueError, match=message):
+        engines.fit(model, table, **names, **known)
+    assert not hasattr(model, "fitted_")
+    assert set(table.get_backend().list_tables()) == before
+
+
+@pytest.mark.parametrize("at", ["look", "bins", "totals", "sums", "second sums"])
+def test_a_lost_connection_fails_at_once(postgres, at, monkeypatch):
     frame, names = table_of("classes", n=200)
     table = postgres(frame)
-    backend = table.get_backend()
-    with backend.con.cursor() as cursor:
-        cursor.execute("select pg_backend_pid()")
-        pid = cursor.fetchone()[0]
-    killer = ibis.postgres.connect(
-        host=backend.con.info.host, port=backend.con.info.port, user=backend.con.info.user, database="postgres"
-    )
-    killer.con.execute(f"select pg_terminate_backend({int(pid)})")
-    model = model_of("classes")
+    info = table.get_backend().con.info
+    how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
+    own = ibis.postgres.connect(**how)  # the other tests need theirs
+    killer = ibis.postgres.connect(**how)
+    name, calls = at.split()[-1], []
+    original = getattr(_sql.SqlSource, name)
+
+    def kill(self, *given):
+        calls.append(name)
+        if len(calls) == len(at.split()):
+            killer.con.execute(f"select pg_terminate_backend({own.con.info.backend_pid})")
+        return original(self, *given)
+
+    monkeypatch.setattr(_sql.SqlSource, name, kill)
+    model = model_of("classes", max_bins=9)
     with pytest.raises(Exception, match=r"terminat|close|connection"):
-        engines.fit(model, table, **names)
+        engines.fit(model, own.table(table.get_name()), **names)
     assert not hasattr(model, "fitted_")
     killer.disconnect()

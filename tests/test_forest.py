@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -18,67 +16,6 @@ from sklearn.inspection import partial_dependence, permutation_importance
 import baytree
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeClassifier
 from baytree.estimators import ESTIMATORS
-from tests.reference import forest as naive
-from tests.strategies import labels, tables, weights
-
-
-class RealWeights(BayesianForestClassifier):
-    """Rows count real numbers of times: then no row is left out, and all trees have the same columns."""
-
-    _engine = replace(BayesianForestClassifier._engine, forest_whole=False)
-    __init__ = BayesianForestClassifier.__init__
-
-
-def growth_of(model):
-    return model._growth(model.schema_, model._target_reader(), model.fitted_.classes)
-
-
-def naive_trees(model, X, y, weight, whole):
-    growth, fitted = growth_of(model), model.fitted_
-    is_nominal = fitted.schema.is_nominal
-    found = []
-    for t in range(model.n_estimators):
-        rows, counts = naive.tree_weights(
-            X, y, weight, is_nominal, seed=fitted.seed, tree=t, factor=growth.engine.forest_factor, whole=whole
-        )
-        found.append(naive.tree_of(rows, counts, X, y, is_nominal, fitted.outcome, growth))
-    return found
-
-
-def assert_same_structure(one, other):
-    for name in ("children_left", "children_right", "kind", "feature", "threshold"):
-        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-
-
-@given(data=st.data())
-def test_axis_forests_equal_the_oracle(data):
-    X = data.draw(tables(min_rows=2))
-    y = data.draw(labels(len(X), 3))
-    weight = data.draw(weights(len(X)))
-    weight = None if weight is None else np.array(weight)
-    model = BayesianForestClassifier(
-        3, partitions="axis", prior=data.draw(st.sampled_from([None, 0.3])), random_state=data.draw(st.integers(0, 99))
-    ).fit(X, y, sample_weight=weight)
-    trees = naive_trees(model, X, y, weight, whole=True)
-    for t, tree in enumerate(trees):
-        assert_same_structure(model.fitted_.tree(t).tree, tree)
-    expected = naive.average(trees, X, model.fitted_.outcome, model._engine.forest_factor, whole=True)
-    assert_array_equal(model.predict_proba(X), expected)
-
-
-@pytest.mark.parametrize("partitions", ["axis", "oblique"])
-@pytest.mark.parametrize("seed", range(4))
-def test_forests_with_real_weights_equal_the_oracle_bit_for_bit(partitions, seed):
-    X, y = make_classification(120, 5, n_informative=4, n_redundant=0, random_state=seed)
-    weight = None if seed % 2 else np.random.default_rng(seed).integers(1, 4, len(y)) / 2
-    model = RealWeights(4, partitions=partitions, random_state=seed).fit(X, y, sample_weight=weight)
-    trees = naive_trees(model, X, y, weight, whole=False)
-    for t, tree in enumerate(trees):
-        own = model.fitted_.tree(t).tree
-        assert_same_structure(own, tree)
-        assert_array_equal(own.hyperplane_coefficient, tree.hyperplane_coefficient)
-    expected = naive.average(trees, X, model.fitted_.outcome, model._engine.forest_factor, whole=False)
-    assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
 
 
 def test_predictions_are_means_over_the_trees():
@@ -88,15 +25,45 @@ def test_predictions_are_means_over_the_trees():
     assert_array_equal(model.predict_proba(X), total / 7)
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, 16])
-@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
-def test_threads_change_nothing(n_jobs, bootstrap):
+def assert_same_for_any_threads(make, X, y):
+    """Compare forests, what they predict and their calibration, bit for bit."""
+    one, *others = (make(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 16))
+    for many in others:
+        for name, array in one.fitted_.forest.arrays().items():
+            assert_array_equal(array, getattr(many.fitted_.forest, name), err_msg=name)
+        rows = one._read_all(X)
+        assert_array_equal(one.fitted_.mean(rows), many.fitted_.mean(rows, many.n_jobs))
+        assert_array_equal(one.fitted_.leaves(rows), many.fitted_.leaves(rows, many.n_jobs))
+        assert one.fitted_.agreement == many.fitted_.agreement
+        assert getattr(one, "spread_", None) == getattr(many, "spread_", None)
+
+
+def test_threads_change_nothing_with_default_parameters():
+    assert_same_for_any_threads(partial(BayesianForestClassifier, random_state=1), *load_iris(return_X_y=True))
+    X, y = load_diabetes(return_X_y=True)
+    assert_same_for_any_threads(partial(BayesianForestRegressor, random_state=1), X[:200], y[:200])
+
+
+@pytest.mark.parametrize(
+    "options", [{"bootstrap": "resample", "max_features": 0.5}, {"partitions": "axis", "max_bins": 16}], ids=str
+)
+def test_threads_change_nothing(options):
     X, y = load_breast_cancer(return_X_y=True)
-    one = BayesianForestClassifier(5, bootstrap=bootstrap, max_features=0.5, random_state=1).fit(X, y)
-    many = BayesianForestClassifier(5, bootstrap=bootstrap, max_features=0.5, random_state=1, n_jobs=n_jobs).fit(X, y)
-    for name, array in one.fitted_.forest.arrays().items():
-        assert_array_equal(array, getattr(many.fitted_.forest, name), err_msg=name)
-    assert_array_equal(one.predict_proba(X), many.predict_proba(X))
+    assert_same_for_any_threads(partial(BayesianForestClassifier, 5, random_state=1, **options), X, y)
+
+
+def test_bins_leave_rows_and_features_out():
+    """As trees of all values do: rows that a tree lacks say nothing, and features that it may not use are not used."""
+    X, y = load_breast_cancer(return_X_y=True)
+    for max_bins in (None, 16):
+        model = BayesianForestClassifier(
+            30, partitions="axis", max_bins=max_bins, max_features=4, oob_score=True, random_state=0
+        ).fit(X, y)
+        forest = model.fitted_.forest
+        assert forest.feature_uses().sum(axis=1).max() <= 4
+        shares = forest.n_node_samples[forest.roots] / len(y)
+        assert 0.7 < shares.min() < shares.max() < 0.9
+        assert model.oob_score_ < model.score(X, y)
 
 
 @pytest.mark.parametrize("make", [BayesianForestClassifier, BayesianForestRegressor])
@@ -255,6 +222,26 @@ def test_monotonic_forests_are_monotone():
     model = BayesianForestRegressor(10, monotonic_cst=[1, 0], random_state=0).fit(X, y)
     grid = np.column_stack([np.linspace(0, 1, 101), np.full(101, 0.5)])
     assert np.all(np.diff(model.predict(grid)) >= 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_monotonic_forests_of_resampled_rows_take_any_weights(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(30, 2)).round(1)
+    y, weight = X[:, 0] + random.normal(size=30), random.uniform(0.01, 0.3, 30)
+    model = BayesianForestRegressor(
+        10, bootstrap="resample", monotonic_cst=[1, 0], partitions="axis", prior=[0.0, 1.0, 1.0, 0.1], random_state=seed
+    ).fit(X, y, sample_weight=weight)
+    grid = np.column_stack([np.linspace(-2, 2, 101), np.zeros(101)])
+    assert np.all(np.diff(model.predict(grid)) >= 0)
+
+
+def test_resampling_equal_rows_is_resampling_rows():
+    """A table of a thousand rows, two of them different: their shares vary by what a thousand draws leave."""
+    X, y = np.repeat([[0.0], [1.0]], 500, axis=0), np.repeat([0, 1], 500)
+    model = BayesianForestClassifier(200, bootstrap="resample", partitions="axis", prior=1.0, random_state=0).fit(X, y)
+    roots = np.concatenate([tree.tree_.value[0] for tree in model.estimators_])
+    assert 0.7 < roots[:, 1].std() / np.sqrt(0.25 / 1000) < 1.3
 
 
 def test_uncertainty_adds_up():

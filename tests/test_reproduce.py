@@ -94,6 +94,26 @@ def test_the_command_line(folder, tmp_path, capsys, monkeypatch):
     assert main([*arguments[:-1], "iris"]) == 2
 
 
+def test_the_explainable_boosting_machine_is_asked_for(folder, tmp_path, monkeypatch):
+    class Quick(BayesianTreeClassifier):
+        """Stands in for the slow one."""
+
+        __init__ = BayesianTreeClassifier.__init__
+
+    monkeypatch.setattr("baytree.reproduce._peers.explainable_boosting", Quick)
+    monkeypatch.setattr("baytree.reproduce._peers.find_spec", lambda name: None)
+    beyond = {"parts": ("beyond",), "sets": ("ripley",), "quiet": True}
+    assert "| EBM |" not in _markdown_of(reproduce(folder, tmp_path / "out", **beyond))
+    with pytest.raises(ImportError, match=r"needs interpret: pip install 'baytree\[peers\]'"):
+        reproduce(folder, tmp_path / "out", ebm=True, **beyond)
+    monkeypatch.setattr("baytree.reproduce._peers.find_spec", lambda name: name == "interpret" or None)
+    assert "| EBM |" in _markdown_of(reproduce(folder, tmp_path / "out", ebm=True, **beyond))
+
+
+def _markdown_of(page):
+    return page.with_suffix(".md").read_text("utf-8")
+
+
 def test_ctrl_c_says_how_to_go_on(folder, tmp_path, monkeypatch, capsys):
     def stop(*arguments, **more):
         raise KeyboardInterrupt

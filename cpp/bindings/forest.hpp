@@ -3,8 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "arrays.hpp"
 #include "grow.hpp"
@@ -32,19 +37,23 @@ struct ForestArrays {
     tree_start.push_back(static_cast<std::int64_t>(kind.size()));
   }
 
-  void append(const ForestArrays& other) {
-    add_shifted(tree_start, other.tree_start, kind.size());
-    add_shifted(category_start, other.category_start, category.size());
-    add_shifted(hyperplane_start, other.hyperplane_start, hyperplane_feature.size());
-    add_all(children_right, other.children_right), add_all(feature, other.feature), add_all(n_rows, other.n_rows);
-    add_all(kind, other.kind), add_all(has_missing, other.has_missing);
-    add_all(missing_go_to_left, other.missing_go_to_left), add_all(threshold, other.threshold);
-    add_all(log_prior_leaf, other.log_prior_leaf), add_all(log_prior_split, other.log_prior_split);
-    add_all(log_odds_split, other.log_odds_split), add_all(statistics, other.statistics);
-    add_all(category, other.category), add_all(category_goes_left, other.category_goes_left);
-    add_all(hyperplane_feature, other.hyperplane_feature);
-    add_all(hyperplane_coefficient, other.hyperplane_coefficient);
-    add_all(hyperplane_missing_value, other.hyperplane_missing_value);
+  // All trees, one behind the other; what is copied is given up, array by array.
+  static ForestArrays joined(std::vector<ForestArrays> trees) {
+    ForestArrays all;
+    all.take_shifted(trees, &ForestArrays::tree_start, [](const ForestArrays& tree) { return tree.kind.size(); });
+    all.take_shifted(trees, &ForestArrays::category_start,
+                     [](const ForestArrays& tree) { return tree.category.size(); });
+    all.take_shifted(trees, &ForestArrays::hyperplane_start,
+                     [](const ForestArrays& tree) { return tree.hyperplane_feature.size(); });
+    all.take(trees, &ForestArrays::children_right), all.take(trees, &ForestArrays::feature);
+    all.take(trees, &ForestArrays::n_rows), all.take(trees, &ForestArrays::kind);
+    all.take(trees, &ForestArrays::has_missing), all.take(trees, &ForestArrays::missing_go_to_left);
+    all.take(trees, &ForestArrays::log_prior_leaf), all.take(trees, &ForestArrays::log_prior_split);
+    all.take(trees, &ForestArrays::log_odds_split), all.take(trees, &ForestArrays::threshold);
+    all.take(trees, &ForestArrays::statistics), all.take(trees, &ForestArrays::category);
+    all.take(trees, &ForestArrays::category_goes_left), all.take(trees, &ForestArrays::hyperplane_feature);
+    all.take(trees, &ForestArrays::hyperplane_coefficient), all.take(trees, &ForestArrays::hyperplane_missing_value);
+    return all;
   }
 
   nb::dict to_dict(std::size_t width) && {
@@ -74,12 +83,24 @@ struct ForestArrays {
 
  private:
   template <class Value>
-  static void add_all(std::vector<Value>& to, const std::vector<Value>& from) {
-    to.insert(to.end(), from.begin(), from.end());
+  void take(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::*array) {
+    std::size_t size = 0;
+    for (const ForestArrays& tree : trees) size += (tree.*array).size();
+    (this->*array).reserve(size);
+    for (ForestArrays& tree : trees) {
+      const std::vector<Value> from = std::exchange(tree.*array, {});
+      (this->*array).insert((this->*array).end(), from.begin(), from.end());
+    }
   }
-  template <class Value>
-  static void add_shifted(std::vector<Value>& to, const std::vector<Value>& from, std::size_t shift) {
-    for (std::size_t i = 1; i < from.size(); ++i) to.push_back(from[i] + static_cast<Value>(shift));
+  // The same of where things begin, behind the `count` things of the trees before.
+  template <class Value, class Count>
+  void take_shifted(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::*array, Count&& count) {
+    std::size_t before = 0;
+    for (const ForestArrays& tree : trees) {
+      for (std::size_t i = 1; i < (tree.*array).size(); ++i)
+        (this->*array).push_back((tree.*array)[i] + static_cast<Value>(before));
+      before += count(tree);
+    }
   }
 
   template <class Number>
@@ -116,6 +137,13 @@ struct ForestArrays {
   }
 };
 
+// Threads that ended leave what they freed to the heaps that they had; this gives it back to the system.
+inline void give_back_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 template <Outcome T>
 ForestGrower<T> forest_grower(const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior,
                               const Settings& settings, const Lookahead& lookahead, const ForestPlan& plan,
@@ -139,11 +167,8 @@ void bind_grow_forest(nb::module_& module) {
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
-          ForestArrays result;
-          for (ForestArrays& tree : trees) {
-            result.append(tree);
-            tree = {};
-          }
+          ForestArrays result = ForestArrays::joined(std::move(trees));
+          give_back_memory();
           return result;
         });
         nb::dict result = std::move(all).to_dict(outcome.width());

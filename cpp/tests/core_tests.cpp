@@ -3,6 +3,7 @@
 
 #include "categorical_tests.hpp"
 #include "columns_tests.hpp"
+#include "forest_tests.hpp"
 #include "grow_tests.hpp"
 #include "harness.hpp"
 #include "numbers_tests.hpp"
@@ -92,6 +93,16 @@ constexpr Test kTests[] = {
     {"training rows return to their leaves", training_rows_return_to_their_leaves},
     {"raw training rows return to their leaves", raw_training_rows_return_to_their_leaves},
     {"routing can be interrupted", routing_can_be_interrupted},
+
+    {"random numbers are those of the definition", random_numbers_are_those_of_the_definition},
+    {"random numbers have their moments", random_numbers_have_their_moments},
+    {"every item is chosen equally often", every_item_is_chosen_equally_often},
+    {"forests do not depend on threads, whole", forests_do_not_depend_on_threads<Whole>},
+    {"forests do not depend on threads, real", forests_do_not_depend_on_threads<Real>},
+    {"forests route like their trees", forests_route_like_their_trees},
+    {"damaged forests are refused", damaged_forests_are_refused},
+    {"infinite values of forests are noticed", infinite_values_of_forests_are_noticed},
+    {"forests can be interrupted", forests_can_be_interrupted},
 };
 
 }  // namespace

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 import struct
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from baytree import _core
-from baytree.growth import grow_tree
-from baytree.outcomes import Target
+from baytree.growth import Growth, put_in_order
+from baytree.growth._grow import read_tree
+from baytree.outcomes import Outcome, Target
+from baytree.tree import SplitKind, Tree
+from tests.reference import bins
 
 _MASK = 2**64 - 1
 
@@ -59,60 +67,270 @@ class Random:
         return chosen
 
 
-def row_marks(X, y, is_nominal):
+@dataclass(frozen=True)
+class Problem:
+    """What a forest is grown on: rows with their target, the outcome with its prior, the settings."""
+
+    X: Any
+    is_nominal: Any
+    target: Target
+    outcome: Outcome
+    growth: Growth
+    seed: int
+    n_features: int  # that each tree may use
+    resample: bool
+    prune: bool
+
+    @property
+    def n_draws(self):
+        return int(min(max(math.floor(sum(self.weight) + 0.5), 1), 100 * len(self.X)))
+
+    @property
+    def factor(self):
+        """Constraints hold for what a tree sees, so there is none with them: it sees the weights that it has."""
+        if self.growth.monotonic is None:
+            return self.growth.engine.forest_factor
+        return float(np.sum(self.weight)) / self.n_draws if self.resample else 1.0
+
+    @property
+    def whole(self):
+        return self.growth.engine.forest_whole and self.factor.is_integer()
+
+    @property
+    def weight(self):
+        return [1.0] * len(self.X) if self.target.weight is None else self.target.weight.tolist()
+
+    def values(self):
+        """The columns as trees see them: bins as their middles, features of weight zero as constants."""
+        columns = []
+        for f, column in enumerate(self.X.T):
+            if self.growth.feature_weight[f] == 0:
+                columns.append(np.zeros(len(column)))
+            elif self.growth.max_bins is None or self.is_nominal[f]:
+                columns.append(column)
+            else:
+                columns.append(np.array(bins.middles(column.tolist(), self.growth.max_bins)))
+        return np.array(columns).T
+
+    def numbers(self):
+        """What the outcome of each row consists of."""
+        if self.outcome.name == "categorical":
+            return self.target.y[:, None].astype(float)
+        rows = self.outcome.statistics(self.target)
+        return rows[:, 1:2] if self.outcome.name == "normal" else rows[:, 1:]
+
+
+def row_marks(problem):
     """Two numbers a row, that tell different rows apart: of the columns for hyperplanes, and of all and the outcome."""
-    marks = []
-    codes = [np.unique(column, return_inverse=True, equal_nan=True)[1] for column in X.T]
-    for i in range(len(X)):
-        (bits,) = struct.unpack("<Q", struct.pack("<d", float(y[i]) + 0.0))
-        of_point, of_all = 0, mark(bits)
+    growth = problem.growth
+    codes = [np.unique(column, return_inverse=True, equal_nan=True)[1] for column in problem.values().T]
+    result = []
+    for i, numbers in enumerate(problem.numbers()):
+        of_point = of_all = 0
+        for number in numbers.tolist():
+            (bits,) = struct.unpack("<Q", struct.pack("<d", number + 0.0))
+            of_all = mark((of_all + bits) & _MASK)
         for f, of_column in enumerate(codes):
             if of_column.max() == 0:
                 continue
             m = mark(f << 32 | int(of_column[i]))
-            of_point = of_point + (0 if is_nominal[f] else m) & _MASK
+            is_part = not problem.is_nominal[f] and (growth.monotonic is None or growth.monotonic[f] == 0)
+            of_point = of_point + (m if is_part else 0) & _MASK
             of_all = of_all + (m << 29 & _MASK | m >> 35) & _MASK
-        marks.append((of_point, of_all))
-    return marks
+        result.append((of_point, of_all))
+    return result
 
 
-def tree_weights(X, y, weight, is_nominal, *, seed, tree, factor, whole=True):
-    """The rows, each of those that are equal once, with how often each counts in a tree."""
-    weight = np.ones(len(y)) if weight is None else weight
-    groups = {}
-    for i, key in enumerate(row_marks(X, y, is_nominal)):
-        groups.setdefault(key, []).append(i)
-    random, rounding = Random(seed, 0, tree), Random(seed, 1, tree)
-    rows, counts = [], []
-    for place, key in enumerate(sorted(groups)):
-        total = sum(sorted(weight[groups[key]]))
-        count = factor * random.gamma(total, place)
-        rows.append(groups[key][0])
-        counts.append(math.floor(count + rounding.uniform(place, 0)) if whole else count)
+def rows_in_order(problem):
+    """The rows in the order of their marks, equal ones together, and what each such set weighs.
+
+    Where leaves must have several rows, equal rows stay apart.
+    """
+    marks, weight = row_marks(problem), problem.weight
+    sets = []
+    for i in sorted(range(len(marks)), key=lambda i: (*marks[i], weight[i])):
+        if sets and marks[sets[-1][0]] == marks[i] and problem.growth.min_samples_leaf < 2:
+            sets[-1].append(i)
+        else:
+            sets.append([i])
+    return sets, [sum(n * w for w, n in sorted(Counter(weight[i] for i in own).items())) for own in sets]
+
+
+def tree_counts(problem, totals, tree):
+    """How often each set of rows counts in a tree, and what a count of 1 stands for."""
+    random, rounding = Random(problem.seed, 0, tree), Random(problem.seed, 1, tree)
+    if problem.resample:
+        ends = list(itertools.accumulate(totals))
+        counts = [0.0] * len(totals)
+        for draw in range(problem.n_draws):
+            at = bisect.bisect_right(ends, random.uniform(draw, 0) * ends[-1])
+            counts[min(at, len(totals) - 1)] += problem.factor
+        return np.array(counts), ends[-1] / problem.n_draws / problem.factor
+    counts = [problem.factor * random.gamma(total, place) for place, total in enumerate(totals)]
+    if problem.whole:
+        counts = [float(math.floor(count + rounding.uniform(i, 0))) for i, count in enumerate(counts)]
+    else:
+        counts = [math.floor(count * 2**20 + 0.5) / 2**20 for count in counts]
     if not any(counts):
-        counts[int(rounding.uniform(len(counts), 0) * len(counts))] = factor
-    return np.array(rows), np.array(counts, dtype=np.float64)
+        counts[int(rounding.uniform(len(counts), 0) * len(counts))] = problem.factor
+    return np.array(counts), 1 / problem.factor
 
 
-def tree_of(rows, counts, X, y, is_nominal, outcome, growth):
-    """The tree that rows grow, each as often as it counts."""
-    some = counts > 0
-    table = np.ascontiguousarray(X[rows[some]])
-    n_bins = growth.engine.n_bins if len(table) > growth.engine.subtree_rows else 0
-    columns = _core.encode(table, is_nominal.astype(np.uint8), n_bins, 0, growth.oblique, 1)
-    return grow_tree(columns, Target(y[rows[some]], counts[some]), outcome, growth)
+@dataclass(frozen=True)
+class Member:
+    """A tree, which of its nodes are internal after pruning, and what its nodes predict."""
+
+    tree: Tree
+    internal: set[int]
+    value: Any
+    times: Any  # how many rows of the table each node has
+    rows: Any  # of the table, that the tree was grown on, equal ones once
+    features: set[int]
+
+    def nodes(self):
+        """Nodes that are left, in depth-first order."""
+        left = [0]
+        while left:
+            node = left.pop()
+            yield node
+            if node in self.internal:
+                left += [int(self.tree.children_right[node]), int(self.tree.children_left[node])]
+
+    def leaf_of(self, row):
+        node = 0
+        while node in self.internal:
+            goes_left = self.tree.split(node).goes_left(row)
+            node = int((self.tree.children_left if goes_left else self.tree.children_right)[node])
+        return node
 
 
-def average(trees, X, outcome, factor, whole):
-    """What the trees predict on average, with the honest counts of their leaves."""
-    total = 0.0
-    for tree in trees:
-        posterior = outcome.update(tree.prior, class_counts(tree, whole) / factor)
-        total = total + outcome.mean(posterior)[tree.apply(X)]
-    return total / len(trees)
+def member(problem, t):
+    """One tree of the forest."""
+    sets, totals = rows_in_order(problem)
+    counts, unit = tree_counts(problem, totals, t)
+    some = [own for own, count in zip(sets, counts, strict=True) if count > 0]
+    rows = np.array([own[0] for own in some])
+    features = Random(problem.seed, 2, t).choose(problem.X.shape[1], problem.n_features)
+    seen = problem.values()[rows]
+    seen[:, [f for f in range(seen.shape[1]) if f not in features]] = 0.0
+    nodes = _grow(problem, np.ascontiguousarray(seen), rows, counts[counts > 0])
+    tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
+    times, at = _rows_of_nodes(tree, seen, [len(own) for own in some])
+    if problem.growth.max_bins is not None:
+        tree = _with_thresholds_of_bins(tree, problem, rows, at)
+    statistics = _summed_up(tree, nodes["statistics"] * unit)
+    prior = _priors(problem, tree, statistics)
+    internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
+    value = problem.outcome.mean(problem.outcome.update(prior, statistics))
+    in_order = put_in_order(replace(tree, value=value[:, None, :]), problem.growth.monotonic)
+    return Member(tree, internal, in_order.value[:, 0], times, rows, features)
 
 
-def class_counts(tree, whole):
-    """Of each node, with the factor."""
-    counts = tree.posterior - tree.prior
-    return np.rint(counts) if whole else counts
+def _grow(problem, seen, rows, counts):
+    growth, target = problem.growth, problem.target
+    keep_values = growth.partition_prior.location == "distance" or growth.oblique
+    columns = _core.encode(seen, problem.is_nominal.astype(np.uint8), 0, 0, keep_values, 1)
+    extras = {name: values[rows] for name, values in target.extras.items()}
+    return _core.grow(
+        columns,
+        problem.outcome.to_core(Target(target.y[rows], counts, extras)),
+        problem.outcome.core_prior().tolist(),
+        growth.settings(),
+        growth.look_ahead(),
+        growth.engine.subtree_rows,
+        1,
+    )
+
+
+def _rows_of_nodes(tree, seen, times):
+    """Of each node, how many rows of the table it has, and which places of `seen`."""
+    counts, at = np.zeros(tree.node_count, dtype=int), [[] for _ in range(tree.node_count)]
+    for place, row in enumerate(seen):
+        node = 0
+        while True:
+            counts[node] += times[place]
+            at[node].append(place)
+            if tree.kind[node] == SplitKind.NONE:
+                break
+            left = tree.split(node).goes_left(row)
+            node = int((tree.children_left if left else tree.children_right)[node])
+    return counts, at
+
+
+def _with_thresholds_of_bins(tree, problem, rows, at):
+    """Thresholds lie between the highest value of one bin and the lowest of the next that a node has."""
+    threshold, middles = tree.threshold.copy(), problem.values()
+    for node in np.flatnonzero(tree.kind == SplitKind.THRESHOLD):
+        f = tree.feature[node]
+        if not np.isfinite(threshold[node]):
+            continue  # present or missing
+        own = bins.bins(problem.X[:, f].tolist(), problem.growth.max_bins)
+        seen = middles[rows[at[node]], f]
+        below, above = seen[seen <= threshold[node]].max(), seen[seen > threshold[node]].min()
+        high = max(high for low, high in own if low <= below)
+        low = min(low for low, high in own if high >= above)
+        threshold[node] = _between(high, low)
+    return replace(tree, threshold=threshold)
+
+
+def _between(lower, upper):
+    with np.errstate(over="ignore"):
+        distance = np.float64(upper) - lower
+    halfway = lower + distance / 2 if np.isfinite(distance) else lower / 2 + upper / 2
+    return halfway if lower <= halfway < upper else lower
+
+
+def _summed_up(tree, statistics):
+    """Those of the leaves, and from the leaves up."""
+    result = statistics.copy()
+    for node in reversed(range(tree.node_count)):
+        if tree.kind[node] != SplitKind.NONE:
+            result[node] = result[tree.children_left[node]] + result[tree.children_right[node]]
+    return result
+
+
+def _priors(problem, tree, statistics):
+    """That of the root, but for smoothing."""
+    result = np.tile(problem.outcome.prior, (tree.node_count, 1))
+    if problem.growth.smoothing > 0:
+        for node in np.flatnonzero(tree.kind != SplitKind.NONE):
+            for child in (tree.children_left[node], tree.children_right[node]):
+                seen = problem.growth.smoothing * statistics[child]
+                result[child] = problem.outcome.update(result[node][None, :], seen[None, :])[0]
+    return result
+
+
+def _pruned(problem, tree, log_likelihood):
+    """The internal nodes that limit and pruning leave, by the evidence without the factor."""
+    left, right = tree.children_left, tree.children_right
+    as_leaf, log_prior = tree.log_prior_leaf + log_likelihood, tree.log_prior_split
+    internal = set(np.flatnonzero(tree.kind != SplitKind.NONE).tolist())
+    if problem.growth.max_leaf_nodes is not None:
+        gain = {i: log_prior[i] - as_leaf[i] + as_leaf[left[i]] + as_leaf[right[i]] for i in internal}
+        kept, frontier = set(), internal & {0}
+        for _ in range(problem.growth.max_leaf_nodes - 1):
+            if not frontier:
+                break
+            best = max(frontier, key=lambda i: (gain[i], -i))
+            kept.add(best)
+            frontier = frontier - {best} | internal & {int(left[best]), int(right[best])}
+        internal = kept
+    if not problem.prune:
+        return internal
+
+    def best(node):
+        """The highest log posterior below a node, and the internal nodes that it takes."""
+        if node not in internal:
+            return as_leaf[node], set()
+        lower, upper = best(int(left[node])), best(int(right[node]))
+        as_tree = log_prior[node] + lower[0] + upper[0]
+        if as_tree > as_leaf[node] + 1e-9 * (1 + abs(as_leaf[node])):
+            return as_tree, {node} | lower[1] | upper[1]
+        return as_leaf[node], set()
+
+    return best(0)[1]
+
+
+def average(members, X):
+    """What the trees predict for rows, on average."""
+    return np.array([sum(one.value[one.leaf_of(row)] for one in members) / len(members) for row in X])

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,17 +12,20 @@
 namespace baytree {
 
 struct RowOrder {
-  std::vector<Row> rows;             // one of those that are equal, in their order
-  std::vector<std::uint32_t> times;  // by row: how many are equal to it; empty: none are taken as one
-  std::vector<std::uint32_t> point;  // by row: its number among the different points, which ascends with the order
+  // By row. A forest has these once for all of its trees.
+  using Numbers = std::shared_ptr<const std::vector<std::uint32_t>>;
+
+  std::vector<Row> rows;  // one of those that are equal, in their order
+  Numbers times;          // how many are equal to a row; none: no rows are taken as one
+  Numbers point;          // the number of a row among the different points, which ascends with the order
 
   // How many rows there were before equal ones became one.
-  std::size_t count(Row row) const { return times.empty() ? 1 : times[row]; }
+  std::size_t count(Row row) const { return times ? (*times)[row] : 1; }
 
   // How many different points some rows, in their order, are.
   std::size_t count_points(std::span<const Row> some) const {
     std::size_t result = 0;
-    for (std::size_t i = 0; i < some.size(); ++i) result += i == 0 || point[some[i - 1]] != point[some[i]];
+    for (std::size_t i = 0; i < some.size(); ++i) result += i == 0 || (*point)[some[i - 1]] != (*point)[some[i]];
     return result;
   }
 };

@@ -59,7 +59,7 @@ class BinnedGrower {
       : columns_(columns), outcome_(outcome), by_code_(without_rows(columns), outcome.narrowed_to({}), settings),
         count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.weight.empty()),
         subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
-        interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns)) {
+        interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns, settings)) {
     const std::size_t d = columns.columns.size();
     std::vector<std::size_t> first;
     for (std::size_t f = 0; f < d; ++f) first.push_back(by_code_.first_code(f));
@@ -119,6 +119,14 @@ class BinnedGrower {
   static CodeSums<Number> view(const Sums& sums) {
     return {sums.statistics.data(), sums.n_rows.empty() ? nullptr : sums.n_rows.data()};
   }
+  // Before equal ones became one.
+  std::size_t n_rows(const Rows& rows, std::size_t begin, std::size_t end) const {
+    const Settings& settings = by_code_.settings();
+    if (!settings.order) return end - begin;
+    std::size_t sum = 0;
+    for (const Row row : rows.of(begin, end)) sum += settings.count(rows.row_in_table(row));
+    return sum;
+  }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
   // Counts the rows of nodes, in blocks.
@@ -146,7 +154,7 @@ class BinnedGrower {
   void complete_root(const Open& root, const std::vector<double>& prior) {
     Node<Number>& node = nodes_[0];
     node.statistics = by_code_.sum_up(view(root.sums), 0, [](Code) { return true; });
-    node.n_rows = rows_.size();
+    node.n_rows = n_rows(whole_, 0, rows_.size());
     node.one_outcome = has_one_outcome(outcome_, std::span<const Row>(rows_));
     prepare_for_few_splits(outcome_, prior, node.statistics.data());
     by_code_.set_outcome(outcome_.narrowed_to({}));
@@ -161,7 +169,7 @@ class BinnedGrower {
       Node<Number> result;
       result.statistics = by_code_.sum_up(view(open.sums), feature,
                                           [&](Code code) { return (lower[code] != 0) == is_lower; });
-      result.n_rows = end - begin;
+      result.n_rows = n_rows(rows, begin, end);
       result.one_outcome = has_one_outcome(*rows.outcome, rows.of(begin, end));
       return result;
     };
@@ -312,7 +320,7 @@ class BinnedGrower {
 
   void grow_on_lists(const Open& open, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch) {
     std::vector<Row> own;  // in the table
-    for (const Row row : rows.of(open.begin, open.end)) own.push_back(rows.is_copy() ? rows.in_table[row] : row);
+    for (const Row row : rows.of(open.begin, open.end)) own.push_back(rows.row_in_table(row));
     std::vector<Node<Number>> grown{nodes[open.node]};
     Subtree<T>(columns_, outcome_, by_code_.settings(), own, grown, scratch.subtree).grow(interrupt_);
     graft(nodes, open.node, std::move(grown));

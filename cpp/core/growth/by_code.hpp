@@ -123,7 +123,7 @@ class ByCode {
     std::vector<std::uint8_t> counts(n_features(), 1);
     Scratch scratch;
     parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-      if (settings_.prior.proper) counts[f] = can_be_split(f, root, scorer, sums, scratch);
+      if (settings_.prior.proper) counts[f] = settings_.uses(f) && can_be_split(f, root, scorer, sums, scratch);
     });
     settings_.prior.set_feature_weight(divided_by_sum(settings_, columns_, counts));
   }
@@ -138,7 +138,7 @@ class ByCode {
     score_features(
         scratch.scores,
         [&](std::size_t f) -> SplitList* {
-          return list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
+          return settings_.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
         },
         [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
         [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });

@@ -43,12 +43,12 @@ struct ForestPlan {
 // How often the rows of the order count in one tree; zero: not at all.
 class RowWeights {
  public:
-  // `base` has the weights of the rows, by their place in the order.
-  RowWeights(const ForestPlan& plan, std::vector<double> base) : plan_(plan), base_(std::move(base)) {
+  // `base` has the weights of the rows, by their place in the order; n_rows are those of the table.
+  RowWeights(const ForestPlan& plan, std::vector<double> base, std::size_t n_rows)
+      : plan_(plan), base_(std::move(base)) {
     ends_.reserve(base_.size());
     for (const double weight : base_) ends_.push_back(total_ += weight);
-    n_draws_ = static_cast<std::size_t>(
-        std::clamp(std::round(total_), 1.0, kMostDraws * static_cast<double>(base_.size())));
+    n_draws_ = static_cast<std::size_t>(std::clamp(std::round(total_), 1.0, kMostDraws * static_cast<double>(n_rows)));
   }
 
   // What a count of 1 in a tree stands for.
@@ -70,6 +70,7 @@ class RowWeights {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = plan_.factor * random.gamma(base_[i], i);
       if (plan_.whole) counts[i] = std::floor(counts[i] + rounding.uniform(i, 0));
+      else counts[i] = std::round(counts[i] / kGrid) * kGrid;
     }
     // A tree has a row.
     if (std::all_of(counts.begin(), counts.end(), [](double count) { return count == 0.0; }))
@@ -79,7 +80,8 @@ class RowWeights {
   }
 
  private:
-  static constexpr double kMostDraws = 100.0;  // a row
+  static constexpr double kMostDraws = 100.0;  // a row of the table
+  static constexpr double kGrid = 0x1p-20;  // of weights that are not whole, so that sums of them are exact
 
   ForestPlan plan_;
   std::vector<double> base_, ends_;
@@ -117,7 +119,7 @@ class ForestGrower {
       : columns_(columns), outcome_(outcome), settings_(settings), root_prior_(root_prior), lookahead_(lookahead),
         plan_(plan), subtree_rows_(subtree_rows), stands_for_(columns.n_rows),
         order_(order_weighted_rows(columns, outcome, settings, weights, &stands_for_)),
-        weights_(plan, in_order(weights)) {
+        weights_(plan, in_order(weights), columns.n_rows) {
     if constexpr (requires { outcome_.whole_weights; }) outcome_.whole_weights = plan.whole;
   }
 
@@ -163,16 +165,9 @@ class ForestGrower {
   }
 
   Nodes grow_one(std::size_t tree, std::size_t n_threads, Interrupt& interrupt) const {
-    const std::vector<double> counts = weights_.of_tree(tree);
-    std::vector<double> weights(columns_.n_rows, 1.0);
     auto order = std::make_shared<RowOrder>(RowOrder{{}, order_.times, order_.point});
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (!(counts[i] > 0.0)) continue;
-      order->rows.push_back(order_.rows[i]);
-      weights[order_.rows[i]] = counts[i];
-    }
     T outcome(outcome_);
-    outcome.set_weights(weights);
+    outcome.set_weights(draw(tree, order->rows));
     Settings settings(settings_);
     settings.use = use(tree, order->rows);
     settings.order = std::move(order);
@@ -180,6 +175,18 @@ class ForestGrower {
                             n_threads, interrupt);
     for (Node<Number>& node : nodes) node.feature_posterior = {};
     return nodes;
+  }
+
+  // The weights of a tree, by row of the table; `rows` gets the rows that are in it, in their order.
+  std::vector<double> draw(std::size_t tree, std::vector<Row>& rows) const {
+    const std::vector<double> counts = weights_.of_tree(tree);
+    std::vector<double> weights(columns_.n_rows, 1.0);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (!(counts[i] > 0.0)) continue;
+      rows.push_back(order_.rows[i]);
+      weights[order_.rows[i]] = counts[i];
+    }
+    return weights;
   }
 
   // What a tree can use each feature for: it may not be drawn, or have one value in the rows of the tree.

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -77,9 +78,8 @@ RowOrder order_weighted_rows(const Columns& columns, const T& outcome, const Set
   std::sort(marked.begin(), marked.end());
   stop_if_asked();
   const bool join = settings.limits.min_samples_leaf < 2;
-  RowOrder result;
-  result.point.resize(marked.size());
-  if (join) result.times.resize(marked.size(), 1);
+  std::vector<Row> rows;
+  std::vector<std::uint32_t> points(marked.size()), times(join ? marked.size() : 0, 1);
   weights.assign(marked.size(), 1.0);
   std::uint32_t point = 0;
   for (std::size_t first = 0, next = 0; first < marked.size(); first = next) {
@@ -93,13 +93,16 @@ RowOrder order_weighted_rows(const Columns& columns, const T& outcome, const Set
       weight += static_cast<double>(next - begin) * marked[begin].weight;
     }
     const Row row = marked[first].row;
-    result.rows.push_back(row);
-    result.point[row] = point;
-    if (join) result.times[row] = static_cast<std::uint32_t>(next - first);
+    rows.push_back(row);
+    points[row] = point;
+    if (join) times[row] = static_cast<std::uint32_t>(next - first);
     weights[row] = weight;
     for (std::size_t i = first; stands_for && i < next; ++i) (*stands_for)[marked[i].row] = row;
   }
-  return result;
+  auto shared = [](std::vector<std::uint32_t> numbers) {
+    return std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers));
+  };
+  return {std::move(rows), join ? shared(std::move(times)) : nullptr, shared(std::move(points))};
 }
 
 // The same of rows with the weights that the outcome has; it gets those that equal rows have together.

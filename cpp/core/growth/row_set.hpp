@@ -22,6 +22,7 @@ struct RowSet {
   std::span<const Row> in_table;  // of a copy, by row: which row of the table it is; empty: the same
 
   bool is_copy() const { return !in_table.empty(); }
+  Row row_in_table(Row row) const { return is_copy() ? in_table[row] : row; }
   std::span<const Row> of(std::size_t begin, std::size_t end) const { return rows.subspan(begin, end - begin); }
   void count(std::size_t begin, std::size_t end, RowSums<typename T::Number>& sums,
              std::vector<std::uint16_t>& scratch) const {

@@ -25,13 +25,14 @@ class ForestRouter {
   // `value` has what each node predicts, n_values numbers one node after the other.
   ForestRouter(const SplitArrays& splits, std::span<const std::int64_t> tree_start, std::span<const double> value,
                std::size_t n_features)
-      : n_features_(n_features), n_values_(splits.size() == 0 ? 0 : value.size() / splits.size()) {
+      : n_features_(n_features), n_values_(splits.size() == 0 ? 0 : value.size() / splits.size()),
+        most_rows_(std::clamp(kMostValues / std::max<std::size_t>(n_features, 1), kLeastRows, kMostRows)) {
     check_splits(splits, n_features);
     check_trees(splits, tree_start);
     // A hyperplane reads many values of a row, a threshold one value of many rows.
     const bool has_planes = splits.hyperplane_start[splits.size()] > 0;
     row_step_ = has_planes ? n_features : 1;
-    feature_step_ = has_planes ? 1 : kBlock;
+    feature_step_ = has_planes ? 1 : most_rows_;
     require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
     for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
     rules_.finish();
@@ -74,16 +75,13 @@ class ForestRouter {
     std::int32_t feature;  // of a threshold; kPlane: it is a hyperplane; kRule: the rule must be asked
     std::int32_t left;
   };
-  struct PlaneTerm {
-    double coefficient, missing_value;
-    std::size_t start;  // of its feature in a block
-  };
   struct Part {
     std::size_t place, begin, end;  // rows of a node
   };
   static constexpr std::int32_t kPlane = -1, kRule = -2;
-  static constexpr std::size_t kAtOnce = 4;  // rows that a hyperplane is evaluated for
-  static constexpr std::size_t kBlock = 4096;  // rows that are walked together, and that make a task
+  static constexpr std::size_t kAtOnce = 8;  // rows that a hyperplane is evaluated for
+  // Rows that are walked together: many, for most nodes to have some of them, but not more values than a cache holds.
+  static constexpr std::size_t kMostRows = 16384, kLeastRows = 256, kMostValues = std::size_t{1} << 19;
 
   // Every node but the first of a tree has one parent, before it and in the same tree.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {
@@ -112,7 +110,6 @@ class ForestRouter {
     for (std::size_t place = static_cast<std::size_t>(roots_.back()); place < node_.size(); ++place) {
       const auto node = static_cast<std::size_t>(node_[place]);
       rules_.add(splits, node);
-      add_terms(splits, node);
       const SplitKind kind = splits.kind_of(node);
       if (kind == SplitKind::none) {
         steps_.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
@@ -126,20 +123,11 @@ class ForestRouter {
     }
   }
 
-  void add_terms(const SplitArrays& splits, std::size_t node) {
-    for (auto k = static_cast<std::size_t>(splits.hyperplane_start[node]);
-         k < static_cast<std::size_t>(splits.hyperplane_start[node + 1]); ++k)
-      terms_.push_back({splits.hyperplane_coefficient[k], splits.hyperplane_missing_value[k],
-                        static_cast<std::size_t>(splits.hyperplane_feature[k]) * feature_step_});
-    first_term_.push_back(terms_.size());
-  }
-
   // Rows of a table, laid out for the splits of this forest.
   struct Block {
     bool finite = true;  // no value is missing or infinite
     std::vector<double> values;
     std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
-    std::vector<double> sums;  // of a hyperplane, by row of the node
     std::vector<Part> parts;
   };
 
@@ -149,10 +137,11 @@ class ForestRouter {
              Arrive&& arrive, Finish&& finish) const {
     std::atomic<bool> no_infinity{true};
     std::vector<Block> blocks(std::max<std::size_t>(n_threads, 1));
+    const std::size_t size = block_size(table.n_rows, blocks.size());
     with_places(table, columns, rules_, n_features_, [&](const auto& place) {
-      parallel_for((table.n_rows + kBlock - 1) / kBlock, n_threads, interrupt,
+      parallel_for((table.n_rows + size - 1) / size, n_threads, interrupt,
                    [&](std::size_t task, std::size_t worker) {
-                     const std::size_t first = task * kBlock, stop = std::min(table.n_rows, first + kBlock);
+                     const std::size_t first = task * size, stop = std::min(table.n_rows, first + size);
                      Block& block = blocks[worker];
                      block.finite = rows_are_finite(table, first, stop);
                      if (!block.finite && rows_have_infinity(table, first, stop))
@@ -167,9 +156,16 @@ class ForestRouter {
     return no_infinity;
   }
 
+  // As few blocks as keep all threads busy to the end.
+  std::size_t block_size(std::size_t n_rows, std::size_t n_threads) const {
+    const std::size_t rounds = (n_rows + most_rows_ * n_threads - 1) / (most_rows_ * n_threads);
+    const std::size_t n_blocks = std::max<std::size_t>(rounds * n_threads, 1);
+    return std::max((n_rows + n_blocks - 1) / n_blocks, kLeastRows);
+  }
+
   template <class Place>
   void fill(Block& block, const Table& table, const Place& place, std::size_t first, std::size_t stop) const {
-    block.values.resize(n_features_ * kBlock);
+    block.values.resize(n_features_ * (row_step_ == 1 ? most_rows_ : stop - first));
     for (const std::size_t feature : rules_.features()) {
       const double* from = table.data + static_cast<std::ptrdiff_t>(first) * table.row_stride + place(feature);
       double* to = block.values.data() + feature * feature_step_;
@@ -223,29 +219,42 @@ class ForestRouter {
   }
 
   std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
-    block.sums.resize(end - begin + kAtOnce);
-    if (block.finite) add_up(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
-    else add_up(block, at, begin, end, [](double x, double missing) BAYTREE_INLINE { return x == x ? x : missing; });
-    const double* sum = block.sums.data();
-    const double threshold = steps_[at].threshold;
-    return divide(block, begin, end, [=](std::uint32_t) mutable BAYTREE_INLINE { return !(*sum++ <= threshold); });
+    if (block.finite)
+      return split_by_sums(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
+    return split_by_sums(block, at, begin, end,
+                         [](double x, double missing) BAYTREE_INLINE { return x == x ? x : missing; });
   }
 
-  // The sums of a hyperplane for the rows of a node, some rows at once: their sums do not wait for each other.
+  // The same by the sums of some rows at once, which do not wait for each other.
   template <class Filled>
-  void add_up(Block& block, std::size_t at, std::size_t begin, std::size_t end, Filled filled) const {
-    const PlaneTerm* first = terms_.data() + first_term_[at];
-    const PlaneTerm* last = terms_.data() + first_term_[at + 1];
-    for (std::size_t i = begin; i < end; i += kAtOnce) {
-      std::array<const double*, kAtOnce> x;
-      std::array<double, kAtOnce> sum{};
-      for (std::size_t k = 0; k < kAtOnce; ++k)
-        x[k] = block.values.data() + block.rows[std::min(i + k, end - 1)] * row_step_;
-      for (const PlaneTerm* term = first; term != last; ++term)
-        for (std::size_t k = 0; k < kAtOnce; ++k)
-          sum[k] += term->coefficient * filled(x[k][term->start], term->missing_value);
-      std::copy_n(sum.begin(), kAtOnce, block.sums.begin() + static_cast<std::ptrdiff_t>(i - begin));
-    }
+  std::size_t split_by_sums(Block& block, std::size_t at, std::size_t begin, std::size_t end, Filled filled) const {
+    const SplitRules::Terms terms = rules_.terms(at);
+    return begin + call_wide([=, rows = block.rows.data() + begin, upper = block.upper.data(), n = end - begin,
+                              values = block.values.data(), step = row_step_, threshold = steps_[at].threshold,
+                              n_terms = terms.feature.size(), feature = terms.feature.data(),
+                              coefficient = terms.coefficient.data(),
+                              missing_value = terms.missing_value.data()]() BAYTREE_INLINE {
+      std::size_t i = 0, n_lower = 0, n_upper = 0;
+      auto split_some = [&]<std::size_t n_rows>(std::array<std::uint32_t, n_rows> row) BAYTREE_INLINE {
+        std::array<const double*, n_rows> x;
+        std::array<double, n_rows> sum{};
+        for (std::size_t k = 0; k < n_rows; ++k) row[k] = rows[i++], x[k] = values + row[k] * step;
+        for (std::size_t term = 0; term < n_terms; ++term)
+          for (std::size_t k = 0; k < n_rows; ++k)
+            sum[k] += coefficient[term] * filled(x[k][feature[term]], missing_value[term]);
+        for (std::size_t k = 0; k < n_rows; ++k) {
+          const bool right = !(sum[k] <= threshold);
+          rows[n_lower] = row[k];  // both writes always happen and one counts, as in divide
+          upper[n_upper] = row[k];
+          n_lower += !right;
+          n_upper += right;
+        }
+      };
+      while (i + kAtOnce <= n) split_some(std::array<std::uint32_t, kAtOnce>{});
+      while (i < n) split_some(std::array<std::uint32_t, 1>{});
+      std::copy_n(upper, n_upper, rows + n_lower);
+      return n_lower;
+    });
   }
 
   // Both writes always happen and one counts: no branch that could be mispredicted.
@@ -266,12 +275,10 @@ class ForestRouter {
     return middle;
   }
 
-  std::size_t n_features_, n_values_;
+  std::size_t n_features_, n_values_, most_rows_;
   std::size_t row_step_ = 1, feature_step_ = 1;  // from a value of a block to that of the next row, or feature
   SplitRules rules_;  // by place
   std::vector<Step> steps_;  // by place
-  std::vector<PlaneTerm> terms_;  // of hyperplanes, one place after the other
-  std::vector<std::size_t> first_term_{0};  // by place
   std::vector<std::int32_t> node_;  // the number that each place has in the forest
   std::vector<double> value_;  // by place
   std::vector<std::int32_t> roots_;  // the place where each tree begins

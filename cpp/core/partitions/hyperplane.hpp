@@ -121,8 +121,14 @@ class PointSplitter {
   CandidatePlane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                             std::size_t order) {
     stop_if_asked();
+    points_.project(parts, coefficients, scratch_.projection);
+    return best_projected(parts, coefficients, order);
+  }
+
+  // The same where the work space has the projection of the points already.
+  CandidatePlane best_projected(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
+                                std::size_t order) {
     auto& s = scratch_;
-    points_.project(parts, coefficients, s.projection);
     if (!order_by(s.projection)) return {};
     const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
     find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);

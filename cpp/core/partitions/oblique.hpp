@@ -41,7 +41,7 @@ inline constexpr double kWithinReach = 10.0;  // nats
 struct HyperplaneSearchScratch {
   Points points;  // the rows that directions are fitted to
   std::vector<Row> fitted;  // which they are, in the node
-  std::vector<double> weight, fitted_weight;  // by row of the node; by row that directions are fitted to
+  std::vector<double> fitted_weight;  // their weights
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
@@ -90,6 +90,7 @@ class HyperplaneSearch {
 
  private:
   std::size_t n() const { return rows_.size(); }
+  double weight(std::size_t i) const { return static_cast<double>(scored_.outcome.weight_of(i)); }
   const Points& points() const { return scratch_.points; }
   const HyperplaneEffort& effort() const { return settings_.oblique.effort; }
   // Whether directions are fitted to few of the rows.
@@ -107,12 +108,12 @@ class HyperplaneSearch {
     auto& s = scratch_;
     Points& p = s.points;
     s.fitted = spread(fits_few() ? effort().few_rows : n());
-    s.weight.resize(n()), s.fitted_weight.clear();
-    for (std::size_t i = 0; i < n(); ++i) s.weight[i] = static_cast<double>(scored_.outcome.weight_of(i));
+    s.fitted_weight.clear();
     std::vector<Row> rows;
-    for (const Row i : s.fitted) rows.push_back(rows_[i]), s.fitted_weight.push_back(s.weight[i]);
+    for (const Row i : s.fitted) rows.push_back(rows_[i]), s.fitted_weight.push_back(weight(i));
     p.n = rows.size();
     p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
+    p.x.reserve(p.n * columns_.columns.size());
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
       if (column.is_categorical || column.n_codes < 2 || !settings_.in_hyperplanes(f)) continue;
@@ -179,14 +180,15 @@ class HyperplaneSearch {
     const T outcome = scored_.outcome.narrowed_to(chosen);
     Node<typename T::Number> node;
     node.statistics.resize(outcome.width());
-    double weight = 0.0;
+    double of_chosen = 0.0, of_all = 0.0;
     for (std::size_t i = 0; i < most; ++i) {
       outcome.add(node.statistics.data(), i);
-      weight += scratch_.weight[chosen[i]];
+      of_chosen += weight(chosen[i]);
     }
+    for (std::size_t i = 0; i < n(); ++i) of_all += weight(i);
     const typename T::Node scorer = outcome.node(scored_.node.prior, node.statistics.data());
     const Settings free{settings_.prior, {}};  // limits are for all rows
-    const double times = std::accumulate(scratch_.weight.begin(), scratch_.weight.end(), 0.0) / weight;
+    const double times = of_all / of_chosen;
     const double no_split = times * outcome.log_likelihood(scored_.node.prior, node.statistics.data());
     PointSplitter<T> some(sample, {outcome, scorer, node}, free, scratch_.log_prior, times, scratch_.threads[0]);
     return work(some, rival - scored_.node.log_likelihood + no_split);
@@ -196,19 +198,24 @@ class HyperplaneSearch {
   CandidatePlane split_all(const CandidatePlane& plane) {
     Points all;
     all.n = n();
-    for (const std::size_t part : plane.parts) {
-      const std::size_t start = all.x.size();
-      all.x.resize(start + n());
-      columns_.columns[points().features[part]].read(rows_, all.x.data() + start);
-      for (std::size_t i = start; i < all.x.size(); ++i)
-        if (all.x[i] != all.x[i]) all.x[i] = points().mean[part];
-    }
-    std::vector<std::size_t> every(plane.parts.size());
-    std::iota(every.begin(), every.end(), std::size_t{0});
+    project_all(plane, scratch_.threads[0].projection);
     PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
-    CandidatePlane result = splitter.best_along(every, plane.coefficients, plane.order);
-    result.parts = plane.parts;
-    return result;
+    return splitter.best_projected(plane.parts, plane.coefficients, plane.order);
+  }
+
+  // Every row along a direction, some rows at a time: the columns are never there as a whole.
+  void project_all(const CandidatePlane& plane, std::vector<double>& projection) const {
+    std::array<double, 1024> x;
+    projection.assign(n(), 0.0);
+    for (std::size_t begin = 0; begin < n(); begin += x.size()) {
+      const std::span<const Row> rows = rows_.subspan(begin, std::min(x.size(), n() - begin));
+      for (std::size_t j = 0; j < plane.parts.size(); ++j) {
+        const std::size_t part = plane.parts[j];
+        columns_.columns[points().features[part]].read(rows, x.data());
+        for (std::size_t i = 0; i < rows.size(); ++i)
+          projection[begin + i] += plane.coefficients[j] * (x[i] == x[i] ? x[i] : points().mean[part]);
+      }
+    }
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.

@@ -90,21 +90,21 @@ class SplitRules {
   // Adds a split from checked arrays.
   void add(const SplitArrays& splits, std::size_t i) {
     const SplitKind kind = splits.kind_of(i);
-    Rule rule{kind, splits.missing_go_to_left[i], splits.unseen_go_to_left[i], splits.threshold[i],
-              static_cast<std::size_t>(std::max<std::int64_t>(splits.feature[i], 0))};
+    Rule rule{kind, splits.missing_go_to_left[i], splits.unseen_go_to_left[i],
+              static_cast<std::uint32_t>(std::max<std::int64_t>(splits.feature[i], 0)), splits.threshold[i]};
     // Every value lies below: only missing ones can go to the other side.
     if (kind == SplitKind::present_missing) rule.threshold = std::numeric_limits<double>::infinity();
     if (kind == SplitKind::category_set) add_categories(splits, i, rule);
     if (kind == SplitKind::hyperplane) add_terms(splits, i, rule);
-    if (kind != SplitKind::none && kind != SplitKind::hyperplane) features_.push_back(rule.feature);
+    if (kind != SplitKind::none && kind != SplitKind::hyperplane) use(rule.feature);
     thresholds_only_ &= kind < SplitKind::category_set;
     rules_.push_back(rule);
   }
 
   // Must follow the last `add`.
   void finish() {
-    std::sort(features_.begin(), features_.end());
-    features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
+    for (std::size_t feature = 0; feature < is_used_.size(); ++feature)
+      if (is_used_[feature]) features_.push_back(feature);
   }
 
   double threshold(std::size_t i) const { return rules_[i].threshold; }
@@ -113,6 +113,18 @@ class SplitRules {
   bool thresholds_only() const { return thresholds_only_; }  // enough for rows without missing values
   const std::vector<std::size_t>& features() const { return features_; }  // those that splits use, ascending
 
+  // The terms of a hyperplane.
+  struct Terms {
+    std::span<const std::uint32_t> feature;
+    std::span<const double> coefficient, missing_value;
+  };
+  Terms terms(std::size_t i) const {
+    const Rule& rule = rules_[i];
+    return {{term_feature_.data() + rule.first, rule.count},
+            {coefficient_.data() + rule.first, rule.count},
+            {missing_value_.data() + rule.first, rule.count}};
+  }
+
   // value(feature) is the row's.
   template <class Value>
   bool goes_right(std::size_t i, Value&& value) const {
@@ -120,8 +132,8 @@ class SplitRules {
     if (rule.kind == SplitKind::hyperplane) {
       double sum = 0.0;
       for (std::size_t k = rule.first; k < rule.first + rule.count; ++k) {
-        const double x = value(terms_[k].feature);
-        sum += terms_[k].coefficient * (x == x ? x : terms_[k].missing_value);
+        const double x = value(term_feature_[k]);
+        sum += coefficient_[k] * (x == x ? x : missing_value_[k]);
       }
       return !(sum <= rule.threshold);
     }
@@ -136,14 +148,16 @@ class SplitRules {
   struct Rule {
     SplitKind kind;
     bool missing_left, unseen_left;
+    std::uint32_t feature;
     double threshold;
-    std::size_t feature;
-    std::size_t first = 0, count = 0;  // in category_left_ by category, those beyond were not seen; or in terms_
+    std::size_t first = 0;  // in category_left_, by category, or among the terms
+    std::size_t count = 0;  // of categories, those beyond were not seen; or of terms
   };
-  struct Term {
-    std::size_t feature;
-    double coefficient, missing_value;
-  };
+
+  void use(std::size_t feature) {
+    if (is_used_.size() <= feature) is_used_.resize(feature + 1);
+    is_used_[feature] = 1;
+  }
 
   void add_categories(const SplitArrays& splits, std::size_t i, Rule& rule) {
     const auto first = static_cast<std::size_t>(splits.category_start[i]);
@@ -157,19 +171,22 @@ class SplitRules {
   }
 
   void add_terms(const SplitArrays& splits, std::size_t i, Rule& rule) {
-    rule.first = terms_.size();
+    rule.first = term_feature_.size();
     for (auto k = static_cast<std::size_t>(splits.hyperplane_start[i]);
          k < static_cast<std::size_t>(splits.hyperplane_start[i + 1]); ++k) {
-      terms_.push_back({static_cast<std::size_t>(splits.hyperplane_feature[k]), splits.hyperplane_coefficient[k],
-                        splits.hyperplane_missing_value[k]});
-      features_.push_back(terms_.back().feature);
+      term_feature_.push_back(static_cast<std::uint32_t>(splits.hyperplane_feature[k]));
+      coefficient_.push_back(splits.hyperplane_coefficient[k]);
+      missing_value_.push_back(splits.hyperplane_missing_value[k]);
+      use(term_feature_.back());
     }
-    rule.count = terms_.size() - rule.first;
+    rule.count = term_feature_.size() - rule.first;
   }
 
   std::vector<Rule> rules_;
   std::vector<std::uint8_t> category_left_;
-  std::vector<Term> terms_;
+  std::vector<std::uint32_t> term_feature_;  // of hyperplanes, one term after the other
+  std::vector<double> coefficient_, missing_value_;  // likewise
+  std::vector<std::uint8_t> is_used_;  // by feature
   std::vector<std::size_t> features_;
   bool thresholds_only_ = true;
 };

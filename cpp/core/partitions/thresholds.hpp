@@ -50,7 +50,7 @@ void find_thresholds(const SortedFeature<Entry>& feature, std::size_t min_rows, 
     splits.positions = whole_numbers(n).subspan(min_rows - 1, n - 2 * min_rows + 1);
     splits.n_missing_upper = splits.positions.size();
   } else {
-    splits.found.resize(2 * n);
+    splits.found.resize(feature.n_missing() > 0 ? 2 * n : n);
     std::size_t count = splits.n_missing_upper = find_changes(order, min_rows - 1, n - min_rows, splits.found.data());
     if (feature.n_missing() > 0) {
       const std::size_t first = min_rows > feature.n_missing() ? min_rows - feature.n_missing() - 1 : 0;

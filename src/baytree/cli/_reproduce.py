@@ -36,13 +36,14 @@ class _Names(click.ParamType):  # type: ignore[type-arg]
 @click.option("--only", type=_Names(PARTS), default=",".join(PARTS), help=f"Some of {','.join(PARTS)}.")
 @click.option("--sets", type=_Names(SETS), default=",".join(SETS), help=f"Some of {','.join(SETS)}.")
 @click.option("--repeats", default=1, show_default=True, help="Shufflings of the folds.")
+@click.option("--ebm", is_flag=True, help="Compare the explainable boosting machine too; it is slow.")
 @debug_option
 @click.pass_obj
 def reproduce(
-    state: State, data: str | None, out: str, only: tuple[str, ...], sets: tuple[str, ...], repeats: int
+    state: State, data: str | None, out: str, only: tuple[str, ...], sets: tuple[str, ...], repeats: int, ebm: bool
 ) -> None:
     """Run the paper's comparisons and write report.md and report.html. A stopped run goes on."""
     from .. import reproduce as comparisons
 
     state.when_stopped = "Called again with the same --out, the command goes on from here."
-    sys.stdout.write(f"{comparisons.reproduce(data, out, parts=only, repeats=repeats, sets=sets)}\n")
+    sys.stdout.write(f"{comparisons.reproduce(data, out, parts=only, repeats=repeats, sets=sets, ebm=ebm)}\n")

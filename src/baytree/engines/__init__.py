@@ -1,6 +1,7 @@
 """One growth, many places where rows live: frames, batches, Dask, databases."""
 
+from ._describe import describe as describe
 from ._fit import fit as fit
 from ._predict import predict as predict
 
-__all__ = ["fit", "predict"]
+__all__ = ["describe", "fit", "predict"]

@@ -6,16 +6,20 @@ in a temporary folder, and are not read again.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from .._typing import AnyArray
 from ._part_source import EncodedParts
-from ._parts import Encoded, Names, Part, split_frame
+from ._parts import Encoded, Names, Part, Raw, split_frame
 
 T = TypeVar("T")
 _BATCH_ROWS = 2**18
@@ -68,6 +72,10 @@ class UncachedParts:
         """Read all again."""
         return _reduced((work(self.work(part)) for part in self.parts), merge)
 
+    def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
+        """The work is done whenever they are asked."""
+        return UncachedParts(self.parts, partial(_one_then, self.work, work))
+
     def close(self) -> None:
         """Nothing is kept."""
 
@@ -77,33 +85,48 @@ class CachedParts:
 
     def __init__(self, parts: Iterable[Encoded]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="baytree-")
-        self._files: list[dict[str, Path]] = []
-        try:
+        self._parts: list[tuple[dict[str, Path], Raw | None]] = []
+        self._names = (f"{number}" for number in itertools.count())
+        with self._gone_on_error():
             for part in parts:
-                if part.numbers.shape[0] or not self._files:
-                    self._files.append(self._write(part, len(self._files)))
-        except BaseException as error:
-            self._folder.cleanup()
-            if not isinstance(error, OSError):
-                raise
-            raise OSError(
-                f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make "
-                "room, set TMPDIR to another folder, or pass cache=False."
-            ) from error
+                if len(part.numbers) or not self._parts:
+                    self._parts.append((self._write(part), part.raw))
 
-    def _write(self, part: Encoded, number: int) -> dict[str, Path]:
+    @contextmanager
+    def _gone_on_error(self) -> Iterator[None]:
+        """Remove the files if anything fails, Ctrl-C included."""
+        try:
+            yield
+        except BaseException:
+            self._folder.cleanup()
+            raise
+
+    def _write(self, part: Encoded, known: dict[str, Path] | None = None) -> dict[str, Path]:
+        """Write the arrays of a part, but for those whose files are known."""
         arrays = {"codes": part.codes, "numbers": part.numbers}
         arrays |= {} if part.weight is None else {"weight": part.weight}
-        files = {}
-        for name, array in arrays.items():
-            files[name] = Path(self._folder.name) / f"{number}-{name}.npy"
-            np.save(files[name], array)
+        files, name = dict(known or {}), next(self._names)
+        for what, array in arrays.items():
+            if what not in files:
+                files[what] = Path(self._folder.name) / f"{name}-{what}.npy"
+                _save(files[what], array)
         return files
 
     def __iter__(self) -> Iterator[Encoded]:
-        for files in self._files:
+        for files, raw in self._parts:
             arrays = {name: np.load(path, mmap_mode="r") for name, path in files.items()}
-            yield Encoded(arrays["codes"], arrays["numbers"], arrays.get("weight"))
+            yield Encoded(arrays["codes"], arrays["numbers"], arrays.get("weight"), raw)
+
+    def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
+        """Other files, but for codes that stay."""
+        with self._gone_on_error():
+            for number, part in enumerate(self):
+                new, (old, _) = work(part), self._parts[number]
+                kept = {"codes": old["codes"]} if new.codes is part.codes else {}
+                self._parts[number] = self._write(new, kept), new.raw
+                for path in set(old.values()) - set(kept.values()):
+                    path.unlink()
+        return self
 
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """One part after the other."""
@@ -112,6 +135,20 @@ class CachedParts:
     def close(self) -> None:
         """Remove the files."""
         self._folder.cleanup()
+
+
+def _save(path: Path, array: AnyArray) -> None:
+    try:
+        np.save(path, array)
+    except OSError as error:
+        raise OSError(
+            f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make room, "
+            "set TMPDIR to another folder, or pass cache=False."
+        ) from error
+
+
+def _one_then(one: Callable[[Part], Encoded], then: Callable[[Encoded], Encoded], part: Part) -> Encoded:
+    return then(one(part))
 
 
 def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:

@@ -105,6 +105,10 @@ class DaskEncoded:
             raise ValueError("The table has no rows.")
         return found
 
+    def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
+        """Where they are."""
+        return DaskEncoded(list(dask.persist(*(dask.delayed(work)(part) for part in self.parts))))
+
     def close(self) -> None:
         """The workers forget what nobody holds."""
         self.parts = []

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from ..estimators import Source, fit_elsewhere
 from ._batches import Batches, read_dataset
+from ._ctrl_c import ctrl_c_is_remembered, raise_if_asked
+from ._given import Given
 from ._kinds import SourceKind, kind_of
 from ._part_source import PartSource
 from ._parts import Names
@@ -22,6 +24,9 @@ def fit(
     exposure: Any = None,
     event: Any = None,
     *,
+    dtypes: Any = None,
+    bins: Any = None,
+    categories: Any = None,
     cache: bool = True,
     verbose: int = 0,
 ) -> Model:
@@ -38,6 +43,12 @@ def fit(
     target, weight, exposure, event
         Names of columns: y, weights, and what `fit` of a regressor takes under these names. All other columns are
         features. Beside a Dask array they are Dask arrays, too.
+    dtypes, bins, categories
+        What is known of features, as dicts by the names of columns (positions beside a Dask array); what is given is
+        not looked for, and a fit that is given all of it reads the rows once. `dtypes`: "number", "bool", "category"
+        or "ordered", or a dtype of NumPy, pandas, polars or pyarrow. `bins`: the ascending numbers at which bins end,
+        which thresholds then are; or the lowest and the highest value of each bin, in two columns. `categories`: a
+        list, of an ordered column in its order. `describe` returns all three.
     cache
         Batches only: keep the codes of the rows in a temporary folder instead of reading the table for every level.
     verbose
@@ -61,23 +72,30 @@ def fit(
     5
     """
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
+    asked = as_source(source, beside, Given.read(dtypes, bins, categories, list(beside.values())), cache=cache)
     tell = Progress() if verbose else None
-    asked = as_source(source, beside, cache=cache)
-    try:
-        return fit_elsewhere(model, asked, tell)  # type: ignore[type-var]
-    finally:
-        asked.close()
+
+    def at_level(depth: int, n_open: int, n_rows: int) -> None:
+        raise_if_asked()
         if tell is not None:
-            tell.close()
+            tell(depth, n_open, n_rows)
+
+    with ctrl_c_is_remembered():
+        try:
+            return fit_elsewhere(model, asked, at_level)  # type: ignore[type-var]
+        finally:
+            asked.close()
+            if tell is not None:
+                tell.close()
 
 
-def as_source(source: Any, beside: dict[str, Any], *, cache: bool) -> Source:
+def as_source(source: Any, beside: dict[str, Any], given: Given, *, cache: bool) -> Source:
     """What a fit can ask, for whatever was given."""
     kind = kind_of(source)
     if kind is SourceKind.DASK_ARRAY:
         from ._dask import parts_of_array  # noqa: PLC0415
 
-        return PartSource(parts_of_array(source, **beside))
+        return PartSource(parts_of_array(source, **beside), given)
     for name, own in beside.items():
         if not isinstance(own, str) and (own is not None or name == "target"):
             raise TypeError(f"{name} must be the name of a column; got {type(own).__name__}.")
@@ -85,12 +103,12 @@ def as_source(source: Any, beside: dict[str, Any], *, cache: bool) -> Source:
     if kind is SourceKind.IBIS:
         from ._sql import SqlSource  # noqa: PLC0415
 
-        return SqlSource(source, names)
+        return SqlSource(source, names, given)
     if kind is SourceKind.DASK:
         from ._dask import parts_of_frame  # noqa: PLC0415
 
-        return PartSource(parts_of_frame(source, names))
+        return PartSource(parts_of_frame(source, names), given)
     if kind is SourceKind.FRAME:
-        return PartSource(Batches(lambda: [source], names, cache=False))
+        return PartSource(Batches(lambda: [source], names, cache=False), given)
     read = source if kind is SourceKind.FUNCTION else read_dataset(source)
-    return PartSource(Batches(read, names, cache=cache))
+    return PartSource(Batches(read, names, cache=cache), given)

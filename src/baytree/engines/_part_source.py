@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -11,29 +11,35 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
+from ..growth import Asked, ColumnBins, Routes, Sample, Sums, SumSource
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import Counted, bins_of
+from ._given import MOST_CODES, Given, KnownColumns, occurring
 from ._parts import (
-    Asked,
     Collected,
     Encoded,
     Looked,
     Part,
+    Seen,
+    Totals,
     collect_part,
     encode,
     factors_of,
-    first_splitters,
+    is_left_out,
+    keep,
+    known_columns,
     left_out,
     look,
+    looked_at,
+    narrow,
     sample_of,
+    settle,
     sums_of,
     totals_of,
 )
 
 T = TypeVar("T")
-MOST_CODES = 65536  # of a column
 
 
 class EncodedParts(Protocol):
@@ -41,6 +47,9 @@ class EncodedParts(Protocol):
 
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """Do some work on each part, and merge what it gives."""
+
+    def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
+        """The parts as some work makes them, instead of these."""
 
     def close(self) -> None:
         """Keep them no longer."""
@@ -59,13 +68,34 @@ class Parts(Protocol):
         """Encode each part, and keep it."""
 
 
+@dataclass(frozen=True)
+class EncodedSource:
+    """Encoded parts, or one half of their rows, as a source of a growth."""
+
+    parts: EncodedParts
+    asked: Asked
+    half: int | None = None
+
+    def sums(self, routes: Routes) -> Sums:
+        """A pass over all parts."""
+        return self.parts.reduce(partial(sums_of, asked=self.asked, routes=routes, half=self.half), _plus)
+
+    def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
+        """The same."""
+        work = partial(factors_of, asked=self.asked, routes=routes, outcome=outcome, half=self.half)
+        return self.parts.reduce(work, _added)
+
+
 @dataclass
 class PartSource:
     """Asks parts what a fit wants to know."""
 
     parts: Parts
+    given: Given = field(default_factory=Given)
     n_threads: int = 1
-    looked: Looked | None = field(default=None, init=False)
+    known: KnownColumns | None = field(default=None, init=False)
+    seen: Seen | None = field(default=None, init=False)
+    schema: Schema | None = field(default=None, init=False)
     plan: TargetPlan | None = field(default=None, init=False)
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
     asked: Asked | None = field(default=None, init=False)
@@ -73,57 +103,93 @@ class PartSource:
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:
         """One pass over all parts."""
-        splitters = self.parts.first(partial(first_splitters, categorical_features=categorical_features))
-        work = partial(
-            look, plan=plan, categorical_features=categorical_features, splitters=splitters, max_bins=max_bins
-        )
-        self.looked, self.plan = self.parts.reduce(work, _either), plan
-        if self.looked is None:
+        work = partial(known_columns, given=self.given, categorical_features=categorical_features)
+        self.plan = plan
+        self.known, splitters = self.parts.first(work)
+        if not self.known.rest:
+            return self._look_at_targets(plan, self.known)
+        asked = partial(look, plan=plan, known=self.known, splitters=splitters, max_bins=max_bins)
+        self.seen = self.parts.reduce(asked, _either)
+        if self.seen is None:
             raise ValueError("The table has no rows.")
-        return self.looked.found()
+        self.schema = self.known.schema(self.seen.part.schema)
+        return self.seen.looked.found(self.schema)
+
+    def _look_at_targets(self, plan: TargetPlan, known: KnownColumns) -> Found:
+        """All columns are known: the pass that encodes them is the first."""
+        self.schema = known.schema(None)
+        self.encoded = self.parts.encode(partial(keep, plan=plan, known=known))
+        return self.encoded.reduce(partial(looked_at, plan=plan), _both).found(self.schema)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:
         """A pass over all parts where a column has many values, or categories; seldom a second one."""
-        looked, plan = _known(self.looked), _known(self.plan)
-        schema, counted = looked.part.schema, dict(enumerate(looked.counted))
-        found: dict[int, ColumnBins] = {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
-        missing = looked.part.has_missing.tolist()
-        for column, own in counted.items():
-            if column not in found and own is not None and (own.distinct is not None or own.counts.sum() == 0):
-                found[column] = bins_of(own, None, max_bins, has_missing=missing[column])
-        while len(found) < len(counted):
-            wanted = {column: own for column, own in counted.items() if column not in found}
-            collected = self._collect(plan, schema, wanted, max_bins)
-            for column, values in collected.values.items():
-                found[column] = _column_bins(counted[column], values, max_bins, missing[column])
-            counted |= collected.finer
-        self.columns = tuple(found[column] for column in range(len(counted)))
+        schema, known = _known(self.schema), _known(self.known)
+        found = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
+        if self.seen is not None:
+            self._find_bins(self.seen, found, max_bins)
+        self.columns = tuple(found[column] for column in range(schema.n_features))
         for column, bins in enumerate(self.columns):
             if bins.n_codes > MOST_CODES:
                 raise ValueError(f"{schema.describe(column)} has more than {MOST_CODES} categories: make them fewer.")
         return self.columns
+
+    def _find_bins(self, seen: Seen, found: dict[int, ColumnBins], max_bins: int) -> None:
+        """Add the bins that are not found yet."""
+        rest = _known(self.known).rest
+        counted, missing = (dict(zip(rest, own, strict=True)) for own in (seen.counted, seen.part.has_missing.tolist()))
+        for column, own in counted.items():
+            if column not in found and own is not None and (own.distinct is not None or own.counts.sum() == 0):
+                found[column] = bins_of(own, None, max_bins, has_missing=missing[column])
+        while wanted := {column: own for column, own in counted.items() if column not in found}:
+            collected = self._collect(_known(self.plan), _known(self.schema), wanted, max_bins)
+            for column, values in collected.values.items():
+                found[column] = _column_bins(counted[column], values, max_bins, missing[column])
+            counted |= collected.finer
 
     def _collect(self, plan: TargetPlan, schema: Schema, wanted: dict[int, Counted | None], max_bins: int) -> Collected:
         work = partial(collect_part, plan=plan, schema=schema, wanted=wanted, max_bins=max_bins)
         return _known(self.parts.reduce(work, partial(_collected, max_bins=max_bins)))
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
-        """Encodes all parts."""
-        schema = _known(self.looked).part.schema
+        """Encodes all parts; `columns` is settled then."""
         self.plan = plan
-        work = partial(encode, plan=plan, schema=schema, bins=self.columns, family=family)
-        self.encoded = self.parts.encode(work)
-        self.asked = Asked.of(self.columns, 0 if plan.classes is None else len(plan.classes), self.n_threads)
-        return self.encoded.reduce(partial(totals_of, family=family), _added)
+        if self.encoded is not None:
+            self.encoded = self.encoded.changed(partial(settle, plan=plan, bins=self.columns, family=family))
+        else:
+            known, schema = _known(self.known), _known(self.schema)
+            work = partial(encode, plan=plan, known=known, schema=schema, bins=self.columns, family=family)
+            self.encoded = self.parts.encode(work)
+        may_not = {i: own.n_codes for i, own in enumerate(self.columns) if i in _known(self.known).may_not_occur}
+        n_codes = {i: n for i, n in may_not.items() if not is_left_out(self.columns[i])}
+        totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _plus_totals)
+        self._narrow(self.encoded, totals.occurs)
+        n_classes = 0 if plan.classes is None else len(plan.classes)
+        self.asked = Asked.of(self.columns, n_classes, _known(plan.grids), self.n_threads)
+        return totals.sums
+
+    def _narrow(self, encoded: EncodedParts, occurs: dict[int, BoolArray]) -> None:
+        """Given categories that do not occur have no codes."""
+        columns = dict(enumerate(self.columns)) | {i: occurring(self.columns[i], own) for i, own in occurs.items()}
+        self.columns = tuple(columns.values())
+        absent = {i: own for i, own in occurs.items() if not own[:-1].all()}
+        if absent:
+            self.encoded = encoded.changed(partial(narrow, occurs=absent))
 
     def sums(self, routes: Routes) -> Sums:
         """A pass over all encoded parts."""
-        return _known(self.encoded).reduce(partial(sums_of, asked=_known(self.asked), routes=routes), _plus)
+        return self._all.sums(routes)
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
         """The same."""
-        work = partial(factors_of, asked=_known(self.asked), routes=routes, outcome=outcome, plan=_known(self.plan))
-        return _known(self.encoded).reduce(work, _added)
+        return self._all.factors(outcome, routes)
+
+    def halves(self) -> tuple[SumSource, SumSource]:
+        """Each is a choice of rows in every part."""
+        return replace(self._all, half=0), replace(self._all, half=1)
+
+    @property
+    def _all(self) -> EncodedSource:
+        return EncodedSource(_known(self.encoded), _known(self.asked))
 
     def sample(self, shares: int) -> Sample:
         """The same."""
@@ -149,7 +215,11 @@ def _known(value: T | None) -> T:
     return value
 
 
-def _either(one: Looked, other: Looked) -> Looked:
+def _either(one: Seen, other: Seen) -> Seen:
+    return one | other
+
+
+def _both(one: Looked, other: Looked) -> Looked:
     return one | other
 
 
@@ -162,6 +232,10 @@ def _added(one: list[int], other: list[int]) -> list[int]:
 
 
 def _joined(one: Sample, other: Sample) -> Sample:
+    return one + other
+
+
+def _plus_totals(one: Totals, other: Totals) -> Totals:
     return one + other
 
 

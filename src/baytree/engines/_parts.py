@@ -6,21 +6,20 @@ the part is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
-from ..outcomes import Family, Outcome, Reach, Target, whole_outcome, whole_weight
+from ..growth import Asked, ColumnBins, Routes, Sample, Sums, WholeRows
+from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, splitters_of
-
-_DIGIT = 31
+from ._given import Given, KnownColumns
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,19 @@ class Part:
         """The names of the features."""
         return tuple(map(str, nw.from_native(self.X, eager_only=True).columns)) if is_frame(self.X) else None
 
+    def check(self, known: KnownColumns) -> None:
+        """Refuse columns that other parts do not have."""
+        if self.names != known.names or self.X.shape[1] != len(known.columns):
+            raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
+
+    def only(self, columns: list[int]) -> Any:
+        """Some of the features."""
+        if len(columns) == self.X.shape[1]:
+            return self.X
+        if not is_frame(self.X):
+            return self.X[:, columns]
+        return nw.from_native(self.X, eager_only=True)[:, columns].to_native()
+
 
 def split_frame(frame: Any, names: Names) -> Part:
     """Features and target of a frame."""
@@ -93,13 +105,17 @@ def _table_of_batch(batch: Any) -> Any:
 
 @dataclass(frozen=True)
 class Looked:
-    """What a look at a part finds; `reach` is None where none of its rows counts."""
+    """What a look at the targets of a part finds; `reach` is None where none of its rows counts."""
 
-    part: PartSchema
     reach: Reach | None
     class_rows: dict[Any, tuple[int, float]]  # of each label: rows, and the largest weight
-    counted: tuple[Counted | None, ...]  # None: categories without an order
-    max_bins: int
+
+    @classmethod
+    def of(cls, target: Target, plan: TargetPlan) -> Looked:
+        """At targets that were read."""
+        if len(target.y) == 0:
+            return cls(None, {})
+        return cls(Reach.of(target, of_y=not plan.has_classes), _class_rows(target, plan))
 
     def __or__(self, other: Looked) -> Looked:
         reach = self.reach if other.reach is None else other.reach if self.reach is None else self.reach | other.reach
@@ -107,50 +123,69 @@ class Looked:
         for label, (rows, weight) in other.class_rows.items():
             before = labels.get(label, (0, 0.0))
             labels[label] = (before[0] + rows, max(before[1], weight))
-        counted = tuple(
-            a if b is None else b if a is None else a.merged(b, self.max_bins)
-            for a, b in zip(self.counted, other.counted, strict=True)
-        )
-        return Looked(self.part | other.part, reach, labels, counted, self.max_bins)
+        return Looked(reach, labels)
 
-    def found(self) -> Found:
+    def found(self, schema: Schema) -> Found:
         """The same for the fit."""
         if self.reach is None:
             raise ValueError("No row counts: the table is empty, or all weights are zero.")
         if not self.class_rows:
-            return Found(self.part, self.reach)
+            return Found(schema, self.reach)
         classes = np.unique(np.array(list(self.class_rows)))
         of_class = [self.class_rows[label] for label in classes.tolist()]
         rows, weights = (np.array(own, dtype=np.float64) for own in zip(*of_class, strict=True))
-        return Found(self.part, self.reach, classes, rows, weights)
+        return Found(schema, self.reach, classes, rows, weights)
 
 
-def first_splitters(part: Part, categorical_features: Any) -> tuple[FloatArray, ...]:
-    """Splitters of all columns, from a first part."""
-    rows, _ = Schema.learn(as_table(part.X), categorical_features, part.names)
-    return tuple(splitters_of(np.asarray(column)) for column in rows.matrix.T)
+@dataclass(frozen=True)
+class Seen:
+    """What the first pass over a part finds: of the columns that are not known, and of the targets."""
+
+    part: PartSchema
+    counted: tuple[Counted | None, ...]  # None: categories without an order
+    looked: Looked
+    max_bins: int
+
+    def __or__(self, other: Seen) -> Seen:
+        counted = tuple(
+            a if b is None else b if a is None else a.merged(b, self.max_bins)
+            for a, b in zip(self.counted, other.counted, strict=True)
+        )
+        return Seen(self.part | other.part, counted, self.looked | other.looked, self.max_bins)
+
+
+def known_columns(part: Part, given: Given, categorical_features: Any) -> tuple[KnownColumns, tuple[FloatArray, ...]]:
+    """What is known of the columns, and splitters of the others from this part."""
+    known = given.of(part.names, part.X.shape[1], categorical_features)
+    if not known.rest:
+        return known, ()
+    rows, _ = _learn(part, known)
+    return known, tuple(splitters_of(np.asarray(column)) for column in rows.T)
+
+
+def _learn(part: Part, known: KnownColumns) -> tuple[FloatArray, Schema]:
+    """Read the columns that are not known."""
+    names = None if part.names is None else [part.names[i] for i in known.rest]
+    rows, schema = Schema.learn(as_table(part.only(known.rest)), known.chosen_rest(), names, known.kinds())
+    schema.refuse_infinity(rows)
+    return rows.dense(), schema
 
 
 def look(
-    part: Part, plan: TargetPlan, categorical_features: Any, splitters: tuple[FloatArray, ...], max_bins: int
-) -> Looked | None:
+    part: Part, plan: TargetPlan, known: KnownColumns, splitters: tuple[FloatArray, ...], max_bins: int
+) -> Seen | None:
     """Look at a part; one without rows says nothing."""
     if len(part) == 0:
         return None
-    rows, schema = Schema.learn(as_table(part.X), categorical_features, part.names)
-    if schema.n_features != len(splitters):
-        raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
+    part.check(known)
+    matrix, schema = _learn(part, known)
     target, counts = plan.look(part.y, part.weight, part.extras)
-    schema.refuse_infinity(rows)
-    rows = rows if counts is None else Rows(rows.matrix[counts])
+    matrix = matrix if counts is None else matrix[counts]
     counted = tuple(
         None if column.is_nominal else Counted.of(np.asarray(values), own, max_bins)
-        for values, own, column in zip(rows.matrix.T, splitters, schema.columns, strict=True)
+        for values, own, column in zip(matrix.T, splitters, schema.columns, strict=True)
     )
-    if len(target.y) == 0:
-        return Looked(PartSchema.of(schema, rows), None, {}, counted, max_bins)
-    reach = Reach.of(target, of_y=not plan.has_classes)
-    return Looked(PartSchema.of(schema, rows), reach, _class_rows(target, plan), counted, max_bins)
+    return Seen(PartSchema.of(schema, Rows(matrix)), counted, Looked.of(target, plan), max_bins)
 
 
 def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]]:
@@ -184,11 +219,12 @@ def collect_part(
     if len(part) == 0:
         return None
     _, counts = plan.look(part.y, part.weight, part.extras)
-    matrix = schema.read(as_table(part.X)).matrix
-    matrix = matrix if counts is None else matrix[counts]
+    rows = schema.read(as_table(part.X), np.array(list(wanted)))
+    matrix = rows.matrix if counts is None else rows.matrix[counts]
     values, finer = {}, {}
     for column, counted in wanted.items():
-        own = np.asarray(matrix[:, column], dtype=np.float64)
+        place = column if rows.column_of is None else int(rows.column_of[column])
+        own = np.asarray(matrix[:, place], dtype=np.float64)
         if counted is None:
             values[column] = np.unique(own[~np.isnan(own)])
         elif counted.is_fine(max_bins):
@@ -199,32 +235,108 @@ def collect_part(
 
 
 @dataclass(frozen=True)
+class Raw:
+    """What the numbers of a part are while the targets of other parts are not known: y, and extras."""
+
+    labels: AnyArray | None  # y is a position among these; None: a number
+    extras: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Encoded:
-    """A part as codes (one row a column) and whole numbers."""
+    """A part as codes (one row a column) and whole numbers, or numbers that are not whole yet."""
 
     codes: AnyArray
-    numbers: IntArray
-    weight: IntArray | None
+    numbers: AnyArray
+    weight: AnyArray | None
+    raw: Raw | None = None
+
+    def target(self) -> Target:
+        """The target that the numbers stand for, as it was read."""
+        if self.raw is None:
+            raise RuntimeError("the target is in whole numbers already")
+        y = self.numbers[:, 0] if self.raw.labels is None else self.raw.labels[self.numbers[:, 0].astype(np.int64)]
+        extras = {name: self.numbers[:, i + 1] for i, name in enumerate(self.raw.extras)}
+        return Target(np.asarray(y), None if self.weight is None else np.asarray(self.weight), extras)
 
 
-def encode(part: Part, plan: TargetPlan, schema: Schema, bins: tuple[ColumnBins, ...], family: Family) -> Encoded:
+def encode(
+    part: Part, plan: TargetPlan, known: KnownColumns, schema: Schema, bins: tuple[ColumnBins, ...], family: Family
+) -> Encoded:
     """Encode a part."""
-    n_codes = max(own.n_codes for own in bins)
-    dtype = np.uint8 if n_codes <= 256 else np.uint16
     if len(part) == 0:
-        width = 1 if family.has_classes or not family.outcome.from_zero else 2
-        weighted = plan.grids is not None and plan.grids.weight is not None
-        none = np.zeros(0, dtype=np.int64)
-        return Encoded(np.zeros((len(bins), 0), dtype=dtype), none.reshape(0, width), none if weighted else None)
+        return _no_rows(bins, plan, family)
     target, counts = plan.whole(part.y, part.weight, part.extras)
-    matrix = schema.read(as_table(part.X)).matrix
-    matrix = matrix if counts is None else matrix[counts]
-    codes = np.zeros((len(bins), len(matrix)), dtype=dtype)
-    for column, own in enumerate(bins):
-        if not is_left_out(own):
-            codes[column] = _core.codes_of(np.ascontiguousarray(matrix[:, column], dtype=np.float64), own.highs)
+    return _whole(_codes(part, known, schema, bins, counts), target, family)
+
+
+def keep(part: Part, plan: TargetPlan, known: KnownColumns) -> Encoded:
+    """Encode the features of a part whose columns are known, and keep its target as it is."""
+    part.check(known)
+    bins, names = tuple(known.bins.values()), tuple(sorted(part.extras))
+    labels = np.zeros(0) if plan.has_classes else None
+    if len(part) == 0:
+        weight = None if part.weight is None else np.zeros(0)
+        return Encoded(
+            np.zeros((len(bins), 0), dtype=_code_type(bins)),
+            np.zeros((0, 1 + len(names))),
+            weight,
+            Raw(labels, names),
+        )
+    target, counts = plan.look(part.y, part.weight, part.extras)
+    y = target.y
+    if plan.has_classes:
+        labels, y = np.unique(target.y, return_inverse=True)
+    numbers = np.stack([y, *(target.extras[name] for name in names)], axis=1).astype(np.float64)
+    codes = _codes(part, known, known.schema(None), bins, counts)
+    return Encoded(codes, numbers, target.weight, Raw(labels, names))
+
+
+def looked_at(kept: Encoded, plan: TargetPlan) -> Looked:
+    """What the targets of a part are that were kept as they are."""
+    return Looked.of(kept.target(), plan)
+
+
+def settle(kept: Encoded, plan: TargetPlan, bins: tuple[ColumnBins, ...], family: Family) -> Encoded:
+    """Whole numbers instead of targets that were kept as they are."""
+    if len(kept.numbers) == 0:
+        return _no_rows(bins, plan, family)
+    codes = kept.codes
+    left_out_columns = [column for column, own in enumerate(bins) if is_left_out(own)]
+    if left_out_columns:
+        codes = np.array(codes)
+        codes[left_out_columns] = 0
+    return _whole(codes, plan.settled(kept.target()), family)
+
+
+def _whole(codes: AnyArray, target: Target, family: Family) -> Encoded:
     numbers = np.ascontiguousarray(np.stack(family.whole.whole_rows(target), axis=1), dtype=np.int64)
     return Encoded(codes, numbers, None if target.weight is None else whole_weight(target))
+
+
+def _no_rows(bins: tuple[ColumnBins, ...], plan: TargetPlan, family: Family) -> Encoded:
+    width = 1 if family.has_classes or not family.outcome.from_zero else 2
+    weighted = plan.grids is not None and plan.grids.weight is not None
+    none = np.zeros(0, dtype=np.int64)
+    codes: AnyArray = np.zeros((len(bins), 0), dtype=_code_type(bins))
+    return Encoded(codes, none.reshape(0, width), none if weighted else None)
+
+
+def _code_type(bins: tuple[ColumnBins, ...]) -> type:
+    return np.uint8 if max(own.n_codes for own in bins) <= 256 else np.uint16
+
+
+def _codes(
+    part: Part, known: KnownColumns, schema: Schema, bins: tuple[ColumnBins, ...], counts: AnyArray | None
+) -> AnyArray:
+    """The codes of all features of a part."""
+    matrix = known.read(part.X, schema)
+    matrix = matrix if counts is None else matrix[counts]
+    codes: AnyArray = np.zeros((len(bins), len(matrix)), dtype=_code_type(bins))
+    for column, own in enumerate(bins):
+        if not is_left_out(own):
+            codes[column] = _core.codes_of(np.ascontiguousarray(matrix[:, column], dtype=np.float64), own.ends)
+    return codes
 
 
 def left_out() -> ColumnBins:
@@ -237,58 +349,19 @@ def is_left_out(bins: ColumnBins) -> bool:
     return len(bins.highs) == 1 and bool(np.isinf(bins.highs[0]))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the sums of a part need to know beside the tree."""
-
-    first: IntArray  # where the codes of each column begin, and the end
-    n_classes: int  # 0: numbers
-    n_threads: int = 1
-
-    @classmethod
-    def of(cls, bins: tuple[ColumnBins, ...], n_classes: int, n_threads: int = 1) -> Asked:
-        """For columns with these bins."""
-        first = np.cumsum([0, *(own.n_codes for own in bins)]).astype(np.int64)
-        return cls(first, n_classes, n_threads)
+def sums_of(part: Encoded, asked: Asked, routes: Routes, half: int | None = None) -> Sums:
+    """The sums of the open nodes over a part, or over one half of its rows."""
+    return _half_of(part, half).sums(asked, routes)
 
 
-def sums_of(part: Encoded, asked: Asked, routes: Routes) -> Sums:
-    """The sums of the open nodes over a part."""
-    numbers = part.numbers
-    if asked.n_classes == 0 and numbers.shape[1] == 2:  # the factor is added at the end
-        numbers = np.concatenate([numbers, np.zeros((len(numbers), 1), dtype=np.int64)], axis=1)
-    r = routes
-    return Sums(
-        *_core.tally(
-            part.codes, asked.first, r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open,
-            numbers, part.weight, asked.n_classes, asked.n_threads,
-        )
-    )  # fmt: skip
+def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, half: int | None = None) -> list[int]:
+    """The sums of the logs of factors in the open nodes over a part, or over one half of its rows."""
+    return _half_of(part, half).factors(asked, routes, outcome)
 
 
-def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, plan: TargetPlan) -> list[int]:
-    """The sums of the logs of factors in the open nodes over a part."""
-    result = [0] * routes.n_open
-    grids = plan.grids
-    if len(part.numbers) == 0 or grids is None or grids.y is None:
-        return result
-    extras = {name: grid.value(part.numbers[:, 1]) for name, grid in grids.extras.items()}
-    factor = whole_outcome(outcome).whole_factor(Target(grids.y.value(part.numbers[:, 0]), None, extras, grids))
-    if factor is None:
-        return result
-    r = routes
-    arrays = (r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open)
-    node = np.asarray(_core.open_nodes(part.codes, asked.first, *arrays, asked.n_threads))
-    weight = np.ones(len(factor), dtype=np.int64) if part.weight is None else part.weight
-    mask = 2**_DIGIT - 1
-    for digit, power in ((factor >> _DIGIT, _DIGIT), (factor & mask, 0)):
-        product = digit * weight
-        for half, more in ((product >> _DIGIT, _DIGIT), (product & mask, 0)):
-            sums = np.zeros(routes.n_open, dtype=np.int64)
-            np.add.at(sums, node, half)
-            for i, own in enumerate(sums.tolist()):
-                result[i] += own << (power + more)
-    return result
+def _half_of(part: Encoded, half: int | None) -> WholeRows:
+    rows = WholeRows(part.codes, part.numbers, part.weight)
+    return rows if half is None else rows.half(half)
 
 
 def sample_of(part: Encoded, shares: int) -> Sample:
@@ -296,7 +369,28 @@ def sample_of(part: Encoded, shares: int) -> Sample:
     return Sample(part.codes, part.numbers, part.weight).chosen(shares)
 
 
-def totals_of(part: Encoded, family: Family) -> list[int]:
-    """`WholeOutcome.totals_of` a part."""
+@dataclass(frozen=True)
+class Totals:
+    """`WholeOutcome.totals_of` a part, and which codes of some columns its rows have."""
+
+    sums: list[int]
+    occurs: dict[int, BoolArray]
+
+    def __add__(self, other: Totals) -> Totals:
+        sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        return Totals(sums, {column: own | other.occurs[column] for column, own in self.occurs.items()})
+
+
+def totals_of(part: Encoded, family: Family, n_codes: dict[int, int]) -> Totals:
+    """The totals of a part; the codes of the columns that have so many are looked at."""
     weight = np.ones(len(part.numbers), dtype=np.int64) if part.weight is None else part.weight
-    return family.whole.totals([*part.numbers.T], weight)
+    occurs = {column: np.bincount(part.codes[column], minlength=n) > 0 for column, n in n_codes.items()}
+    return Totals(family.whole.totals([*part.numbers.T], weight), occurs)
+
+
+def narrow(part: Encoded, occurs: dict[int, BoolArray]) -> Encoded:
+    """The same part without the codes of some columns that do not occur."""
+    codes = np.array(part.codes)
+    for column, own in occurs.items():
+        codes[column] = (np.cumsum(own) - 1)[codes[column]]
+    return replace(part, codes=codes)

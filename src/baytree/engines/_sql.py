@@ -7,6 +7,8 @@ table where not. Everything that is fetched is a count or a sum of whole numbers
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -17,14 +19,37 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
+from ..growth import (
+    MODULUS,
+    NUMBER_MODULUS,
+    TIMES,
+    ColumnBins,
+    Routes,
+    Sample,
+    Sums,
+    SumSource,
+    column_factor,
+    number_factor,
+)
 from ..outcomes import Family, Outcome, Target, whole_outcome
-from ..table import Column, Kind, PartSchema, Schema
-from ._parts import Names, left_out
+from ..table import Column, Kind, Schema
+from ._ctrl_c import ctrl_c_is_no_error
+from ._given import Given, KnownColumns, occurring
+from ._parts import Names, is_left_out, left_out
 from ._sql_look import TableLook, bin_ends, number
-from ._sql_whole import Digits, coded, fetch, halves, is_missing, product_digits, whole_expression
+from ._sql_whole import (
+    OUTSIDE,
+    Digits,
+    coded,
+    fetch,
+    halves,
+    is_missing,
+    product_digits,
+    whole_expression,
+)
 
 _FEATURES_A_QUERY = 16
+_FEATURES_A_COUNT = 2
 
 
 @dataclass
@@ -33,12 +58,15 @@ class SqlSource:
 
     table: Any
     names: Names
+    given: Given = field(default_factory=Given)
+    known: KnownColumns | None = field(default=None, init=False)
     rows: Any = field(default=None, init=False)  # those that count
     schema: Schema | None = field(default=None, init=False)
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
     classes: AnyArray | None = field(default=None, init=False)
     plan: TargetPlan | None = field(default=None, init=False)
     coded: Any = field(default=None, init=False)
+    stored: list[AnyArray] = field(default_factory=list, init=False)  # what the coded rows have for each code
     temporary: str | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -46,45 +74,54 @@ class SqlSource:
         self.features = [name for name in self.table.columns if name not in self.names.all]
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:  # noqa: ARG002
-        """A few queries over the whole table."""
+        """A few queries over the whole table; columns of which all is known are left alone."""
         self.plan = plan
         look = TableLook(self.table, self.names)
+        self.known = known = look.known(self.given, categorical_features)
+        kinds = look.kinds(known)
         self.rows = rows = look.counted_rows()
-        kinds = look.kinds(categorical_features)
-        reach, missing, values = look.extremes(rows, kinds, has_classes=plan.has_classes)
-        columns = tuple(
-            Column(kind, look.labels(rows, name) if kind is Kind.CATEGORY else None)
-            for name, kind in zip(self.features, kinds, strict=True)
-        )
-        self.schema = Schema(columns, tuple(self.features))
-        part = PartSchema(self.schema, values, missing)
+        rest = known.rest
+        reach = look.reach(rows, {i: kinds[i] for i in rest}, has_classes=plan.has_classes)
+        found = [
+            Column(kinds[i], look.labels(rows, self.features[i]) if kinds[i] is Kind.CATEGORY else None) for i in rest
+        ]
+        self.schema = known.schema(Schema(tuple(found), tuple(self.features[i] for i in rest)))
         if not plan.has_classes:
             look.check_numbers(rows, plan)
-            return Found(part, reach)
+            return Found(self.schema, reach)
         self.classes, counts, largest = look.classes(rows)
-        return Found(part, reach, self.classes, counts, largest)
+        return Found(self.schema, reach, self.classes, counts, largest)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:
         """One query for each column of many values; window functions find the ends of its bins."""
-        schema = _known(self.schema)
-        rows = self.rows
-        nunique = {f"n_{i}": number(rows[name]).nunique() for i, name in enumerate(self.features)
-                   if schema.columns[i].categories is None}  # fmt: skip
-        missing = {f"m_{i}": is_missing(rows[name]).sum() for i, name in enumerate(self.features)}
-        found = {name: int(values[0] or 0) for name, values in fetch(rows.aggregate(**nunique, **missing)).items()}
-        result = []
-        for i, name in enumerate(self.features):
+        schema, known = _known(self.schema), _known(self.known)
+        result = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
+        rest = [i for i in known.rest if i not in result]
+        found = self._counts(rest)
+        for i in rest:
             has_missing, categories = found[f"m_{i}"] > 0, schema.columns[i].categories
-            if left_out_columns[i]:
-                result.append(left_out())
-            elif categories is not None:
+            if categories is not None:
                 positions = np.arange(len(categories), dtype=np.float64)
-                result.append(ColumnBins(positions, positions, has_missing))
+                result[i] = ColumnBins(positions, positions, has_missing)
             else:
-                lows, highs = bin_ends(rows, name, found[f"n_{i}"], max_bins)
-                result.append(ColumnBins(lows, highs, has_missing))
-        self.columns = tuple(result)
+                lows, highs = bin_ends(self.rows, self.features[i], found[f"n_{i}"], max_bins)
+                result[i] = ColumnBins(lows, highs, has_missing)
+        self.columns = tuple(result[i] for i in range(len(self.features)))
         return self.columns
+
+    def _counts(self, features: list[int]) -> dict[str, int]:
+        """Missing values of each feature, and distinct ones of numbers; a few to a query, so that Ctrl-C is heard."""
+        result: dict[str, int] = {}
+        for start in range(0, len(features), _FEATURES_A_COUNT):
+            own = {i: self.rows[self.features[i]] for i in features[start : start + _FEATURES_A_COUNT]}
+            asked = {f"m_{i}": is_missing(column).sum() for i, column in own.items()}
+            asked |= {
+                f"n_{i}": number(column).nunique()
+                for i, column in own.items()
+                if _known(self.schema).columns[i].categories is None
+            }
+            result |= {name: int(values[0] or 0) for name, values in fetch(self.rows.aggregate(**asked)).items()}
+        return result
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """The rows as codes and whole numbers, from here on."""
@@ -93,10 +130,39 @@ class SqlSource:
         numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
         digits = product_digits(numbers, self.weight, with_square=len(numbers) == 1)
         asked = {f"d{i}": own.expression for i, own in enumerate(_flat(digits))}
-        table = self.coded.select(**asked)
-        found = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in asked}))
+        known = {f"c{i}": self.coded[f"c{i}"] for i in _known(self.known).bins}
+        table = self.coded.select(**asked, **known)
+        lowest = {name: table[name].min() for name in known}
+        found = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in asked}, **lowest))
+        for i in _known(self.known).bins:
+            if found[f"c{i}"][0] == OUTSIDE:
+                raise self._outside(i)
+        self._narrow()
         sums = iter([int(found[f"d{i}"][0] or 0) for i in range(len(asked))])
         return [sum(next(sums) << own.power for own in each) for each in digits]
+
+    def _narrow(self) -> None:
+        """Given categories that do not occur have no codes."""
+        asked = [i for i in _known(self.known).may_not_occur if not is_left_out(self.columns[i])]
+        occurs = {i: np.zeros(self.columns[i].n_codes, dtype=bool) for i in asked}
+        seen = [self.coded.select(f=ibis.literal(i), code=self.coded[f"c{i}"]).distinct() for i in asked]
+        found = fetch(reduce(lambda one, other: one.union(other), seen)) if seen else {"f": [], "code": []}
+        for i, code in zip(found["f"], found["code"], strict=True):
+            occurs[i][code] = True
+        columns = dict(enumerate(self.columns)) | {i: occurring(self.columns[i], own) for i, own in occurs.items()}
+        self.columns = tuple(columns.values())
+        self.stored = [
+            np.flatnonzero(occurs[i]) if i in occurs else np.arange(own.n_codes) for i, own in columns.items()
+        ]
+
+    def _outside(self, i: int) -> ValueError:
+        """What to say of a value that a known column must not have."""
+        own = self.rows[self.features[i]]
+        wrong = self.rows.filter(coded(own, self.columns[i], _known(self.schema).columns[i]) == OUTSIDE)
+        found: ValueError = _known(self.known).outside(
+            i, fetch(wrong.select(value=self.features[i]).limit(1))["value"][0]
+        )
+        return found
 
     @property
     def n_numbers(self) -> int:
@@ -122,15 +188,17 @@ class SqlSource:
         backend = self.table.get_backend()
         name = f"baytree_{uuid.uuid4().hex[:12]}"
         try:
-            self.coded = backend.create_table(name, obj=expression, temp=True)
             self.temporary = name
+            with ctrl_c_is_no_error():
+                self.coded = backend.create_table(name, obj=expression, temp=True)
         except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
-            self.coded = expression
+            self.coded, self.temporary = expression, None
 
     def close(self) -> None:
         """Drop the temporary table."""
         if self.temporary is not None:
-            self.table.get_backend().drop_table(self.temporary, force=True)
+            with suppress(Exception):  # a connection that was lost has no temporary tables any more
+                self.table.get_backend().drop_table(self.temporary, force=True)
             self.temporary = None
 
     def sums(self, routes: Routes) -> Sums:
@@ -155,12 +223,12 @@ class SqlSource:
     def _add_features(self, placed: Any, chosen: range, first: AnyArray, result: Sums) -> None:
         queries: list[Any] = []
         digits: list[list[Digits]] = []
-        for feature in chosen:
-            query, digits = self._grouped(placed, feature)
+        for column in chosen:
+            query, digits = self._grouped(placed, column)
             queries.append(query)
         found = fetch(reduce(lambda one, other: one.union(other), queries))
-        node, at = np.array(found["node"], dtype=np.int64), np.array(found["f"], dtype=np.int64)
-        at = first[at] + np.array(found["code"], dtype=np.int64)
+        node, feature = np.array(found["node"], dtype=np.int64), np.array(found["f"], dtype=np.int64)
+        at = first[feature] + self._codes(feature, np.array(found["code"], dtype=np.int64))
         rows = np.array(found["n"], dtype=np.int64)
         np.add.at(result.rows, (node, at), rows)
         np.minimum.at(result.low, (node, at), np.array(found["low"], dtype=np.int64))
@@ -170,6 +238,14 @@ class SqlSource:
             value = sum((next(own_digits) << own.power for own in each), np.zeros(len(node), dtype=object))
             place = k if self.classes is None else np.array(found["low"], dtype=np.int64)
             result.sums[node, at, place] = halves(value)
+
+    def _codes(self, feature: AnyArray, stored: AnyArray) -> AnyArray:
+        """Codes of features from what the coded rows have for them."""
+        result = stored.copy()
+        for f in np.unique(feature):
+            own = feature == f
+            result[own] = np.searchsorted(self.stored[f], stored[own])
+        return result
 
     def _grouped(self, placed: Any, feature: int) -> tuple[Any, list[list[Digits]]]:
         """Rows and sums by node and code of a feature; of class labels by class too."""
@@ -202,7 +278,7 @@ class SqlSource:
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)
             return ibis.ifelse(
-                _in_codes(self.coded[f"c{feature}"], lower),
+                _in_codes(self.coded[f"c{feature}"], self.stored[feature][lower]),
                 below(int(routes.lower[node])),
                 below(int(routes.upper[node])),
             )
@@ -211,16 +287,34 @@ class SqlSource:
 
     def sample(self, shares: int) -> Sample:
         """Some thousand rows at most, as codes and whole numbers."""
-        codes = [self.coded[f"c{i}"].cast("int64") for i in range(len(self.columns))]
+        found = fetch(self.coded.filter(self._mark() % shares == 0))
+        arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+        chosen = np.stack([np.searchsorted(own, arrays[f"c{i}"]) for i, own in enumerate(self.stored)])
+        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1), arrays.get("w"))
+
+    def halves(self) -> tuple[SumSource, SumSource]:
+        """The same queries over rows that are filtered."""
+        one, other = copy(self), copy(self)
+        for which, half in enumerate((one, other)):
+            half.coded = self.coded.filter(self._mark() % 2 == which)
+        return one, other
+
+    def _mark(self) -> Any:
+        """`marks_of` a row, as an expression."""
+        codes = [self._expression(i) for i in range(len(self.columns))]
         numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
         mark = reduce(add, [(own + 1) * column_factor(i) for i, own in enumerate(codes)])
         mark = reduce(add, [own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(numbers)], mark)
         for times in TIMES:
             mark = mark % MODULUS * times
-        found = fetch(self.coded.filter(mark % MODULUS % shares == 0))
-        arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
-        chosen = np.stack([arrays[f"c{i}"] for i in range(len(codes))])
-        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(len(numbers))], axis=1), arrays.get("w"))
+        return mark % MODULUS
+
+    def _expression(self, i: int) -> Any:
+        """The code of a feature in each row."""
+        stored, own = self.stored[i], self.coded[f"c{i}"]
+        if np.array_equal(stored, np.arange(len(stored))):
+            return own.cast("int64")
+        return own.cases(*((int(code), place) for place, code in enumerate(stored)), else_=0).cast("int64")
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
         """By node, count, exposure and weight, as far as they differ."""
@@ -239,9 +333,8 @@ class SqlSource:
         return result
 
 
-def _in_codes(code: Any, lower: BoolArray) -> Any:
-    """Whether a code is one of those that go to the lower side."""
-    codes = np.flatnonzero(lower)
+def _in_codes(code: Any, codes: AnyArray) -> Any:
+    """Whether a code is one of some."""
     if len(codes) and codes[-1] - codes[0] + 1 == len(codes):
         return (code >= int(codes[0])) & (code <= int(codes[-1]))
     return code.isin([int(own) for own in codes])

@@ -8,10 +8,11 @@ from typing import Any
 import ibis
 import numpy as np
 
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray
 from ..estimators import TargetPlan
 from ..outcomes import Reach
-from ..table import Kind, choose_categorical
+from ..table import Kind
+from ._given import Given, Known, KnownColumns
 from ._parts import Names
 from ._sql_whole import as_number, fetch, is_missing
 
@@ -38,30 +39,42 @@ class TableLook:
             raise ValueError(f"Column {self.names.weight!r} holds a missing, negative or infinite weight.")
         return self.table.filter(weight > 0)
 
-    def kinds(self, categorical_features: Any) -> list[Kind]:
-        kinds = []
-        for name in self.features:
-            dtype = self.table[name].type()
-            if dtype.is_boolean():
-                kinds.append(Kind.TRUTH)
-            elif dtype.is_numeric():
-                kinds.append(Kind.NUMBER)
-            elif dtype.is_string():
-                kinds.append(Kind.CATEGORY)
-            else:
-                raise TypeError(f"Column {name!r} holds {dtype}: turn it into numbers, truth values or text.")
-        if isinstance(categorical_features, str) and categorical_features == "from_dtype":
-            return kinds
-        chosen = choose_categorical(categorical_features, len(kinds), self.features)
-        for name, kind, is_chosen in zip(self.features, kinds, chosen, strict=True):
-            if kind is Kind.CATEGORY and not is_chosen:
-                raise ValueError(
-                    f"Column {name!r} of X holds text: name it in categorical_features, or turn it into numbers."
-                )
-        return [Kind.CATEGORY if is_chosen else kind for kind, is_chosen in zip(kinds, chosen, strict=True)]
+    def known(self, given: Given, categorical_features: Any) -> KnownColumns:
+        """What is known of the features, from the types of the table and from what was given."""
+        return given.of(self.features, len(self.features), categorical_features)
 
-    def extremes(self, rows: Any, kinds: list[Kind], *, has_classes: bool) -> tuple[Reach, BoolArray, BoolArray]:
-        """The reach of the target, and which features have missing values and values."""
+    def kinds(self, known: KnownColumns) -> list[Kind]:
+        """The kind of each feature."""
+        chosen = [None] * len(self.features) if known.chosen is None else known.chosen
+        return [
+            self._kind(name, own, is_chosen)
+            for name, own, is_chosen in zip(self.features, known.columns, chosen, strict=True)
+        ]
+
+    def _kind(self, name: str, known: Known, is_chosen: bool | None) -> Kind:
+        dtype = self.table[name].type()
+        if not (dtype.is_boolean() or dtype.is_numeric() or dtype.is_string()):
+            raise TypeError(f"Column {name!r} holds {dtype}: turn it into numbers, truth values or text.")
+        kind = Kind.TRUTH if dtype.is_boolean() else Kind.NUMBER if dtype.is_numeric() else Kind.CATEGORY
+        if kind is Kind.CATEGORY and is_chosen is False:
+            raise ValueError(
+                f"Column {name!r} of X holds text: name it in categorical_features, or turn it into numbers."
+            )
+        held = "text" if kind is Kind.CATEGORY else "numbers"
+        said = "numbers" if known.kind in (Kind.NUMBER, Kind.TRUTH) else held
+        if known.categories is not None and len(known.categories):
+            said = "text" if known.categories.dtype.kind == "O" else "numbers"
+        if said != held:
+            raise ValueError(
+                f"Column {name!r} of X holds {held}, but dtypes, bins or categories say that it holds {said}: "
+                "convert it."
+            )
+        if known.kind is Kind.ORDERED and known.categories is None:
+            raise ValueError(f"Column {name!r} of X is to be ordered, but has no order: give its categories, in order.")
+        return known.kind or kind
+
+    def reach(self, rows: Any, kinds: dict[int, Kind], *, has_classes: bool) -> Reach:
+        """The reach of the target; infinite values of the features that are looked at are refused."""
         numbers = {} if has_classes else {"y": self.names.target}
         numbers |= {} if self.names.weight is None else {"weight": self.names.weight}
         numbers |= self.names.extras
@@ -73,12 +86,13 @@ class TableLook:
         for name, column in {"y": self.names.target, **numbers}.items():
             if found[f"{name}_gone"] or found.get(f"{name}_inf"):
                 raise ValueError(f"Column {column!r} holds missing or infinite values: the target must be complete.")
-        for i, name in enumerate(self.features):
+        for i in kinds:
             if found.get(f"inf_{i}"):
-                raise ValueError(f"Column {name!r} of X has an infinite value: replace it, or make it null.")
+                raise ValueError(
+                    f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
+                )
         ranges = {name: (float(found[f"{name}_low"]), float(found[f"{name}_high"])) for name in numbers}
-        gone = np.array([int(found[f"gone_{i}"] or 0) for i in range(len(self.features))])
-        return Reach(n_rows, ranges, not found.get("whole")), gone > 0, gone < n_rows
+        return Reach(n_rows, ranges, not found.get("whole"))
 
     def _of_target(self, rows: Any, numbers: dict[str, str]) -> dict[str, Any]:
         """Ranges, and how many values are missing or infinite."""
@@ -92,12 +106,11 @@ class TableLook:
             asked["whole"] = (weight != weight.floor()).sum()
         return asked
 
-    def _of_features(self, rows: Any, kinds: list[Kind]) -> dict[str, Any]:
-        asked = {f"gone_{i}": is_missing(rows[name]).sum() for i, name in enumerate(self.features)}
-        for i, (name, kind) in enumerate(zip(self.features, kinds, strict=True)):
-            if kind is Kind.NUMBER and rows[name].type().is_floating():
-                asked[f"inf_{i}"] = (rows[name].isinf() & ~is_missing(rows[name])).sum()
-        return asked
+    def _of_features(self, rows: Any, kinds: dict[int, Kind]) -> dict[str, Any]:
+        numbers = {i: rows[self.features[i]] for i, kind in kinds.items() if kind is Kind.NUMBER}
+        return {
+            f"inf_{i}": (own.isinf() & ~is_missing(own)).sum() for i, own in numbers.items() if own.type().is_floating()
+        }
 
     def labels(self, rows: Any, name: str) -> AnyArray:
         """The categories of a column, in ascending order."""

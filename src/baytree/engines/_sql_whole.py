@@ -12,9 +12,11 @@ from .._typing import AnyArray
 from ..estimators import TargetPlan
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
-from ..table import Column
+from ..table import Column, Kind
+from ._ctrl_c import ctrl_c_is_no_error
 from ._parts import Names, is_left_out
 
+OUTSIDE = -1  # the code of a value that a column must not have
 _DIGIT = 31
 _MASK = 2**_DIGIT - 1
 
@@ -45,18 +47,26 @@ def is_missing(column: Any) -> Any:
 
 
 def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
-    """The code of each value of a column."""
+    """The code of each value of a column; OUTSIDE for a value that a column of known values must not have."""
     if is_left_out(bins):
         return ibis.literal(0, "int32")
     missing = ibis.literal(len(bins.highs), "int32")
     if of.categories is not None:
-        labels = of.categories.tolist()
         value = column if column.type().is_string() else as_number(column)
-        if not labels:
-            return missing
-        known = (label if isinstance(label, str) else real(label) for label in labels)
-        return value.cases(*((label, i) for i, label in enumerate(known)), else_=len(labels)).cast("int32")
-    return ibis.ifelse(is_missing(column), missing, _search(as_number(column), bins.highs, 0, len(bins.highs)))
+        return _place(value, is_missing(column), of.categories.tolist())
+    if of.kind is Kind.TRUTH and not column.type().is_boolean():
+        return _place(as_number(column), is_missing(column), [0.0, 1.0])
+    code = _search(as_number(column), bins.ends, 0, len(bins.highs))
+    if column.type().is_floating():
+        code = ibis.ifelse(column.isinf(), OUTSIDE, code)
+    return ibis.ifelse(is_missing(column), missing, code)
+
+
+def _place(value: Any, missing: Any, labels: list[Any]) -> Any:
+    """The place of each value among some labels."""
+    known = [label if isinstance(label, str) else real(label) for label in labels]
+    places = value.cases(*((label, i) for i, label in enumerate(known)), else_=OUTSIDE) if known else OUTSIDE
+    return ibis.ifelse(missing, len(labels), places).cast("int32")
 
 
 def _search(value: Any, highs: AnyArray, first: int, stop: int) -> Any:
@@ -142,5 +152,6 @@ def halves(values: AnyArray) -> AnyArray:
 
 def fetch(expression: Any) -> dict[str, list[Any]]:
     """The result of a query, by column."""
-    found = expression.to_pyarrow()
+    with ctrl_c_is_no_error():
+        found = expression.to_pyarrow()
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))

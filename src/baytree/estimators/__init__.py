@@ -6,6 +6,7 @@ from ._elsewhere import Found as Found
 from ._elsewhere import Source as Source
 from ._elsewhere import TargetPlan as TargetPlan
 from ._elsewhere import fit_elsewhere as fit_elsewhere
+from ._elsewhere import look_elsewhere as look_elsewhere
 from ._entry import FittedEstimator as FittedEstimator
 from ._entry import Model as Model
 from ._entry import estimator_of as estimator_of

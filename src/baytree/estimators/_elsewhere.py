@@ -11,12 +11,13 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_labels, unchanged_on_error
 from ..fitted import FittedTree
-from ..growth import ColumnBins, Elsewhere, Growth, Sample, SumSource, Tell, n_shares, put_in_order
+from ..growth import ColumnBins, DividedSource, Elsewhere, Growth, Sample, Tell, n_shares, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
-from ..table import PartSchema
+from ..table import Schema
 from ._base import read_missing
 from ._calibrate import calibrate, has_spread
 from ._fitted_on import facts
+from ._halves import Halves
 from ._sampled import data_of_sample
 from ._targets import ClassReader, TargetReader, class_codes, without_weight_zero
 from ._tree import SingleTree
@@ -51,26 +52,32 @@ class TargetPlan:
     def whole(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
         """The target in whole numbers, of the rows that count."""
         target, counts = self.look(y, weight, extras)
+        return self.settled(target), counts
+
+    def settled(self, target: Target) -> Target:
+        """A target that was looked at, in whole numbers."""
         if self.classes is not None:
             target = replace(target, y=class_codes(target.y, self.classes))
         if self.by_class is not None:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
-        return (target if self.grids is None else on_grids(target, self.grids)), counts
+        return target if self.grids is None else on_grids(target, self.grids)
 
 
 @dataclass(frozen=True)
 class Found:
     """What a first pass over the rows finds: columns, the reach of the target, its classes."""
 
-    part: PartSchema
+    schema: Schema
     reach: Reach
     classes: AnyArray | None = None
     class_rows: FloatArray | None = None  # how many rows each class has
     class_reach: FloatArray | None = None  # the largest weight of each class
 
 
-class Source(SumSource, Protocol):
+class Source(DividedSource, Protocol):
     """Rows that live somewhere, and what can be asked of them, in this order."""
+
+    columns: tuple[ColumnBins, ...]  # settled once the totals are known
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:
         """What the columns and the targets are."""
@@ -88,10 +95,22 @@ class Source(SumSource, Protocol):
         """Give up what was kept for the fit."""
 
 
-def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) -> Estimator:
-    """Fit an estimator to rows that live elsewhere; returns it."""
+def look_elsewhere(model: Any, source: Source) -> tuple[Schema, tuple[ColumnBins, ...]]:
+    """What the columns of rows that live elsewhere are, and their bins, as a fit of the estimator would find them."""
+    _refuse_many_trees(model)
+    max_bins = DEFAULT_BINS if model.max_bins is None else model.max_bins
+    found = source.look(TargetPlan(model._target_reader()), model.categorical_features, max_bins)
+    return found.schema, source.bins(max_bins, np.zeros(found.schema.n_features, dtype=bool))
+
+
+def _refuse_many_trees(model: Any) -> None:
     if not isinstance(model, SingleTree):
         raise TypeError(f"Rows that live elsewhere grow a single tree; {type(model).__name__} holds many.")
+
+
+def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) -> Estimator:
+    """Fit an estimator to rows that live elsewhere; returns it."""
+    _refuse_many_trees(model)
     with unchanged_on_error(model):
         if model.max_bins is None:
             model.set_params(max_bins=DEFAULT_BINS)
@@ -101,11 +120,11 @@ def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) ->
         found = source.look(plan, model.categorical_features, model.max_bins)
         plan, reach = _with_classes(plan, found)
         family = plan.reader.family_of(plan.classes)
-        growth = model._growth(found.part.schema, plan.reader, plan.classes)
+        growth = model._growth(found.schema, plan.reader, plan.classes)
         plan = replace(plan, grids=family.grids(reach))
-        bins = source.bins(model.max_bins, growth.feature_weight == 0)
+        source.bins(model.max_bins, growth.feature_weight == 0)
         totals = source.totals(plan, family)
-        model._take_over(_grow(model, source, plan, found, bins, totals, growth, tell))
+        model._take_over(_grow(model, source, plan, found, source.columns, totals, growth, tell))
     return model
 
 
@@ -152,10 +171,10 @@ def _grow(
     grids = plan.grids
     if grids is None:
         raise ValueError("the target is not on grids")
-    family, schema = plan.reader.family_of(plan.classes), found.part.schema
+    family, schema = plan.reader.family_of(plan.classes), found.schema
     extent = Extent(found.reach.n_rows, float(totals[0]) * grids.weight_unit)
     rows = Elsewhere(source, bins, schema.is_nominal, grids, extent)
-    outcome = family.settle(family.whole.summary(totals, grids), model.prior, _Trials(rows, growth, tell))
+    outcome = family.settle(family.whole.summary(totals, grids), model.prior, _Trials(rows, source, growth, tell))
     grown = put_in_order(rows.grow(outcome, growth, tell), growth.monotonic)
     tree = grown.most_probable_pruning() if model.prune else grown
     fitted = FittedTree(tree, outcome, schema, plan.classes, None if tree is grown else grown)
@@ -186,6 +205,7 @@ class _Trials:
     """Trees that are grown to settle a prior."""
 
     rows: Elsewhere
+    source: DividedSource
     growth: Growth
     tell: Tell | None
 
@@ -198,9 +218,7 @@ class _Trials:
         tree = self.rows.grow(outcome, self.growth, self.tell, factors=False)
         return tree.prior[tree.is_leaf], tree.posterior[tree.is_leaf]
 
-    def log_evidence_by_halves(self, outcome: Outcome) -> float:  # noqa: ARG002
-        """Halves are not known apart."""
-        raise ValueError(
-            "A dispersion is chosen by halves of the rows, which must be in memory: give one, "
-            "outcome=NegativeBinomial(dispersion=...)."
-        )
+    def log_evidence_by_halves(self, outcome: Outcome) -> float:
+        """Of all rows where the halves are too small; a dispersion changes the factor, too."""
+        found = Halves.of(self.rows, self.source).log_evidence(outcome, self.growth, self.tell)
+        return self.rows.grow(outcome, self.growth, self.tell).log_evidence() if found is None else found

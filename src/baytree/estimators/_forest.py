@@ -25,6 +25,7 @@ from ..growth import (
     put_in_order,
     rows_in_trees,
     some_folds_of,
+    weight_of_a_draw,
 )
 from ..outcomes import Outcome
 from ..tree import Forest
@@ -61,6 +62,7 @@ class ManyGrownTrees(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
+        subtree_rows=4096,  # every thread has sorted lists of a subtree's rows: memory
         search=Search(
             sizes=(2, 4, 8, 20),
             few_rows=1024,
@@ -142,14 +144,17 @@ class ManyGrownTrees(Estimator):
                 "larger number."
             )
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        resample, factor = self.bootstrap == "resample", growth.engine.forest_factor
+        if growth.monotonic is not None:
+            # Constraints hold for the means that a tree sees while it grows, so these must be those of the forest.
+            factor = weight_of_a_draw(data.target) if resample else 1.0
         return Plan(
             seed=seed if before is None else before.seed,
             first=first,
             n_trees=self.n_estimators - first,
-            resample=self.bootstrap == "resample",
+            resample=resample,
             n_features=read_max_features(self.max_features, data.schema.n_features),
-            # Constraints hold for the means that a tree sees while it grows, so these must be those of the forest.
-            factor=1.0 if growth.monotonic is not None else growth.engine.forest_factor,
+            factor=factor,
             whole=growth.engine.forest_whole,
         )
 

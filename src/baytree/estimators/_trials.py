@@ -10,8 +10,7 @@ from .._typing import FloatArray
 from ..growth import Growth, folds_of, in_any_order
 from ..outcomes import Family, Outcome, asks_for_evidence
 from ._data import EncodedData, TrainingData
-
-_FEWEST = 20.0  # rows of a half, by weight
+from ._halves import FEWEST, Halves
 
 
 def settle_outcome(family: Family, prior: Any, data: EncodedData, growth: Growth) -> Outcome:
@@ -44,7 +43,11 @@ class GrownTrials:
 
         A tree that was grown on the same rows explains them too well, and noise looks smaller than it is.
         """
-        if min(half.target.total_weight() for half in self._halves) < _FEWEST:
+        whole = self._whole_halves(outcome)
+        if whole is not None:
+            found = whole.log_evidence(outcome, self.growth)
+            return self.log_evidence(outcome) if found is None else found
+        if min(half.target.total_weight() for half in self._halves) < FEWEST:
             return self.log_evidence(outcome)
         total = 0.0
         for here, there in self._pairs:
@@ -52,6 +55,16 @@ class GrownTrials:
             statistics = outcome.sum_statistics(there.target, tree.route(there.rows)[0], tree.node_count)
             total += float(outcome.log_marginal(tree.posterior, statistics)[tree.is_leaf].sum())
         return total
+
+    def _whole_halves(self, outcome: Outcome) -> Halves | None:
+        """The halves that a source would have; they are the same for every dispersion."""
+        if not self._kept:
+            self._kept.append(Halves.of_memory(self.data, outcome, self.growth))
+        return self._kept[0]
+
+    @cached_property
+    def _kept(self) -> list[Halves | None]:
+        return []
 
     @cached_property
     def _halves(self) -> tuple[TrainingData, TrainingData]:

@@ -1,6 +1,7 @@
 """From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
 
 from ._elsewhere import ColumnBins as ColumnBins
+from ._elsewhere import DividedSource as DividedSource
 from ._elsewhere import Elsewhere as Elsewhere
 from ._elsewhere import Routes as Routes
 from ._elsewhere import Sums as Sums
@@ -15,6 +16,7 @@ from ._forest import grow_forest as grow_forest
 from ._forest import in_forest_units as in_forest_units
 from ._forest import node_priors as node_priors
 from ._forest import rows_in_trees as rows_in_trees
+from ._forest import weight_of_a_draw as weight_of_a_draw
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree
 from ._grow import list_partitions as list_partitions
@@ -32,3 +34,6 @@ from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import Search as Search
 from ._update import update_tree as update_tree
+from ._whole_rows import Asked as Asked
+from ._whole_rows import RowSource as RowSource
+from ._whole_rows import WholeRows as WholeRows

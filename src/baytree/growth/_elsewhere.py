@@ -31,6 +31,15 @@ class ColumnBins:
         """Bins, and one for missing values."""
         return len(self.highs) + self.has_missing
 
+    @property
+    def ends(self) -> FloatArray:
+        """Where each bin ends: halfway to the next, as thresholds are, so that no value is between two bins."""
+        upper, lower = self.lows[1:], self.highs[:-1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = upper - lower
+            halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
+        return np.append(np.where((halfway >= lower) & (halfway < upper), halfway, lower), np.inf)[: len(self.highs)]
+
 
 @dataclass(frozen=True)
 class Routes:
@@ -71,6 +80,13 @@ class SumSource(Protocol):
         """The sum of the logs of factors over the rows of each open node."""
 
 
+class DividedSource(SumSource, Protocol):
+    """The same, and its halves."""
+
+    def halves(self) -> tuple[SumSource, SumSource]:
+        """Two halves of the rows; `marks_of` a row tells in which it is."""
+
+
 # Is told of the levels: depth, open nodes, rows looked at.
 Tell = Callable[[int, int, int], None]
 
@@ -87,6 +103,33 @@ class Elsewhere:
 
     def grow(self, outcome: Outcome, growth: Growth, tell: Tell | None = None, *, factors: bool = True) -> Tree:
         """Grow the tree; the logs of factors that no partition changes are added at the end, if they are wanted."""
+        levels = self._grown(outcome, growth, tell)
+        nodes = levels.tree(len(self.bins))
+        if factors and outcome.has_factor:
+            self._add_factors(nodes, levels, outcome)
+        return read_tree(nodes, outcome, growth)
+
+    def held_out(
+        self, outcome: Outcome, growth: Growth, other: SumSource, scales: list[float], tell: Tell | None = None
+    ) -> tuple[float, float]:
+        """The log probability of other rows, given the tree of these, and their weight.
+
+        The scales make statistics of sums of whole numbers: of weights, numbers and factors.
+        """
+        levels = self._grown(outcome, growth, tell)
+        routes = levels.routes()
+        leaves = np.array([node for node in _depth_first(routes) if routes["feature"][node] < 0])
+        asked = _routes(levels, leaves)
+        tree = read_tree(levels.tree(len(self.bins)), outcome, growth)
+        halves = other.sums(asked).sums[:, : self.bins[0].n_codes]
+        whole = (halves[..., 0].astype(np.uint64).astype(object) + halves[..., 1].astype(object) * 2**64).sum(axis=1)
+        whole[:, -1] = other.factors(outcome, asked)
+        statistics = whole.astype(np.float64) * scales
+        return float(outcome.log_marginal(tree.posterior[tree.is_leaf], statistics).sum()), float(
+            statistics[:, 0].sum()
+        )
+
+    def _grown(self, outcome: Outcome, growth: Growth, tell: Tell | None) -> Any:
         levels = self._start(outcome, growth)
         bytes_a_node = 8 * levels.n_codes * (3 + 2 * levels.width)
         at_once = max(1, _MOST_BYTES // bytes_a_node)
@@ -98,10 +141,7 @@ class Elsewhere:
                 tell(depth, len(levels.open), int(found.rows[:, : self.bins[0].n_codes].sum()))
             levels.grow(found.rows, found.sums, found.low, found.high, growth.n_threads)
             depth += 1
-        nodes = levels.tree(len(self.bins))
-        if factors and outcome.has_factor:
-            self._add_factors(nodes, levels, outcome)
-        return read_tree(nodes, outcome, growth)
+        return levels
 
     def _start(self, outcome: Outcome, growth: Growth) -> Any:
         columns = _core.columns_without_rows(

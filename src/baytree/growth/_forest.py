@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..tree import Forest, SplitKind
 from ._settings import Growth
 
 _MOST_COUNTED = 2**26  # rows, each as often as it counts, up to which there are tables
+_MOST_DRAWS = 100  # a row of the table, as in the core
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Plan:
 
     def is_whole(self, target: Target) -> bool:
         """Whether rows count whole numbers of times: where these are not too large for tables."""
-        return self.whole and self.factor * target.total_weight() <= _MOST_COUNTED
+        return self.whole and self.factor.is_integer() and self.factor * target.total_weight() <= _MOST_COUNTED
+
+
+def weight_of_a_draw(target: Target) -> float:
+    """What each row that a tree draws with replacement stands for: 1 where the weights add up to a whole number."""
+    total = target.total_weight()
+    return total / min(max(math.floor(total + 0.5), 1), _MOST_DRAWS * len(target.y))
 
 
 def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan) -> Forest:
@@ -115,10 +123,11 @@ def in_forest_units(forest: Forest, outcome: Outcome, growth: Growth, *, prune: 
 
 def node_priors(forest: Forest, outcome: Outcome, smoothing: float) -> FloatArray:
     """Parameters of the prior of each node: that of the root but for smoothing."""
+    if smoothing == 0:
+        return np.broadcast_to(outcome.prior, (forest.node_count, len(outcome.prior)))
     result = np.tile(outcome.prior, (forest.node_count, 1))
-    if smoothing > 0:
-        left, right = forest.children()
-        for at in forest.internal_by_depth():
-            for child in (left[at], right[at]):
-                result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
+    left, right = forest.children()
+    for at in forest.internal_by_depth():
+        for child in (left[at], right[at]):
+            result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
     return result

@@ -1,4 +1,4 @@
-"""Some rows of a table, chosen by what is in them: the same ones wherever they live and however they are divided.
+"""Some rows of a table, or half of them, chosen by what is in them: the same ones wherever they live.
 
 The marks that choose are sums and remainders of whole numbers below 2**63, so that a database can compute them too.
 """
@@ -33,6 +33,16 @@ def n_shares(n_rows: int) -> int:
     return max(1, -(-n_rows // _MOST_ROWS))
 
 
+def marks_of(codes: AnyArray, numbers: IntArray) -> IntArray:
+    """A whole number below `MODULUS` for each row, the same for rows of equal codes and numbers."""
+    total = sum((own.astype(np.int64) + 1) * column_factor(column) for column, own in enumerate(codes)) + sum(
+        own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(numbers.T)
+    )
+    for times in TIMES:
+        total = total % MODULUS * times
+    return np.asarray(total % MODULUS)
+
+
 @dataclass(frozen=True)
 class Sample:
     """Rows as codes (one row a column), whole numbers and whole weights."""
@@ -43,12 +53,7 @@ class Sample:
 
     def chosen(self, shares: int) -> Sample:
         """The rows whose marks are in the first share."""
-        total = sum((own.astype(np.int64) + 1) * column_factor(column) for column, own in enumerate(self.codes)) + sum(
-            own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(self.numbers.T)
-        )
-        for times in TIMES:
-            total = total % MODULUS * times
-        rows = total % MODULUS % shares == 0
+        rows = marks_of(self.codes, self.numbers) % shares == 0
         weight = None if self.weight is None else self.weight[rows]
         return Sample(self.codes[:, rows], self.numbers[rows], weight)
 

@@ -148,10 +148,13 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
         extent: Extent,  # noqa: ARG002
     ) -> _core.WholeBetaRate:
         """Counts and sizes of each row."""
-        one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
-        scales = [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
         events, exposure, factor = numbers
-        return _core.WholeBetaRate(events, exposure, factor, weight, one, scales)
+        return _core.WholeBetaRate(events, exposure, factor, weight, grids.weight_unit, self.scales(grids))
+
+    def scales(self, grids: Grids) -> list[float]:
+        """What makes statistics of sums of whole numbers."""
+        one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
+        return [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
 
     @classmethod
     def summary(cls, totals: list[int], grids: Grids) -> Target:

@@ -16,7 +16,7 @@ from ..tree import Forest, Space, Tree
 from ._document import document_of
 from ._error import ModelFileError
 
-_MOST_VALUES_AS_TEXT = 2**16
+_MOST_VALUES_AS_TEXT = 2**14
 _DOCUMENT = "model.json"
 # What zipfile and json raise where bytes are not what they should be.
 _ERRORS = (

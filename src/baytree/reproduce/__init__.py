@@ -30,6 +30,7 @@ def reproduce(
     parts: tuple[str, ...] = PARTS,
     repeats: int = 1,
     sets: tuple[str, ...] = datasets.NAMES,
+    ebm: bool = False,
     quiet: bool = False,
 ) -> Path:
     """Run the comparisons and write ``report.md`` and ``report.html``.
@@ -46,6 +47,8 @@ def reproduce(
         How many shufflings of the folds, with the seeds 0, 1, ...
     sets
         Which of the paper's sets.
+    ebm
+        Whether "beyond" compares the explainable boosting machine too, which is slow.
     quiet
         No progress bar.
 
@@ -70,6 +73,8 @@ def reproduce(
             raise ValueError(f"parts must be some of {', '.join(PARTS)}; got {shown(part)}.")
     if "figures" in parts:
         _figures.check_matplotlib()
+    if ebm:
+        _peers.check_ebm()
     loaded = [datasets.load(name, data) for name in sets]
     numbers = _regression_sets(data) if "regression" in parts else []
     folder = Path(out)
@@ -77,7 +82,7 @@ def reproduce(
 
     models = PAPER if {"paper", "beyond"} & set(parts) else {}
     if "beyond" in parts:
-        models = models | BEYOND | _peers.for_classes()
+        models = models | BEYOND | _peers.for_classes(ebm=ebm)
     of_numbers = REGRESSION | _peers.for_numbers()
     runs = [run for one in loaded for run in folds(one, models, repeats)]
     runs += [run for one in numbers for run in folds(one, of_numbers, repeats, is_regression=True)]

@@ -50,19 +50,29 @@ class NaturalGradientBoosting:
         return np.stack(self.predict_dist(X).interval(level), axis=1)
 
 
-def for_classes() -> dict[str, Model]:
-    """Classifiers that are installed."""
+def for_classes(*, ebm: bool = False) -> dict[str, Model]:
+    """Classifiers that are installed; the explainable boosting machine, which is slow, only if it is asked for."""
     models: dict[str, tuple[str, Model]] = {
         "LightGBM": (
             "lightgbm",
             lambda: import_module("lightgbm").LGBMClassifier(random_state=0, verbose=-1, n_jobs=-1),
         ),
-        "EBM": (
-            "interpret",
-            lambda: import_module("interpret.glassbox").ExplainableBoostingClassifier(random_state=0, n_jobs=-1),
-        ),
     }
-    return _installed(models)
+    return _installed(models) | ({"EBM": explainable_boosting} if ebm else {})
+
+
+def explainable_boosting() -> Any:
+    """The explainable boosting machine of interpret, with ten pairs of features.
+
+    Its own default is three pairs for every feature, and pairs are what takes the time (docs/comparison.md).
+    """
+    return import_module("interpret.glassbox").ExplainableBoostingClassifier(interactions=10, n_jobs=1, random_state=0)
+
+
+def check_ebm() -> None:
+    """Refuse to start without it."""
+    if find_spec("interpret") is None:
+        raise ImportError("The explainable boosting machine needs interpret: pip install 'baytree[peers]'.")
 
 
 def for_numbers() -> dict[str, Model]:

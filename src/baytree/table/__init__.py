@@ -8,6 +8,8 @@ from ._schema import Column as Column
 from ._schema import Kind as Kind
 from ._schema import Schema as Schema
 from ._schema import choose_categorical as choose_categorical
+from ._schema import column_position as column_position
+from ._schema import describe_column as describe_column
 from ._schema import nearest_name as nearest_name
 from ._subgroups import divided as divided
 from ._tables import as_table as as_table

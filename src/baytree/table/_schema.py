@@ -35,6 +35,9 @@ class Kind(StrEnum):
     ORDERED = "ordered category"  # split by order
 
 
+_OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
+
+
 @dataclass(frozen=True)
 class Column:
     """One column: its kind and, where it has categories, which; ordered ones in their order."""
@@ -151,12 +154,14 @@ class Schema:
         return result
 
     @classmethod
-    def learn(cls, X: Any, categorical_features: Any, names: Sequence[str] | None) -> tuple[Rows, Self]:
-        """Read the table of a fit, and what its columns are."""
+    def learn(
+        cls, X: Any, categorical_features: Any, names: Sequence[str] | None, kinds: dict[int, Kind] | None = None
+    ) -> tuple[Rows, Self]:
+        """Read the table of a fit, and what its columns are; the kinds of some, by position, may be known."""
         names = None if names is None else tuple(map(str, names))
         by_dtype = isinstance(categorical_features, str) and categorical_features == "from_dtype"
         plain = not is_frame(X) and not may_hold_text(X)
-        if plain and (categorical_features is None or by_dtype):
+        if plain and not kinds and (categorical_features is None or by_dtype):
             kind = Kind.TRUTH if getattr(X, "dtype", None) == np.bool_ else Kind.NUMBER
             return Rows(_as_float(X)), cls((Column(kind),) * X.shape[1], names)
         if sparse.issparse(X):
@@ -167,18 +172,26 @@ class Schema:
         chosen = [own.are_categories for own in values]
         if not by_dtype:
             chosen = choose_categorical(categorical_features, len(values), names)
+        kinds = kinds or {}
+        chosen = [kinds[i] in _OF_CATEGORIES if i in kinds else is_chosen for i, is_chosen in enumerate(chosen)]
         pairs = enumerate(zip(values, chosen, strict=True))
         schema = cls(
-            tuple(_learn_column(own, is_chosen, describe_column(i, names)) for i, (own, is_chosen) in pairs), names
+            tuple(
+                _learn_column(own, is_chosen, describe_column(i, names), kinds.get(i)) for i, (own, is_chosen) in pairs
+            ),
+            names,
         )
         return schema._rows(values, range(len(values))), schema
 
-    def read(self, X: Any, used: IntArray | None = None) -> Rows:
-        """Read a table of the same columns; of a data frame only the columns that are used."""
+    def read(self, X: Any, used: IntArray | None = None, known: str = "held {} in training") -> Rows:
+        """Read a table of the same columns; of a data frame only the columns that are used.
+
+        `known` says in an error where the columns are known from.
+        """
         if not is_frame(X) and not may_hold_text(X) and self.is_plain:
             return Rows(_as_float(X))
         positions = range(self.n_features) if used is None or not is_frame(X) else used.tolist() or [0]
-        return self._rows(_read_columns(X, positions, self.names), positions)
+        return self._rows(_read_columns(X, positions, self.names), positions, known)
 
     def refuse_infinity(self, rows: Rows, n_threads: int = 1) -> None:
         """Refuse infinite values, naming the first column that has one."""
@@ -198,10 +211,10 @@ class Schema:
             "replace it, or make it NaN if it is unknown; X must not hold inf."
         )
 
-    def _rows(self, values: list[Values], positions: Sequence[int]) -> Rows:
+    def _rows(self, values: list[Values], positions: Sequence[int], known: str = "") -> Rows:
         matrix = np.empty((len(values[0].missing), len(values)), order="F")
         for place, (position, own) in enumerate(zip(positions, values, strict=True)):
-            matrix[:, place] = _numbers(own, self.columns[position], self.describe(position))
+            matrix[:, place] = _numbers(own, self.columns[position], self.describe(position), known)
         if len(positions) == self.n_features:
             return Rows(matrix)
         column_of = np.full(self.n_features, -1, dtype=np.int64)
@@ -213,23 +226,28 @@ def _as_float(X: Any) -> Any:
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def _learn_column(values: Values, is_chosen: bool, name: str) -> Column:
+def _learn_column(values: Values, is_chosen: bool, name: str, known: Kind | None = None) -> Column:
     if values.holds == "text" and not is_chosen:
         raise ValueError(f"{name} of X holds text: name it in categorical_features, or turn it into numbers.")
     if is_chosen:
         kind = Kind.ORDERED if values.are_ordered else Kind.CATEGORY
-        return Column(kind, values.categories())
-    return Column(Kind.TRUTH if values.are_truth_values else Kind.NUMBER)
+        if known is Kind.ORDERED and kind is Kind.CATEGORY:
+            raise ValueError(f"{name} of X is to be ordered, but has no order: give its categories, in order.")
+        labels = values.categories()
+        if known is Kind.CATEGORY and kind is Kind.ORDERED:
+            return Column(known, np.array(sorted(labels.tolist()), dtype=labels.dtype))
+        return Column(kind, labels)
+    return Column(known or (Kind.TRUTH if values.are_truth_values else Kind.NUMBER))
 
 
-def _numbers(values: Values, column: Column, name: str) -> FloatArray:
+def _numbers(values: Values, column: Column, name: str, known: str) -> FloatArray:
     """The values of a column as float64, checked against what the column held in training."""
     if values.missing.all():
         return np.full(len(values.missing), np.nan)
     categories = column.categories
     held = "text" if categories is not None and categories.dtype.kind == "O" else "numbers"
     if values.holds != held and (categories is None or len(categories) > 0):
-        raise ValueError(f"{name} of X holds {values.holds}, but held {held} in training: convert it.")
+        raise ValueError(f"{name} of X holds {values.holds}, but {known.format(held)}: convert it.")
     if categories is None:
         return values.numbers
     if values.holds == "numbers":

@@ -1,0 +1,241 @@
+"""The forest equals trees that are grown one by one with given weights and averaged, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
+from baytree.estimators._forest import read_max_features
+from baytree.table import Kind
+from baytree.tree import CategorySet, Hyperplane
+from tests.own_outcomes import Counts, Rates
+from tests.reference import forest as naive
+from tests.strategies import (
+    LABELS,
+    frame_column,
+    parameters,
+    raw_problems,
+    real_problems,
+    tables,
+    weights,
+)
+
+
+def with_real_weights(base):
+    """A forest in which rows count real numbers of times: then no tree lacks a row."""
+    engine = replace(base._engine, forest_whole=False)
+    return type(base.__name__, (base,), {"_engine": engine, "__init__": base.__init__})
+
+
+def problem_of(model, X, y, weight=None, **extras):
+    """What a fitted forest was grown on."""
+    reader = model._target_reader()
+    data = model._read_training_data(X, y, weight, reader, {"exposure": None, "event": None} | extras)
+    growth = model._growth(data.schema, reader, data.classes)
+    target = data.target if growth.max_bins is None else reader.family_of(data.classes).on_grids(data.target)
+    return naive.Problem(
+        data.rows.matrix,
+        data.schema.is_nominal,
+        target,
+        model.fitted_.outcome,
+        growth,
+        model.fitted_.seed,
+        read_max_features(model.max_features, data.schema.n_features),
+        model.bootstrap == "resample",
+        model.prune,
+    )
+
+
+def described(tree, node):
+    """What a node does with a row, all of it."""
+    split = tree.split(node)
+    own = (tree.kind[node], tree.feature[node], tree.missing_go_to_left[node], tree.unseen_go_to_left[node])
+    if isinstance(split, CategorySet):
+        return (*own, tuple(split.left), tuple(split.right))
+    if isinstance(split, Hyperplane):
+        part = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
+        entries = (tree.hyperplane_feature, tree.hyperplane_coefficient, tree.hyperplane_missing_value)
+        return (*own, tree.threshold[node], *(tuple(entry[part].tolist()) for entry in entries))
+    return (*own, tree.threshold[node])
+
+
+def assert_same_member(fitted, one):
+    """Compare a tree of a forest with the oracle's, node by node."""
+    tree, nodes = fitted.tree, list(one.nodes())
+    assert tree.node_count == len(nodes)
+    assert_array_equal(tree.depth, one.tree.depth[nodes])
+    assert_array_equal(tree.n_node_samples, one.times[nodes])
+    for own, node in enumerate(nodes):
+        assert (tree.children_left[own] >= 0) == (node in one.internal)
+        if node in one.internal:
+            assert described(tree, own) == described(one.tree, node)
+    assert_array_equal(tree.value[:, 0], one.value[nodes])
+
+
+def has_all_values(problem, one, columns):
+    """Whether some columns have the same values, missing ones included, in the rows of a tree as in all."""
+    X, own = problem.values()[:, columns], problem.values()[one.rows][:, columns]
+    pairs = zip(X.T, own.T, strict=True)
+    return all(np.array_equal(np.unique(a), np.unique(b), equal_nan=True) for a, b in pairs)
+
+
+def assert_same_forest(model, problem, X):
+    """Compare all trees of a forest, and what it predicts, with the oracle's.
+
+    The prior of sets of categories counts those of the table. A tree that stands alone does not know of categories that
+    its rows lack, so such trees are not compared.
+    """
+    members = [naive.member(problem, t) for t in range(model.n_estimators)]
+    alike = [has_all_values(problem, one, problem.is_nominal) for one in members]
+    for t in np.flatnonzero(alike):
+        assert_same_member(model.fitted_.tree(t), members[t])
+    if all(alike):
+        rows = model._read_all(X)
+        assert_array_equal(model.fitted_.mean(rows), naive.average(members, rows.matrix))
+
+
+def kinds_of_forest(**fixed):
+    """Parameters that a single tree does not have, and bins."""
+    choices = {
+        "bootstrap": st.sampled_from(["bayesian", "resample"]),
+        "max_features": st.sampled_from([1.0, 1.0, 0.5, 1, "sqrt"]),
+        "max_bins": st.sampled_from([None, None, 2, 3, 5]),
+        "random_state": st.integers(0, 99),
+    }
+    return st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
+
+
+@given(problem=raw_problems(), own=kinds_of_forest(partitions="axis"), data=st.data())
+def test_classifiers_equal_the_oracle(problem, own, data):
+    X, y, weight, settings = problem
+    own |= {"class_weight": data.draw(st.sampled_from([None, "balanced", {0: 2.0}]))}
+    own |= {"lookahead": data.draw(st.sampled_from([0, 0, 1]))}
+    model = BayesianForestClassifier(3, **settings | own).fit(X, y, sample_weight=weight)
+    assert_same_forest(model, problem_of(model, X, y, weight), X)
+
+
+@given(problem=real_problems(raw=True), own=kinds_of_forest(partitions="axis"))
+def test_regressors_equal_the_oracle(problem, own):
+    X, outcome, y, weight, extras, _, settings = problem
+    model = BayesianForestRegressor(3, outcome=outcome, **settings | own).fit(X, y, weight, **extras)
+    assert_same_forest(model, problem_of(model, X, y, weight, **extras), X)
+
+
+@given(data=st.data(), own=kinds_of_forest(partitions="axis", max_bins=None))
+def test_forests_of_own_outcomes_equal_the_oracle(data, own):
+    X = data.draw(tables(min_rows=4))
+    y = np.array(data.draw(st.lists(st.integers(0, 6), min_size=len(X), max_size=len(X))), dtype=float)
+    weight = data.draw(weights(len(X)))
+    settings = data.draw(parameters(X.shape[1], 2)) | {"prior": None}
+    outcome = data.draw(st.sampled_from([Rates(), Counts()]))
+    model = BayesianForestRegressor(3, outcome=outcome, **settings | own).fit(X, y, sample_weight=weight)
+    assert_same_forest(model, problem_of(model, X, y, weight), X)
+
+
+@st.composite
+def frames(draw):
+    """A frame with columns of every kind, ordered categories among them, and truth that some of them tell."""
+    n = draw(st.integers(6, 16))
+    columns, signal = {}, np.zeros(n)
+    for i, kind in enumerate(draw(st.lists(st.sampled_from(list(Kind)), min_size=1, max_size=3))):
+        codes = np.array(draw(st.lists(st.integers(0, len(LABELS) - 1), min_size=n, max_size=n)))
+        gone = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0)]))
+        missing = np.array(draw(st.lists(gone, min_size=n, max_size=n)))
+        columns[f"c{i}"] = frame_column(kind, codes, missing)
+        signal += np.where(missing, 1, codes)
+    return pd.DataFrame(columns), signal
+
+
+@given(table=frames(), own=kinds_of_forest(partitions="axis"), numbers=st.booleans())
+def test_forests_of_frames_equal_the_oracle(table, own, numbers):
+    frame, signal = table
+    kind = BayesianForestRegressor if numbers else BayesianForestClassifier
+    y = signal if numbers else (signal > np.median(signal)).astype(int)
+    model = kind(3, prior=[0.0, 0.01, 0.5, 0.05] if numbers else 0.05, **own).fit(frame, y)
+    assert_same_forest(model, problem_of(model, frame, y), frame)
+
+
+@pytest.mark.parametrize("kind", ["classes", "normal", "poisson", "exponential", "negative_binomial"])
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+@pytest.mark.parametrize("seed", range(3))
+def test_oblique_forests_equal_the_oracle(kind, bootstrap, seed):
+    """Columns of few values, so that a tree has all of them and puts its rows in the order that the forest has."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 5, (90, 4)).astype(float)
+    if seed:
+        X[random.random(X.shape) < 0.05] = np.nan
+    signal = np.nan_to_num(X, nan=2.0) @ [1.0, -1.0, 0.5, 0.0]
+    weight = random.integers(1, 4, len(X)) / 2 if seed == 2 else None
+    own = {"random_state": seed, "bootstrap": bootstrap, "prune": seed == 1, "smoothing": 0.2 * (seed == 2)}
+    if kind == "classes":
+        y = (signal + random.normal(size=90) > 0.5).astype(int) + (signal > 3)
+        model = BayesianForestClassifier(5, categorical_features=[3], **own).fit(X, y, sample_weight=weight)
+    else:
+        rate = np.exp(0.3 * signal)
+        y = {"normal": signal + random.normal(size=90).round(3), "exponential": random.exponential(rate) + 0.01}.get(
+            kind, random.poisson(rate).astype(float)
+        )
+        model = BayesianForestRegressor(5, outcome=kind, **own).fit(X, y, sample_weight=weight)
+    problem = problem_of(model, X, y, weight)
+    members = [naive.member(problem, t) for t in range(5)]
+    alike = [t for t, one in enumerate(members) if has_all_values(problem, one, slice(None))]
+    assert len(alike) > 1
+    for t in alike:
+        assert_same_member(model.fitted_.tree(t), members[t])
+    assert model.fitted_.forest.hyperplane_start[-1] > 0
+
+
+@pytest.mark.parametrize("base", [BayesianForestClassifier, BayesianForestRegressor])
+@pytest.mark.parametrize("partitions", ["axis", "oblique"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_forests_with_real_weights_equal_the_oracle(base, partitions, weighted):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 5))
+    y = X[:, 0] + X[:, 1] + random.normal(size=120)
+    y = y if base is BayesianForestRegressor else (y > 0).astype(int)
+    weight = random.integers(1, 4, len(y)) / 2 if weighted else None
+    model = with_real_weights(base)(4, partitions=partitions, random_state=1).fit(X, y, sample_weight=weight)
+    assert_same_forest(model, problem_of(model, X, y, weight), X)
+
+
+@pytest.mark.parametrize("base", [BayesianForestClassifier, BayesianForestRegressor])
+def test_oblique_forests_of_some_features_equal_the_oracle(base):
+    """The oracle does not see the features that a tree may not use, and puts rows in another order: sums differ."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 6))
+    y = X[:, 0] + X[:, 1] + X[:, 2] + random.normal(size=120)
+    y = y if base is BayesianForestRegressor else (y > 0).astype(int)
+    model = base(8, max_features=0.5, random_state=1).fit(X, y)
+    members = [naive.member(problem_of(model, X, y), t) for t in range(8)]
+    uses = model.fitted_.forest.feature_uses()
+    for t, one in enumerate(members):
+        assert len(one.features) == 3
+        assert set(np.flatnonzero(uses[t])) <= one.features
+    assert len({frozenset(one.features) for one in members}) > 1
+    assert_allclose(model.fitted_.mean(model._read_all(X)), naive.average(members, X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("partitions", ["axis", "oblique"])
+def test_the_noise_of_a_forest_comes_from_single_trees(partitions):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 3))
+    y = np.where(X[:, 0] > X[:, 1], 3.0, 0.0) + random.normal(size=150)
+    forest = BayesianForestRegressor(2, partitions=partitions, random_state=0).fit(X, y)
+    engine = BayesianForestRegressor._engine
+    kind = type("BayesianTreeRegressor", (BayesianTreeRegressor,), {"_engine": engine})
+    assert_array_equal(forest.prior_, kind(partitions=partitions).fit(X, y).prior_)
+
+
+def test_rows_without_any_count_leave_a_tree_of_one_row():
+    X, y = np.arange(3.0)[:, None], np.array([0, 1, 0])
+    model = BayesianForestClassifier(60, partitions="axis", random_state=0).fit(X, y, sample_weight=[0.01] * 3)
+    problem = problem_of(model, X, y, [0.01] * 3)
+    assert_same_forest(model, problem, X)
+    assert np.any(model.fitted_.forest.n_node_samples[model.fitted_.forest.roots] == 1)

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <limits>
 
 #include "data/encode.hpp"
 #include "data/tally.hpp"
@@ -204,29 +205,26 @@ Columns columns_without_rows(const std::vector<std::pair<Vector<double>, Vector<
 // How many values lie in each interval that ends at one of some numbers, or behind the last, and the lowest of them
 // (NaN: there are none); missing values are left out.
 nb::tuple interval_counts(const Vector<double>& values, const Vector<double>& highs) {
-  std::vector<std::uint64_t> bits(values.shape(0)), ends(highs.shape(0)), lows;
-  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
-  std::transform(highs.data(), highs.data() + ends.size(), ends.begin(), ordered_bits);
-  ends.push_back(kMissingBits - 1);
-  BinScratch scratch;
-  const auto codes = bin_codes<std::uint16_t>(bits, ends, lows, scratch);
+  std::vector<double> ends = copy_of(highs);
+  ends.push_back(std::numeric_limits<double>::infinity());
+  const auto codes = bin_codes(span_of(values), ends);
   std::vector<std::int64_t> counts(ends.size() + 1);
-  for (const std::uint16_t code : codes) ++counts[code];
+  std::vector<double> lowest(ends.size() + 1, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    double& low = lowest[codes[i]];
+    if (counts[codes[i]]++ == 0 || values.data()[i] < low) low = values.data()[i] + 0.0;  // -0.0 is 0.0
+  }
   counts.pop_back();
-  std::vector<double> lowest(lows.size());
-  std::transform(lows.begin(), lows.end(), lowest.begin(), value_of_bits);
+  lowest.pop_back();
   return nb::make_tuple(array_of(std::move(counts)), array_of(std::move(lowest)));
 }
 
 // The code of each value of a column: the first bin whose highest value it does not exceed; NaN is behind the last.
 nb::object codes_of(const Vector<double>& values, const Vector<double>& highs) {
-  std::vector<std::uint64_t> bits(values.shape(0)), ends(highs.shape(0)), lows;
-  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
-  std::transform(highs.data(), highs.data() + ends.size(), ends.begin(), ordered_bits);
-  for (const std::uint64_t value : bits)
-    require(value == kMissingBits || (!ends.empty() && value <= ends.back()), "a value is beyond the last bin");
-  BinScratch scratch;
-  return array_of(bin_codes<std::uint16_t>(bits, ends, lows, scratch));
+  const std::vector<double> ends = copy_of(highs);
+  for (const double value : span_of(values))
+    require(!(value == value) || (!ends.empty() && value <= ends.back()), "a value is beyond the last bin");
+  return array_of(bin_codes(span_of(values), ends));
 }
 
 }  // namespace

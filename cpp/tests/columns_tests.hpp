@@ -256,6 +256,48 @@ inline void sort_rows_orders_part_of_a_column() {
   }
 }
 
+inline Columns encode_into_bins(const Table& table, std::size_t max_bins, std::size_t n_threads) {
+  Interrupt interrupt = never_asked();
+  const std::vector<std::uint8_t> is_categorical(table.n_columns);
+  return encode(table, Encoding{is_categorical, 0, false, max_bins}, n_threads, interrupt);
+}
+
+// The values that end a bin, by their ranks; all values where they are few.
+inline Values naive_ends(Values values, std::size_t max_bins) {
+  std::sort(values.begin(), values.end());
+  Values distinct = values, ends;
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  if (distinct.size() <= max_bins) return distinct;
+  for (std::size_t k = 1; k <= max_bins; ++k) ends.push_back(values[(k * values.size() + max_bins - 1) / max_bins - 1]);
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
+}
+
+inline void quantile_bins_end_at_ranks() {
+  std::mt19937_64 random(11);
+  for (const std::size_t n : {1, 300, 5000, 20000})
+    for (const std::size_t max_bins : {2, 60, 255, 400}) {
+      const std::vector<NamedValues> named = hard_columns(n, random);
+      std::vector<Values> columns;
+      for (const NamedValues& own : named) columns.push_back(own.values);
+      const OwnedTable owned(columns, random() % 2 ? Layout::row_major : Layout::column_major);
+      const Columns encoded = encode_into_bins(owned.table, max_bins, 1 + random() % 3);
+      for (std::size_t f = 0; f < columns.size(); ++f) {
+        const Values ends = naive_ends(columns[f], max_bins);
+        Values lows(ends.size(), std::numeric_limits<double>::infinity());
+        std::vector<Code> codes;
+        for (const double value : columns[f]) {
+          const auto bin = static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), value) - ends.begin());
+          codes.push_back(static_cast<Code>(bin));
+          lows[bin] = std::min(lows[bin], value);
+        }
+        check_equal(codes_of(encoded.columns[f]), codes);
+        check(encoded.columns[f].highs == ends, "highest values of " + named[f].name);
+        check(encoded.columns[f].lows == lows, "lowest values of " + named[f].name);
+      }
+    }
+}
+
 inline void encoding_can_be_interrupted() {
   const OwnedTable owned({Values(100, 1.0), Values(100, 2.0)}, Layout::row_major);
   Interrupt interrupt([] { return true; });

@@ -83,7 +83,7 @@ struct ForestArrays {
 
  private:
   template <class Value>
-  void take(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::*array) {
+  void take(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::* array) {
     std::size_t size = 0;
     for (const ForestArrays& tree : trees) size += (tree.*array).size();
     (this->*array).reserve(size);
@@ -94,7 +94,7 @@ struct ForestArrays {
   }
   // The same of where things begin, behind the `count` things of the trees before.
   template <class Value, class Count>
-  void take_shifted(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::*array, Count&& count) {
+  void take_shifted(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::* array, Count&& count) {
     std::size_t before = 0;
     for (const ForestArrays& tree : trees) {
       for (std::size_t i = 1; i < (tree.*array).size(); ++i)

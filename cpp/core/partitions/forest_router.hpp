@@ -139,19 +139,18 @@ class ForestRouter {
     std::vector<Block> blocks(std::max<std::size_t>(n_threads, 1));
     const std::size_t size = block_size(table.n_rows, blocks.size());
     with_places(table, columns, rules_, n_features_, [&](const auto& place) {
-      parallel_for((table.n_rows + size - 1) / size, n_threads, interrupt,
-                   [&](std::size_t task, std::size_t worker) {
-                     const std::size_t first = task * size, stop = std::min(table.n_rows, first + size);
-                     Block& block = blocks[worker];
-                     block.finite = rows_are_finite(table, first, stop);
-                     if (!block.finite && rows_have_infinity(table, first, stop))
-                       no_infinity.store(false, std::memory_order_relaxed);
-                     fill(block, table, place, first, stop);
-                     for (std::size_t tree = 0; tree < roots_.size(); ++tree)
-                       walk(block, stop - first, roots_[tree],
-                            [&](std::size_t row, std::size_t at) BAYTREE_INLINE { arrive(tree, first + row, at); });
-                     finish(first, stop);
-                   });
+      parallel_for((table.n_rows + size - 1) / size, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
+        const std::size_t first = task * size, stop = std::min(table.n_rows, first + size);
+        Block& block = blocks[worker];
+        block.finite = rows_are_finite(table, first, stop);
+        if (!block.finite && rows_have_infinity(table, first, stop))
+          no_infinity.store(false, std::memory_order_relaxed);
+        fill(block, table, place, first, stop);
+        for (std::size_t tree = 0; tree < roots_.size(); ++tree)
+          walk(block, stop - first, roots_[tree],
+               [&](std::size_t row, std::size_t at) BAYTREE_INLINE { arrive(tree, first + row, at); });
+        finish(first, stop);
+      });
     });
     return no_infinity;
   }
@@ -219,8 +218,7 @@ class ForestRouter {
   }
 
   std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
-    if (block.finite)
-      return split_by_sums(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
+    if (block.finite) return split_by_sums(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
     return split_by_sums(block, at, begin, end,
                          [](double x, double missing) BAYTREE_INLINE { return x == x ? x : missing; });
   }
@@ -234,27 +232,27 @@ class ForestRouter {
                               n_terms = terms.feature.size(), feature = terms.feature.data(),
                               coefficient = terms.coefficient.data(),
                               missing_value = terms.missing_value.data()]() BAYTREE_INLINE {
-      std::size_t i = 0, n_lower = 0, n_upper = 0;
-      auto split_some = [&]<std::size_t n_rows>(std::array<std::uint32_t, n_rows> row) BAYTREE_INLINE {
-        std::array<const double*, n_rows> x;
-        std::array<double, n_rows> sum{};
-        for (std::size_t k = 0; k < n_rows; ++k) row[k] = rows[i++], x[k] = values + row[k] * step;
-        for (std::size_t term = 0; term < n_terms; ++term)
-          for (std::size_t k = 0; k < n_rows; ++k)
-            sum[k] += coefficient[term] * filled(x[k][feature[term]], missing_value[term]);
-        for (std::size_t k = 0; k < n_rows; ++k) {
-          const bool right = !(sum[k] <= threshold);
-          rows[n_lower] = row[k];  // both writes always happen and one counts, as in divide
-          upper[n_upper] = row[k];
-          n_lower += !right;
-          n_upper += right;
-        }
-      };
-      while (i + kAtOnce <= n) split_some(std::array<std::uint32_t, kAtOnce>{});
-      while (i < n) split_some(std::array<std::uint32_t, 1>{});
-      std::copy_n(upper, n_upper, rows + n_lower);
-      return n_lower;
-    });
+             std::size_t i = 0, n_lower = 0, n_upper = 0;
+             auto split_some = [&]<std::size_t n_rows>(std::array<std::uint32_t, n_rows> row) BAYTREE_INLINE {
+               std::array<const double*, n_rows> x;
+               std::array<double, n_rows> sum{};
+               for (std::size_t k = 0; k < n_rows; ++k) row[k] = rows[i++], x[k] = values + row[k] * step;
+               for (std::size_t term = 0; term < n_terms; ++term)
+                 for (std::size_t k = 0; k < n_rows; ++k)
+                   sum[k] += coefficient[term] * filled(x[k][feature[term]], missing_value[term]);
+               for (std::size_t k = 0; k < n_rows; ++k) {
+                 const bool right = !(sum[k] <= threshold);
+                 rows[n_lower] = row[k];  // both writes always happen and one counts, as in divide
+                 upper[n_upper] = row[k];
+                 n_lower += !right;
+                 n_upper += right;
+               }
+             };
+             while (i + kAtOnce <= n) split_some(std::array<std::uint32_t, kAtOnce>{});
+             while (i < n) split_some(std::array<std::uint32_t, 1>{});
+             std::copy_n(upper, n_upper, rows + n_lower);
+             return n_lower;
+           });
   }
 
   // Both writes always happen and one counts: no branch that could be mispredicted.

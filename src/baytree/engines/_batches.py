@@ -6,19 +6,24 @@ in a temporary folder, and are not read again.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from .._typing import AnyArray
+from ..growth import EncodedRows
 from ._part_source import EncodedParts
-from ._parts import Encoded, Names, Part, split_frame
+from ._parts import Names, Part, split_frame
 
 T = TypeVar("T")
-_BATCH_ROWS = 2**18
+_BATCH_ROWS = 2**17
+_MOST_ROWS = 2**32 - 1  # that a row's number has room for
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Batches:
                 result = found if result is None else merge(result, found)
         return result
 
-    def encode(self, work: Callable[[Part], Encoded]) -> EncodedParts:
+    def encode(self, work: Callable[[Part], EncodedRows]) -> EncodedParts:
         """In a temporary folder, or again and again where nothing is to be cached."""
         return CachedParts(work(part) for part in self) if self.cache else UncachedParts(self, work)
 
@@ -62,11 +67,15 @@ class UncachedParts:
     """Parts that are read and encoded whenever they are asked."""
 
     parts: Batches
-    work: Callable[[Part], Encoded]
+    work: Callable[[Part], EncodedRows]
 
-    def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
+    def reduce(self, work: Callable[[EncodedRows], T], merge: Callable[[T, T], T]) -> T:
         """Read all again."""
         return _reduced((work(self.work(part)) for part in self.parts), merge)
+
+    def kept(self) -> EncodedRows | None:
+        """They are not."""
+        return None
 
     def close(self) -> None:
         """Nothing is kept."""
@@ -75,13 +84,11 @@ class UncachedParts:
 class CachedParts:
     """Parts in files of a temporary folder, which goes when they go; they are mapped into memory, not read."""
 
-    def __init__(self, parts: Iterable[Encoded]) -> None:
+    def __init__(self, parts: Iterable[EncodedRows]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="baytree-")
-        self._files: list[dict[str, Path]] = []
         try:
-            for part in parts:
-                if part.numbers.shape[0] or not self._files:
-                    self._files.append(self._write(part, len(self._files)))
+            with ExitStack() as files:
+                self._arrays = _written(parts, Path(self._folder.name), files)
         except BaseException as error:
             self._folder.cleanup()
             if not isinstance(error, OSError):
@@ -91,27 +98,55 @@ class CachedParts:
                 "room, set TMPDIR to another folder, or pass cache=False."
             ) from error
 
-    def _write(self, part: Encoded, number: int) -> dict[str, Path]:
-        arrays = {"codes": part.codes, "numbers": part.numbers}
-        arrays |= {} if part.weight is None else {"weight": part.weight}
-        files = {}
-        for name, array in arrays.items():
-            files[name] = Path(self._folder.name) / f"{number}-{name}.npy"
-            np.save(files[name], array)
-        return files
+    def __iter__(self) -> Iterator[EncodedRows]:
+        n_rows = len(self._arrays["numbers"])
+        for start in range(0, n_rows, _BATCH_ROWS):
+            part = {name: own[start : start + _BATCH_ROWS] for name, own in self._arrays.items()}
+            yield EncodedRows(part["codes"], part["numbers"], part.get("weight"))
 
-    def __iter__(self) -> Iterator[Encoded]:
-        for files in self._files:
-            arrays = {name: np.load(path, mmap_mode="r") for name, path in files.items()}
-            yield Encoded(arrays["codes"], arrays["numbers"], arrays.get("weight"))
-
-    def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
+    def reduce(self, work: Callable[[EncodedRows], T], merge: Callable[[T, T], T]) -> T:
         """One part after the other."""
         return _reduced((work(part) for part in self), merge)
 
+    def kept(self) -> EncodedRows | None:
+        """All rows, where the memory of this machine has room for them; else a file is read once a level."""
+        own = self._arrays
+        if sum(array.nbytes for array in own.values()) > _most_kept() or len(own["numbers"]) >= _MOST_ROWS:
+            return None
+        return EncodedRows(own["codes"], own["numbers"], own.get("weight"))
+
     def close(self) -> None:
         """Remove the files."""
+        self._arrays = {}
         self._folder.cleanup()
+
+
+def _written(parts: Iterable[EncodedRows], folder: Path, files: ExitStack) -> dict[str, AnyArray]:
+    """The arrays of all parts, one file each."""
+    opened: dict[str, BinaryIO] = {}
+    shape: dict[str, tuple[int, ...]] = {}
+    dtype: dict[str, Any] = {}
+    n_rows = 0
+    for part in parts:
+        arrays = {"codes": part.codes, "numbers": part.numbers}
+        arrays |= {} if part.weight is None else {"weight": part.weight}
+        for name, array in arrays.items():
+            if name not in opened:
+                opened[name] = files.enter_context((folder / name).open("wb"))
+            array.tofile(opened[name])
+            shape[name], dtype[name] = array.shape[1:], array.dtype
+        n_rows += len(part)
+    files.close()
+    if n_rows == 0:
+        raise ValueError("The table has no rows.")
+    return {name: np.memmap(folder / name, dtype[name], "r", shape=(n_rows, *shape[name])) for name in opened}
+
+
+def _most_kept() -> int:
+    """Bytes: half of this machine's memory."""
+    if not hasattr(os, "sysconf"):
+        return 2**32
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import dask
 import numpy as np
 
+from ..growth import EncodedRows
 from ._part_source import EncodedParts
-from ._parts import Encoded, Names, Part, split_frame
+from ._parts import Names, Part, split_frame
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class DaskParts:
         """On all pieces."""
         return _merged([dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces], merge)
 
-    def encode(self, work: Callable[[Part], Encoded]) -> EncodedParts:
+    def encode(self, work: Callable[[Part], EncodedRows]) -> EncodedParts:
         """In the memory of the workers."""
         tasks = [dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces]
         return DaskEncoded(list(dask.persist(*tasks)))
@@ -98,12 +99,16 @@ class DaskEncoded:
 
     parts: list[Any]
 
-    def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
+    def reduce(self, work: Callable[[EncodedRows], T], merge: Callable[[T, T], T]) -> T:
         """On all of them."""
         found = _merged([dask.delayed(work)(part) for part in self.parts], merge)
         if found is None:
             raise ValueError("The table has no rows.")
         return found
+
+    def kept(self) -> EncodedRows | None:
+        """They are elsewhere."""
+        return None
 
     def close(self) -> None:
         """The workers forget what nobody holds."""

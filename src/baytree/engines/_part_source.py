@@ -11,14 +11,13 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
+from ..growth import ClassSums, ColumnBins, EncodedRows, Routes, Sample, Sums
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import Counted, bins_of
 from ._parts import (
     Asked,
     Collected,
-    Encoded,
     Looked,
     Part,
     collect_part,
@@ -39,8 +38,11 @@ MOST_CODES = 65536  # of a column
 class EncodedParts(Protocol):
     """Parts that were encoded, wherever they are kept."""
 
-    def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
+    def reduce(self, work: Callable[[EncodedRows], T], merge: Callable[[T, T], T]) -> T:
         """Do some work on each part, and merge what it gives."""
+
+    def kept(self) -> EncodedRows | None:
+        """All of them at once, where they fit into the memory of this machine."""
 
     def close(self) -> None:
         """Keep them no longer."""
@@ -55,7 +57,7 @@ class Parts(Protocol):
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
         """Do some work on each part, and merge what it gives; None: there is nothing."""
 
-    def encode(self, work: Callable[[Part], Encoded]) -> EncodedParts:
+    def encode(self, work: Callable[[Part], EncodedRows]) -> EncodedParts:
         """Encode each part, and keep it."""
 
 
@@ -95,7 +97,7 @@ class PartSource:
             wanted = {column: own for column, own in counted.items() if column not in found}
             collected = self._collect(plan, schema, wanted, max_bins)
             for column, values in collected.values.items():
-                found[column] = _column_bins(counted[column], values, max_bins, missing[column])
+                found[column] = _column_bins(counted[column], np.concatenate(values), max_bins, missing[column])
             counted |= collected.finer
         self.columns = tuple(found[column] for column in range(len(counted)))
         for column, bins in enumerate(self.columns):
@@ -116,7 +118,11 @@ class PartSource:
         self.asked = Asked.of(self.columns, 0 if plan.classes is None else len(plan.classes), self.n_threads)
         return self.encoded.reduce(partial(totals_of, family=family), _added)
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """Where the parts were cached and are not too many."""
+        return _known(self.encoded).kept()
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """A pass over all encoded parts."""
         return _known(self.encoded).reduce(partial(sums_of, asked=_known(self.asked), routes=routes), _plus)
 
@@ -165,5 +171,5 @@ def _joined(one: Sample, other: Sample) -> Sample:
     return one + other
 
 
-def _plus(one: Sums, other: Sums) -> Sums:
+def _plus(one: Any, other: Any) -> Any:
     return one + other

@@ -13,12 +13,12 @@ import narwhals as nw
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..estimators import Found, TargetPlan
-from ..growth import ColumnBins, Routes, Sample, Sums
-from ..outcomes import Family, Outcome, Reach, Target, whole_outcome, whole_weight
+from ..growth import ClassSums, ColumnBins, EncodedRows, Routes, Sample, Sums
+from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
-from ._bins import Counted, collect, splitters_of
+from ._bins import Counted, collect, count, splitters_of
 
 _DIGIT = 31
 
@@ -143,10 +143,9 @@ def look(
     target, counts = plan.look(part.y, part.weight, part.extras)
     schema.refuse_infinity(rows)
     rows = rows if counts is None else Rows(rows.matrix[counts])
-    counted = tuple(
-        None if column.is_nominal else Counted.of(np.asarray(values), own, max_bins)
-        for values, own, column in zip(rows.matrix.T, splitters, schema.columns, strict=True)
-    )
+    pairs = enumerate(zip(splitters, schema.columns, strict=True))
+    found = count(rows.matrix, {i: own for i, (own, column) in pairs if not column.is_nominal}, max_bins)
+    counted = tuple(found.get(i) for i in range(schema.n_features))
     if len(target.y) == 0:
         return Looked(PartSchema.of(schema, rows), None, {}, counted, max_bins)
     reach = Reach.of(target, of_y=not plan.has_classes)
@@ -167,12 +166,12 @@ def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]
 class Collected:
     """Values of columns near the ends of their bins; of a column of categories the positions that occur."""
 
-    values: dict[int, FloatArray]
+    values: dict[int, list[FloatArray]]  # those of each part
     finer: dict[int, Counted]  # columns that are counted again
 
     def merged(self, other: Collected, max_bins: int) -> Collected:
         """That of both parts."""
-        values = {column: np.concatenate([own, other.values[column]]) for column, own in self.values.items()}
+        values = {column: own + other.values[column] for column, own in self.values.items()}
         finer = {column: own.merged(other.finer[column], max_bins) for column, own in self.finer.items()}
         return Collected(values, finer)
 
@@ -186,45 +185,31 @@ def collect_part(
     _, counts = plan.look(part.y, part.weight, part.extras)
     matrix = schema.read(as_table(part.X)).matrix
     matrix = matrix if counts is None else matrix[counts]
-    values, finer = {}, {}
-    for column, counted in wanted.items():
-        own = np.asarray(matrix[:, column], dtype=np.float64)
-        if counted is None:
-            values[column] = np.unique(own[~np.isnan(own)])
-        elif counted.is_fine(max_bins):
-            values[column] = collect(own, counted, max_bins)
-        else:
-            finer[column] = Counted.of(own, counted.finer_splitters(max_bins), max_bins)
-    return Collected(values, finer)
+    counted = {column: own for column, own in wanted.items() if own is not None}
+    fine = {column: own for column, own in counted.items() if own.is_fine(max_bins)}
+    coarse = {column: own.finer_splitters(max_bins) for column, own in counted.items() if column not in fine}
+    values = {column: [own] for column, own in collect(matrix, fine, max_bins).items()}
+    for column in wanted.keys() - counted.keys():
+        own = np.unique(matrix[:, column])
+        values[column] = [own[~np.isnan(own)]]
+    return Collected(values, count(matrix, coarse, max_bins))
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A part as codes (one row a column) and whole numbers."""
-
-    codes: AnyArray
-    numbers: IntArray
-    weight: IntArray | None
-
-
-def encode(part: Part, plan: TargetPlan, schema: Schema, bins: tuple[ColumnBins, ...], family: Family) -> Encoded:
+def encode(part: Part, plan: TargetPlan, schema: Schema, bins: tuple[ColumnBins, ...], family: Family) -> EncodedRows:
     """Encode a part."""
-    n_codes = max(own.n_codes for own in bins)
-    dtype = np.uint8 if n_codes <= 256 else np.uint16
+    two_bytes = max(own.n_codes for own in bins) > 256
     if len(part) == 0:
         width = 1 if family.has_classes or not family.outcome.from_zero else 2
         weighted = plan.grids is not None and plan.grids.weight is not None
-        none = np.zeros(0, dtype=np.int64)
-        return Encoded(np.zeros((len(bins), 0), dtype=dtype), none.reshape(0, width), none if weighted else None)
+        none, codes = np.zeros(0, dtype=np.int64), np.zeros((0, len(bins)), dtype=np.uint16 if two_bytes else np.uint8)
+        return EncodedRows(codes, none.reshape(0, width), none if weighted else None)
     target, counts = plan.whole(part.y, part.weight, part.extras)
     matrix = schema.read(as_table(part.X)).matrix
     matrix = matrix if counts is None else matrix[counts]
-    codes = np.zeros((len(bins), len(matrix)), dtype=dtype)
-    for column, own in enumerate(bins):
-        if not is_left_out(own):
-            codes[column] = _core.codes_of(np.ascontiguousarray(matrix[:, column], dtype=np.float64), own.highs)
+    highs, missing = [own.highs for own in bins], [own.has_missing for own in bins]
+    codes = np.asarray(_core.encode_part(matrix, highs, missing, [is_left_out(own) for own in bins], two_bytes, 1))
     numbers = np.ascontiguousarray(np.stack(family.whole.whole_rows(target), axis=1), dtype=np.int64)
-    return Encoded(codes, numbers, None if target.weight is None else whole_weight(target))
+    return EncodedRows(codes, numbers, None if target.weight is None else whole_weight(target))
 
 
 def left_out() -> ColumnBins:
@@ -252,33 +237,26 @@ class Asked:
         return cls(first, n_classes, n_threads)
 
 
-def sums_of(part: Encoded, asked: Asked, routes: Routes) -> Sums:
+def sums_of(part: EncodedRows, asked: Asked, routes: Routes) -> Sums | ClassSums:
     """The sums of the open nodes over a part."""
-    numbers = part.numbers
-    if asked.n_classes == 0 and numbers.shape[1] == 2:  # the factor is added at the end
-        numbers = np.concatenate([numbers, np.zeros((len(numbers), 1), dtype=np.int64)], axis=1)
-    r = routes
-    return Sums(
-        *_core.tally(
-            part.codes, asked.first, r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open,
-            numbers, part.weight, asked.n_classes, asked.n_threads,
-        )
-    )  # fmt: skip
+    how = (part.codes, asked.first, _core_routes(routes))
+    if asked.n_classes:
+        classes = part.numbers[:, 0]
+        return ClassSums(*_core.tally_classes(*how, classes, part.weight, asked.n_classes, asked.n_threads))
+    return Sums(*_core.tally_numbers(*how, part.numbers, part.weight, asked.n_threads))
 
 
-def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, plan: TargetPlan) -> list[int]:
+def _core_routes(r: Routes) -> _core.Routes:
+    return _core.Routes(r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open)
+
+
+def factors_of(part: EncodedRows, asked: Asked, routes: Routes, outcome: Outcome, plan: TargetPlan) -> list[int]:
     """The sums of the logs of factors in the open nodes over a part."""
     result = [0] * routes.n_open
-    grids = plan.grids
-    if len(part.numbers) == 0 or grids is None or grids.y is None:
-        return result
-    extras = {name: grid.value(part.numbers[:, 1]) for name, grid in grids.extras.items()}
-    factor = whole_outcome(outcome).whole_factor(Target(grids.y.value(part.numbers[:, 0]), None, extras, grids))
+    factor = None if plan.grids is None or len(part) == 0 else part.factor(outcome, plan.grids)
     if factor is None:
         return result
-    r = routes
-    arrays = (r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open)
-    node = np.asarray(_core.open_nodes(part.codes, asked.first, *arrays, asked.n_threads))
+    node = np.asarray(_core.open_nodes(part.codes, asked.first, _core_routes(routes), asked.n_threads))
     weight = np.ones(len(factor), dtype=np.int64) if part.weight is None else part.weight
     mask = 2**_DIGIT - 1
     for digit, power in ((factor >> _DIGIT, _DIGIT), (factor & mask, 0)):
@@ -291,12 +269,12 @@ def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, pl
     return result
 
 
-def sample_of(part: Encoded, shares: int) -> Sample:
+def sample_of(part: EncodedRows, shares: int) -> Sample:
     """Some rows of a part."""
-    return Sample(part.codes, part.numbers, part.weight).chosen(shares)
+    return Sample(part.codes.T, part.numbers, part.weight).chosen(shares)
 
 
-def totals_of(part: Encoded, family: Family) -> list[int]:
+def totals_of(part: EncodedRows, family: Family) -> list[int]:
     """`WholeOutcome.totals_of` a part."""
     weight = np.ones(len(part.numbers), dtype=np.int64) if part.weight is None else part.weight
     return family.whole.totals([*part.numbers.T], weight)

@@ -17,7 +17,18 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import MODULUS, NUMBER_MODULUS, TIMES, ColumnBins, Routes, Sample, Sums, column_factor, number_factor
+from ..growth import (
+    MODULUS,
+    NUMBER_MODULUS,
+    TIMES,
+    ColumnBins,
+    EncodedRows,
+    Routes,
+    Sample,
+    Sums,
+    column_factor,
+    number_factor,
+)
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, PartSchema, Schema
 from ._parts import Names, left_out
@@ -133,6 +144,10 @@ class SqlSource:
             self.table.get_backend().drop_table(self.temporary, force=True)
             self.temporary = None
 
+    def kept(self) -> EncodedRows | None:
+        """They are in the database."""
+        return None
+
     def sums(self, routes: Routes) -> Sums:
         """A GROUP BY for each feature, several to a query."""
         first = np.cumsum([0, *(bins.n_codes for bins in self.columns)])
@@ -198,7 +213,7 @@ class SqlSource:
 
         def below(node: int) -> Any:
             if routes.feature[node] < 0 or not leads_on[node]:
-                return ibis.literal(int(routes.open[node]), "int32")
+                return ibis.literal(max(int(routes.open[node]), -1), "int32")
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)
             return ibis.ifelse(

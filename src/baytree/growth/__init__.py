@@ -1,7 +1,10 @@
 """From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
 
+from ._elsewhere import WAITS as WAITS
+from ._elsewhere import ClassSums as ClassSums
 from ._elsewhere import ColumnBins as ColumnBins
 from ._elsewhere import Elsewhere as Elsewhere
+from ._elsewhere import EncodedRows as EncodedRows
 from ._elsewhere import Routes as Routes
 from ._elsewhere import Sums as Sums
 from ._elsewhere import SumSource as SumSource

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import engines
+from baytree.engines import _sql_bins
 from baytree.growth import _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
@@ -74,6 +75,15 @@ def test_a_database_grows_the_same_tree(put, outcome, weighted):
     model = engines.fit(model_of(outcome, max_bins=9), table, **names)
     assert_same_model(model, expected)
     assert set(table.get_backend().list_tables()) == before  # what was temporary is gone
+
+
+@pytest.mark.parametrize(("name", "value"), [("_MOST_FETCHED", 0), ("_SLICES", 5)])
+def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, name, value):
+    monkeypatch.setattr(_sql_bins, name, value)
+    frame, names = table_of("normal", n=200)
+    frame["x"] = np.exp(20 * frame["x"])
+    expected = fitted_in_memory(model_of("normal", max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of("normal", max_bins=9), put(frame), **names), expected)
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]

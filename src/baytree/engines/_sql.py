@@ -21,6 +21,7 @@ from ..growth import (
     MODULUS,
     NUMBER_MODULUS,
     TIMES,
+    ClassSums,
     ColumnBins,
     EncodedRows,
     Routes,
@@ -32,8 +33,10 @@ from ..growth import (
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, PartSchema, Schema
 from ._parts import Names, left_out
-from ._sql_look import TableLook, bin_ends, number
-from ._sql_whole import Digits, coded, fetch, halves, is_missing, product_digits, whole_expression
+from ._sql_bins import Range, find_bins
+from ._sql_look import TableLook
+from ._sql_place import PlacedRows
+from ._sql_whole import Digits, coded, fetch, fetch_arrays, halves, is_missing, number, product_digits, whole_expression
 
 _FEATURES_A_QUERY = 16
 
@@ -51,6 +54,7 @@ class SqlSource:
     plan: TargetPlan | None = field(default=None, init=False)
     coded: Any = field(default=None, init=False)
     temporary: str | None = field(default=None, init=False)
+    placed: PlacedRows | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
@@ -76,25 +80,26 @@ class SqlSource:
         return Found(part, reach, self.classes, counts, largest)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:
-        """One query for each column of many values; window functions find the ends of its bins."""
-        schema = _known(self.schema)
-        rows = self.rows
-        nunique = {f"n_{i}": number(rows[name]).nunique() for i, name in enumerate(self.features)
-                   if schema.columns[i].categories is None}  # fmt: skip
-        missing = {f"m_{i}": is_missing(rows[name]).sum() for i, name in enumerate(self.features)}
-        found = {name: int(values[0] or 0) for name, values in fetch(rows.aggregate(**nunique, **missing)).items()}
-        result = []
+        """A few queries for all columns of numbers."""
+        schema, rows = _known(self.schema), self.rows
+        is_number = [column.categories is None for column in schema.columns]
+        values = [number(rows[name]) for name in self.features]
+        asked = {f"m_{i}": is_missing(rows[name]).sum() for i, name in enumerate(self.features)}
+        asked |= {f"l_{i}": values[i].min() for i in np.flatnonzero(is_number)}
+        asked |= {f"h_{i}": values[i].max() for i in np.flatnonzero(is_number)}
+        found = {name: own[0] for name, own in fetch(rows.aggregate(**asked)).items()}
+        missing = [bool(found[f"m_{i}"]) for i in range(len(self.features))]
+        ranges, result = {}, {}
         for i, name in enumerate(self.features):
-            has_missing, categories = found[f"m_{i}"] > 0, schema.columns[i].categories
             if left_out_columns[i]:
-                result.append(left_out())
-            elif categories is not None:
-                positions = np.arange(len(categories), dtype=np.float64)
-                result.append(ColumnBins(positions, positions, has_missing))
+                result[name] = left_out()
+            elif not is_number[i] or found[f"l_{i}"] is None:
+                positions = np.arange(_n_categories(schema.columns[i]), dtype=np.float64)
+                result[name] = ColumnBins(positions, positions, missing[i])
             else:
-                lows, highs = bin_ends(rows, name, found[f"n_{i}"], max_bins)
-                result.append(ColumnBins(lows, highs, has_missing))
-        self.columns = tuple(result)
+                ranges[name] = Range(float(found[f"l_{i}"]) + 0.0, float(found[f"h_{i}"]) + 0.0, missing[i])
+        result |= find_bins(rows, ranges, max_bins)
+        self.columns = tuple(result[name] for name in self.features)
         return self.columns
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
@@ -135,11 +140,14 @@ class SqlSource:
         try:
             self.coded = backend.create_table(name, obj=expression, temp=True)
             self.temporary = name
+            self.placed = PlacedRows(self.coded, [bins.n_codes for bins in self.columns])
         except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
             self.coded = expression
 
     def close(self) -> None:
-        """Drop the temporary table."""
+        """Drop the temporary tables."""
+        if self.placed is not None:
+            self.placed.close()
         if self.temporary is not None:
             self.table.get_backend().drop_table(self.temporary, force=True)
             self.temporary = None
@@ -148,61 +156,27 @@ class SqlSource:
         """They are in the database."""
         return None
 
-    def sums(self, routes: Routes) -> Sums:
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """A GROUP BY for each feature, several to a query."""
         first = np.cumsum([0, *(bins.n_codes for bins in self.columns)])
-        n_classes = 0 if self.classes is None else len(self.classes)
-        n_numbers = self.n_numbers
-        width = n_classes or (3 if n_numbers == 1 else 4)
-        shape = (routes.n_open, int(first[-1]))
-        result = Sums(
-            np.zeros(shape, dtype=np.int64),
-            np.zeros((*shape, width, 2), dtype=np.int64),
-            np.full(shape, np.iinfo(np.int64).max),
-            np.full(shape, np.iinfo(np.int64).min),
+        number, placed = self._placed(routes)
+        adder = (
+            _ClassAdder(self, routes.n_open, first) if self.classes is not None else _Adder(self, routes.n_open, first)
         )
-        placed = self.coded.mutate(node=self._node(routes)).filter(lambda t: t.node >= 0)
         for start in range(0, len(self.columns), _FEATURES_A_QUERY):
             chosen = range(start, min(start + _FEATURES_A_QUERY, len(self.columns)))
-            self._add_features(placed, chosen, first, result)
-        return result
+            queries = [adder.query(placed, feature).mutate(f=ibis.literal(feature)) for feature in chosen]
+            found = fetch_arrays(reduce(lambda one, other: one.union(other), queries))
+            adder(number[found["node"]], first[found["f"]] + found["code"], found)
+        return adder.result
 
-    def _add_features(self, placed: Any, chosen: range, first: AnyArray, result: Sums) -> None:
-        queries: list[Any] = []
-        digits: list[list[Digits]] = []
-        for feature in chosen:
-            query, digits = self._grouped(placed, feature)
-            queries.append(query)
-        found = fetch(reduce(lambda one, other: one.union(other), queries))
-        node, at = np.array(found["node"], dtype=np.int64), np.array(found["f"], dtype=np.int64)
-        at = first[at] + np.array(found["code"], dtype=np.int64)
-        rows = np.array(found["n"], dtype=np.int64)
-        np.add.at(result.rows, (node, at), rows)
-        np.minimum.at(result.low, (node, at), np.array(found["low"], dtype=np.int64))
-        np.maximum.at(result.high, (node, at), np.array(found["high"], dtype=np.int64))
-        own_digits = iter(np.array(found[f"d{k}"], dtype=object) for k in range(len(_flat(digits))))
-        for k, each in enumerate(digits):
-            value = sum((next(own_digits) << own.power for own in each), np.zeros(len(node), dtype=object))
-            place = k if self.classes is None else np.array(found["low"], dtype=np.int64)
-            result.sums[node, at, place] = halves(value)
-
-    def _grouped(self, placed: Any, feature: int) -> tuple[Any, list[list[Digits]]]:
-        """Rows and sums by node and code of a feature; of class labels by class too."""
-        weight = placed["w"] if "w" in placed.columns else None
-        numbers = [placed[f"u{k}"] for k in range(self.n_numbers)]
-        keys = {"node": placed.node, "code": placed[f"c{feature}"].cast("int64")}
-        if self.classes is not None:
-            keys["class_"] = numbers[0]
-            digits = product_digits([], weight, with_square=False)
-            key = numbers[0]
-        else:
-            digits = product_digits(numbers, weight, with_square=len(numbers) == 1)
-            key = numbers[0] if len(numbers) == 1 else numbers[0] * 2**31 + numbers[1]
-        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(digits))}
-        table = placed.select(**keys, key=key, **asked)
-        sums = {name: table[name].sum().cast("int64") for name in asked}
-        found = table.group_by(list(keys)).aggregate(n=table.count(), low=table.key.min(), high=table.key.max(), **sums)
-        return found.mutate(f=ibis.literal(feature)), digits
+    def _placed(self, routes: Routes) -> tuple[AnyArray, Any]:
+        """The rows of open nodes with a number of their node, and the number of each among the open ones."""
+        if self.placed is None:
+            placed = self.coded.mutate(node=self._node(routes)).filter(lambda rows: rows.node >= 0)
+            return np.arange(routes.n_open), placed
+        asked = np.flatnonzero(routes.open >= 0)  # those that wait come behind, finished ones before
+        return routes.open, self.placed.at(routes).filter(lambda rows: rows.node.between(int(asked[0]), int(asked[-1])))
 
     def _node(self, routes: Routes) -> Any:
         """The number of the open node that a row is in, or -1."""
@@ -254,12 +228,74 @@ class SqlSource:
         return result
 
 
+class _ClassAdder:
+    """What rows weigh by node, code and class, as queries tell it."""
+
+    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
+        self.weighted, n_classes = of.weight is not None, len(_known(of.classes))
+        rows = np.zeros((n_open, first[-1]), dtype=np.int64) if self.weighted else None
+        self.result = ClassSums(np.zeros((n_open, first[-1], n_classes), dtype=np.int64), rows)
+
+    def query(self, placed: Any, feature: int) -> Any:
+        """Of a feature."""
+        weight = {"w": placed["w"].cast("int64")} if self.weighted else {}
+        table = placed.select("node", code=placed[f"c{feature}"], class_=placed["u0"], **weight)
+        asked = {"w": table["w"].sum().cast("int64")} if self.weighted else {}
+        return table.group_by("node", "code", "class_").aggregate(n=table.count(), **asked)
+
+    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
+        """Add what was found."""
+        self.result.weights[node, at, found["class_"]] = found["w" if self.weighted else "n"]
+        if self.result.rows is not None:
+            np.add.at(self.result.rows, (node, at), found["n"])
+
+
+class _Adder:
+    """Sums and extremes of numbers by node and code."""
+
+    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
+        self.n_numbers, self.weighted = of.n_numbers, of.weight is not None
+        shape = (n_open, int(first[-1]))
+        self.result = Sums(
+            np.zeros(shape, dtype=np.int64),
+            np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64),
+            np.full(shape, np.iinfo(np.int64).max),
+            np.full(shape, np.iinfo(np.int64).min),
+        )
+        self.digits: list[list[Digits]] = []
+
+    def query(self, placed: Any, feature: int) -> Any:
+        """Of a feature."""
+        numbers = [placed[f"u{k}"] for k in range(self.n_numbers)]
+        weight = placed["w"] if self.weighted else None
+        self.digits = product_digits(numbers, weight, with_square=len(numbers) == 1)
+        key = numbers[0] if len(numbers) == 1 else numbers[0] * 2**31 + numbers[1]
+        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(self.digits))}
+        table = placed.select("node", code=placed[f"c{feature}"], key=key, **asked)
+        sums = {name: table[name].sum().cast("int64") for name in asked}
+        return table.group_by("node", "code").aggregate(
+            n=table.count(), low=table.key.min(), high=table.key.max(), **sums
+        )
+
+    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
+        """Add what was found."""
+        result, own_digits = self.result, iter(range(len(_flat(self.digits))))
+        result.rows[node, at], result.low[node, at], result.high[node, at] = found["n"], found["low"], found["high"]
+        for k, each in enumerate(self.digits):
+            parts = [found[f"d{next(own_digits)}"].astype(object) << own.power for own in each]
+            result.sums[node, at, k] = halves(reduce(add, parts))
+
+
 def _in_codes(code: Any, lower: BoolArray) -> Any:
     """Whether a code is one of those that go to the lower side."""
     codes = np.flatnonzero(lower)
     if len(codes) and codes[-1] - codes[0] + 1 == len(codes):
         return (code >= int(codes[0])) & (code <= int(codes[-1]))
     return code.isin([int(own) for own in codes])
+
+
+def _n_categories(column: Column) -> int:
+    return 0 if column.categories is None else len(column.categories)
 
 
 def _flat(digits: list[list[Digits]]) -> list[Digits]:

@@ -44,6 +44,11 @@ def is_missing(column: Any) -> Any:
     return column.isnull()
 
 
+def number(column: Any) -> Any:
+    """A column as float64, null where it is missing; -0.0 is 0.0."""
+    return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
+
+
 def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
     """The code of each value of a column."""
     if is_left_out(bins):
@@ -144,3 +149,9 @@ def fetch(expression: Any) -> dict[str, list[Any]]:
     """The result of a query, by column."""
     found = expression.to_pyarrow()
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
+
+
+def fetch_arrays(expression: Any) -> dict[str, AnyArray]:
+    """The same as arrays of numbers, none of which is missing."""
+    found = expression.to_pyarrow()
+    return {name: own.to_numpy() for name, own in zip(found.column_names, found.columns, strict=True)}

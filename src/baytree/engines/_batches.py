@@ -22,7 +22,7 @@ from ._part_source import EncodedParts
 from ._parts import Names, Part, split_frame
 
 T = TypeVar("T")
-_BATCH_ROWS = 2**17
+_BATCH_ROWS = 2**16
 _MOST_ROWS = 2**32 - 1  # that a row's number has room for
 
 
@@ -168,7 +168,9 @@ def read_dataset(source: Any) -> Callable[[], Iterable[Any]]:
     dataset = source if isinstance(source, ds.Dataset) else ds.dataset(source, format="parquet")
 
     def batches() -> Iterator[Any]:
-        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=2, fragment_readahead=1):
+        # Little is read ahead: a group of rows is in memory anyway.
+        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=0, fragment_readahead=1):
             yield pa.Table.from_batches([batch])
+        pa.default_memory_pool().release_unused()
 
     return batches

@@ -7,11 +7,13 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import engines
-from baytree.engines import _sql_bins
-from baytree.growth import _sample
+from baytree.engines import _sql_bins, _sql_encode
+from baytree.growth import ColumnBins, _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
@@ -84,6 +86,31 @@ def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, n
     frame["x"] = np.exp(20 * frame["x"])
     expected = fitted_in_memory(model_of("normal", max_bins=9), frame, names)
     assert_same_model(engines.fit(model_of("normal", max_bins=9), put(frame), **names), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+def test_columns_of_many_bins_have_the_same_codes(put, outcome):
+    frame, names = table_of(outcome, n=1000)
+    frame["skewed"] = np.exp(3 * np.random.default_rng(1).normal(size=len(frame)))
+    frame.loc[::9, "skewed"] = None
+    expected = fitted_in_memory(model_of(outcome, max_bins=60), frame, names)
+    assert_same_model(engines.fit(model_of(outcome, max_bins=60), put(frame), **names), expected)
+
+
+@given(st.data(), st.integers(24, 60))
+def test_slices_lead_to_the_bin_of_every_value(data, n_bins):
+    ends = np.unique(data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n_bins, max_size=n_bins, unique=True)))
+    ends = np.unique(ends + 0.0)
+    lows = np.append(ends[0], np.nextafter(ends[:-1], np.inf))
+    slices = _sql_encode.Slices.of(ColumnBins(lows, ends, has_missing=False))
+    if slices is None:
+        return
+    values = np.concatenate([lows, ends, lows / 2 + ends / 2])
+    for shift in (-1, 0, 1):  # a database may round in another way
+        place = np.floor((values - slices.low) * slices.factor).astype(int) + shift
+        place = np.clip(place, 0, len(slices.base) - 1)
+        codes = slices.base[place] + (values[:, None] > slices.ends[place]).sum(axis=1)
+        assert_array_equal(codes, np.searchsorted(ends, values))
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]

@@ -7,6 +7,7 @@ table where not. Everything that is fetched is a count or a sum of whole numbers
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -32,8 +33,9 @@ from ..growth import (
 )
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, PartSchema, Schema
-from ._parts import Names, left_out
+from ._parts import Names, is_left_out, left_out
 from ._sql_bins import Range, find_bins
+from ._sql_encode import Slices, SliceTables
 from ._sql_look import TableLook
 from ._sql_place import PlacedRows
 from ._sql_whole import Digits, coded, fetch, fetch_arrays, halves, is_missing, number, product_digits, whole_expression
@@ -127,22 +129,29 @@ class SqlSource:
     def _encode(self, plan: TargetPlan, family: Family) -> None:
         """The table of codes and whole numbers: temporary, or an expression where that cannot be."""
         rows, schema = self.rows, _known(self.schema)
-        chosen = {
-            f"c{i}": coded(rows[name], bins, schema.columns[i])
-            for i, (name, bins) in enumerate(zip(self.features, self.columns, strict=True))
-        }
         numbers, weight = whole_expression(rows, self.names, plan, family)
-        chosen |= {f"u{k}": number for k, number in enumerate(numbers)}
-        chosen |= {} if weight is None else {"w": weight}
-        expression = rows.select(**chosen)
+        others = {f"u{k}": number for k, number in enumerate(numbers)} | ({} if weight is None else {"w": weight})
+        columns = [(rows[name], bins) for name, bins in zip(self.features, self.columns, strict=True)]
+        sliced = {}
+        for i, (column, bins) in enumerate(columns):
+            is_number = schema.columns[i].categories is None and not is_left_out(bins)
+            slices = Slices.of(bins) if is_number else None
+            if slices is None:
+                others[f"c{i}"] = coded(column, bins, schema.columns[i])
+            else:
+                sliced[f"c{i}"] = column, len(bins.highs), slices
         backend = self.table.get_backend()
-        name = f"baytree_{uuid.uuid4().hex[:12]}"
+        tables, name = SliceTables(backend), f"baytree_{uuid.uuid4().hex[:12]}"
         try:
-            self.coded = backend.create_table(name, obj=expression, temp=True)
+            self.coded = backend.create_table(name, obj=tables.coded(rows, sliced, others), temp=True)
             self.temporary = name
             self.placed = PlacedRows(self.coded, [bins.n_codes for bins in self.columns])
         except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
-            self.coded = expression
+            codes = {f"c{i}": coded(column, bins, schema.columns[i]) for i, (column, bins) in enumerate(columns)}
+            self.coded = rows.select(**(others | codes))
+        finally:
+            with suppress(Exception):  # the connection may be lost
+                tables.close()
 
     def close(self) -> None:
         """Drop the temporary tables."""

@@ -238,6 +238,8 @@ def test_progress_is_told_on_standard_error(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "level 1: 1 open nodes, 600 rows" in said
     assert said.endswith("\n")
+    engines.fit(model_of("classes"), lambda: divided(frame, 2), **names, verbose=1)  # grown in one go
+    assert "level 1: 1 open nodes, 600 rows" in capsys.readouterr().err
 
 
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -141,6 +141,8 @@ class Elsewhere:
         """Grow the tree; the logs of factors that no partition changes are added at the end, if they are wanted."""
         kept = self.source.kept()
         if kept is not None:
+            if tell is not None:
+                tell(0, 1, len(kept))
             return self._grow_kept(kept, outcome, growth)
         levels = self._start(outcome, growth)
         bytes_a_node = 8 * levels.n_codes * (3 + 2 * levels.width)

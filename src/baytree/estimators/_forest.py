@@ -73,7 +73,7 @@ class ManyGrownTrees(Estimator):
             round_off=False,
             n_values=64,
             fit_few=True,
-        )
+        ),
     )
     fitted_: FittedForest
     n_estimators: Any

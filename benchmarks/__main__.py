@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core
-from benchmarks import engines
+from benchmarks import engines, exact
 from benchmarks.data import classification, mixed_frame
 from benchmarks.measure import extra_memory_of_fit, memory_of_a_space_node, milliseconds, seconds_of
 
@@ -121,17 +121,15 @@ def oblique() -> None:
     report('fit with partitions="oblique" / "axis"', hyperplanes / axis, "at most 10", milliseconds(hyperplanes))
 
 
-def threads_and_growth() -> None:
-    """Two threads against one, and twice the rows against the rows."""
+def growth_with_rows() -> None:
+    """Twice the rows against the rows."""
     X, y = classification(100_000)
     X2, y2 = classification(200_000)
-    one, two, double = seconds_of(
+    one, double = seconds_of(
         lambda: BayesianTreeClassifier().fit(X, y),
-        lambda: BayesianTreeClassifier(n_jobs=2).fit(X, y),
         lambda: BayesianTreeClassifier().fit(X2, y2),
-        repeats=25,
+        repeats=15,
     )
-    report("one thread / two threads, 100,000 x 20", one / two, "at least 1.6")
     report("fit 200,000 x 20 / fit 100,000 x 20", double / one, "at most 2.2")
 
 
@@ -184,7 +182,7 @@ def frames() -> None:
 
 def memory() -> None:
     """Peak memory beside the input."""
-    for n_jobs in (1, 2):
+    for n_jobs in (1, 2, 8):
         share = extra_memory_of_fit(1_000_000, 20, n_jobs)
         report(f"extra memory of fit 1,000,000 x 20, n_jobs={n_jobs} / input", share, "at most 1.25")
     kilobytes = memory_of_a_space_node() / 1000
@@ -200,7 +198,10 @@ if __name__ == "__main__":
     raw_tables()
     tree_space()
     oblique()
-    threads_and_growth()
+    exact.limits_and_distances()
+    exact.all_threads()
+    growth_with_rows()
+    exact.many_rows()
     small_fit()
     prediction()
     frames()

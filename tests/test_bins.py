@@ -6,13 +6,14 @@ import math
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, _core, engines
 from baytree.outcomes import NegativeBinomial
 from tests import strategies
 from tests.comparison import assert_same_arrays, assert_same_classes, assert_same_tree, engine, raw_frame
@@ -194,3 +195,48 @@ def test_enough_bins_are_the_exact_tree_of_every_outcome(outcome):
         compare = partial(assert_allclose, rtol=1e-12) if name in real else assert_array_equal
         compare(array, model.tree_.arrays()[name], err_msg=name)
     assert exact.get_n_leaves() > 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_large_tables_have_the_tree_of_the_sums_for_any_number_of_threads(n_classes, weighted):
+    """Blocks of rows, copies of rows and sums of 16 bits: the tree is that of growth level by level."""
+    random = np.random.default_rng(n_classes)
+    n = 150_000
+    X = np.column_stack(
+        [
+            random.normal(size=(n, 3)),
+            random.integers(0, 9, n),
+            np.where(random.random(n) < 0.1, np.nan, random.exponential(size=n)),
+            np.where(random.random(n) < 0.6, 2.0, random.normal(size=n)),
+            random.integers(0, 40, n),
+        ]
+    )
+    score = np.sin(3 * X[:, 0]) + X[:, 1] * (X[:, 3] > 4) + np.nan_to_num(X[:, 4], nan=-1) + X[:, 6] % 3
+    score += random.normal(size=n)
+    y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+    weight = random.integers(1, 4, n).astype(float) if weighted else None
+    settings = {"max_bins": 255, "categorical_features": [6], "prior": 0.5}
+    one, three = (
+        BayesianTreeClassifier(**settings, n_jobs=n_jobs).fit(X, y, sample_weight=weight) for n_jobs in (1, 3)
+    )
+    assert_same_arrays(three, one)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=y, w=weight)
+    given = {"weight": "w"} if weighted else {}
+    source = frame if weighted else frame.drop(columns="w")
+    settings["categorical_features"] = ["x6"]
+    by_level = engines.fit(BayesianTreeClassifier(**settings), source, target="y", **given)
+    assert_same_arrays(by_level, one)
+    assert one.get_n_leaves() > 40
+
+
+def test_nodes_beyond_the_tables_have_the_scores_of_the_exact_tree():
+    random = np.random.default_rng(3)
+    n = 140_000  # more rows than there are log-gammas in tables
+    X = random.integers(0, 200, size=(n, 3)).astype(float)
+    for n_classes in (2, 3):
+        score = (X[:, 0] > 90) + X[:, 1] / 200 + random.normal(size=n) / 2
+        y = (score > 1).astype(int) + (X[:, 2] > 150) * (n_classes - 2)
+        exact, model = (BayesianTreeClassifier(max_bins=bins, max_depth=4) for bins in (None, 255))
+        assert_same_arrays(model.fit(X, y), exact.fit(X, y))
+        assert exact.get_n_leaves() > 3

@@ -66,6 +66,7 @@ def test_a_change_anywhere_in_a_large_table_is_noticed():
     table = np.random.default_rng(0).random((300_000, 8))
     y = np.zeros(len(table))
     before = fitted_on(Rows(table), Target(y)).fingerprint
+    assert fitted_on(Rows(table), Target(y), 3).fingerprint == before
     table[123_457, 3] = np.nan
     assert fitted_on(Rows(table), Target(y)).fingerprint != before
 
@@ -121,3 +122,13 @@ def test_facts_that_cannot_be_are_refused(name, value):
     changed = document()
     changed["fitted_on"][name] = value
     assert_damaged(changed)
+
+
+def test_the_fingerprint_is_the_same_for_any_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(140_000, 2))
+    y = (X[:, 0] > 0).astype(int)
+    one, three = (BayesianTreeClassifier(max_bins=16, n_jobs=n_jobs).fit(X, y).fitted_.fitted_on for n_jobs in (1, 3))
+    assert one.fingerprint == three.fingerprint
+    X[100_000, 1] = np.inf
+    with pytest.raises(ValueError, match="Column 1 of X has an infinite value"):
+        BayesianTreeClassifier(max_bins=16, n_jobs=3).fit(X, y)

@@ -3,7 +3,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -21,18 +20,6 @@ template <class Value, std::size_t n_axes>
 using Block = nb::ndarray<const Value, nb::ndim<n_axes>, nb::c_contig, nb::device::cpu>;
 using Ends = std::vector<Vector<double>>;  // by column
 
-std::vector<std::uint64_t> bits_of(const Vector<double>& values) {
-  std::vector<std::uint64_t> bits(values.shape(0));
-  std::transform(values.data(), values.data() + bits.size(), bits.begin(), ordered_bits);
-  return bits;
-}
-
-std::vector<double> values_of(const std::vector<std::uint64_t>& bits) {
-  std::vector<double> values(bits.size());
-  std::transform(bits.begin(), bits.end(), values.begin(), value_of_bits);
-  return values;
-}
-
 // each(i, column, finder) for some columns of a table.
 template <class Each>
 void each_finder(const Table& table, const std::vector<std::size_t>& columns, const Ends& ends, std::size_t n_threads,
@@ -41,7 +28,7 @@ void each_finder(const Table& table, const std::vector<std::size_t>& columns, co
   for (const std::size_t column : columns) require(column < table.n_columns, "a column is out of range");
   without_gil([&](Interrupt& interrupt) {
     parallel_for(columns.size(), n_threads, interrupt,
-                 [&](std::size_t i, std::size_t) { each(i, columns[i], IntervalFinder(bits_of(ends[i]))); });
+                 [&](std::size_t i, std::size_t) { each(i, columns[i], interval_finder(copy_of(ends[i]))); });
     return 0;
   });
 }
@@ -50,13 +37,13 @@ nb::list interval_counts(const Matrix& X, const std::vector<std::size_t>& column
                          std::size_t most_distinct, std::size_t n_threads) {
   const Table table = table_of(X);
   std::vector<IntervalCounts> found(columns.size());
-  each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const IntervalFinder& finder) {
+  each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
     found[i] = count_intervals(table, column, finder, most_distinct);
   });
   nb::list result;
   for (IntervalCounts& own : found)
-    result.append(nb::make_tuple(array_of(std::move(own.counts)), array_of(values_of(own.lows)),
-                                 array_of(values_of(own.distinct))));
+    result.append(nb::make_tuple(array_of(std::move(own.counts)), array_of(std::move(own.lows)),
+                                 array_of(std::move(own.distinct))));
   return result;
 }
 
@@ -67,7 +54,7 @@ nb::list values_in_intervals(const Matrix& X, const std::vector<std::size_t>& co
   for (std::size_t i = 0; i < chosen.size(); ++i)
     require(chosen[i].shape(0) == ends[i].shape(0) + 1, "a choice for each interval");
   std::vector<std::vector<double>> found(columns.size());
-  each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const IntervalFinder& finder) {
+  each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
     found[i] = values_in(table, column, finder, span_of(chosen[i]));
   });
   nb::list result;
@@ -83,11 +70,9 @@ nb::object encode_part_of(const Matrix& X, const Ends& highs, const std::vector<
       "bins for each column");
   std::vector<CodedColumn> columns;
   for (std::size_t f = 0; f < table.n_columns; ++f) {
-    std::vector<std::uint64_t> ends = bits_of(highs[f]);
-    const std::size_t n_bins = ends.size();
+    const std::size_t n_bins = highs[f].shape(0);
     require(n_bins + has_missing[f] <= (two_bytes ? 65536u : 256u), "a code for each bin");
-    if (n_bins > 0 && std::isinf(highs[f](n_bins - 1))) ends.pop_back();
-    columns.push_back({IntervalFinder(std::move(ends)), n_bins, has_missing[f], is_left_out[f]});
+    columns.push_back({interval_finder(copy_of(highs[f])), n_bins, has_missing[f], is_left_out[f]});
   }
   auto codes = [&]<class Int>(Int) {
     return array_of(

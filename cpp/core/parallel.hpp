@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -116,5 +117,93 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
   if (failure) std::rethrow_exception(failure);
   if (interrupt.stopped()) throw Interrupted();
 }
+
+// Calls run(task, worker, add) for the waiting tasks, the last ones first, and for those that add(task) adds meanwhile.
+template <class Task, class Run>
+void parallel_tasks(std::vector<Task> waiting, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::size_t n_running = 0;
+  bool failed = false;
+  auto add = [&](Task task) {
+    const std::lock_guard<std::mutex> guard(lock);
+    waiting.push_back(std::move(task));
+    changed.notify_one();
+  };
+  auto take = [&]() -> std::optional<Task> {
+    std::unique_lock<std::mutex> guard(lock);
+    while (waiting.empty() && n_running > 0 && !failed && !interrupt.stopped()) {
+      changed.wait_for(guard, std::chrono::milliseconds(20));
+      interrupt.ask();
+    }
+    if (waiting.empty() || failed) return {};
+    std::optional<Task> task = std::move(waiting.back());
+    waiting.pop_back();
+    ++n_running;
+    return task;
+  };
+  auto finish = [&](bool with_failure) {
+    const std::lock_guard<std::mutex> guard(lock);
+    --n_running;
+    failed |= with_failure;
+    changed.notify_all();
+  };
+  n_threads = std::max<std::size_t>(n_threads, 1);
+  parallel_for(n_threads, n_threads, interrupt, [&](std::size_t, std::size_t worker) {
+    while (!interrupt.stopped()) {
+      std::optional<Task> task = take();
+      if (!task) return;
+      try {
+        run(std::move(*task), worker, add);
+      } catch (...) {
+        finish(true);
+        throw;
+      }
+      finish(false);
+      interrupt.ask();
+    }
+  });
+}
+
+// Some rows, or whatever there are n of, as contiguous blocks of about equal size, one for each of some threads.
+class Blocks {
+ public:
+  explicit Blocks(std::size_t n) : n_(n) {}  // one block, for the thread that asks
+  Blocks(std::size_t n, std::size_t n_threads, Interrupt& interrupt)
+      : n_(n), n_blocks_(std::clamp<std::size_t>(n_threads, 1, n / kFewest + 1)), interrupt_(&interrupt) {}
+
+  std::size_t size() const { return n_blocks_; }
+  std::size_t begin(std::size_t block) const { return block * n_ / n_blocks_; }
+
+  // Calls run(block, begin, end) for all blocks.
+  template <class Run>
+  void each(Run&& run) const {
+    if (n_blocks_ == 1) return run(std::size_t{0}, std::size_t{0}, n_);
+    parallel_for(n_blocks_, n_blocks_, *interrupt_,
+                 [&](std::size_t block, std::size_t) { run(block, begin(block), begin(block + 1)); });
+  }
+
+  // Calls run(task) for every task in [0, n_tasks), on as many threads as there are blocks; on one thread in order.
+  template <class Run>
+  void share(std::size_t n_tasks, Run&& run) const {
+    if (n_blocks_ == 1)
+      for (std::size_t task = 0; task < n_tasks; ++task) run(task);
+    else parallel_for(n_tasks, n_blocks_, *interrupt_, [&](std::size_t task, std::size_t) { run(task); });
+  }
+
+ private:
+  static constexpr std::size_t kFewest = 16384;  // in a block; fewer are not worth a thread
+
+  std::size_t n_, n_blocks_ = 1;
+  Interrupt* interrupt_ = nullptr;
+};
+
+// Threads that may share some work; by default the one that asks is alone.
+struct Threads {
+  std::size_t n = 1;
+  Interrupt* interrupt = nullptr;
+
+  Blocks blocks(std::size_t size) const { return n > 1 ? Blocks(size, n, *interrupt) : Blocks(size); }
+};
 
 }  // namespace baytree

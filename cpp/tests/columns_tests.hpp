@@ -201,6 +201,13 @@ inline void codes_are_ranks_and_bins_hold_them() {
   check_encoding(700, 16, Layout::rows_backwards, 2, 5);
 }
 
+// So many rows are put into buckets, by one thread or by several.
+inline void long_columns_are_sorted_in_buckets() {
+  const std::size_t n = (std::size_t{1} << 18) + 5;
+  check_encoding(n, 256, Layout::column_major, 1, 8);
+  check_encoding(n, 256, Layout::row_major, 9, 9);
+}
+
 // More than 2 ** 16 different values, and each width of codes at its limit.
 inline void codes_take_the_width_they_need() {
   for (const std::size_t n_codes : {256, 257, 65536, 65537}) {
@@ -247,6 +254,48 @@ inline void sort_rows_orders_part_of_a_column() {
     sort_rows(column, rows, order, spare);
     check_equal(order, expected);
   }
+}
+
+inline Columns encode_into_bins(const Table& table, std::size_t max_bins, std::size_t n_threads) {
+  Interrupt interrupt = never_asked();
+  const std::vector<std::uint8_t> is_categorical(table.n_columns);
+  return encode(table, Encoding{is_categorical, 0, false, max_bins}, n_threads, interrupt);
+}
+
+// The values that end a bin, by their ranks; all values where they are few.
+inline Values naive_ends(Values values, std::size_t max_bins) {
+  std::sort(values.begin(), values.end());
+  Values distinct = values, ends;
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  if (distinct.size() <= max_bins) return distinct;
+  for (std::size_t k = 1; k <= max_bins; ++k) ends.push_back(values[(k * values.size() + max_bins - 1) / max_bins - 1]);
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
+}
+
+inline void quantile_bins_end_at_ranks() {
+  std::mt19937_64 random(11);
+  for (const std::size_t n : {1, 300, 5000, 20000})
+    for (const std::size_t max_bins : {2, 60, 255, 400}) {
+      const std::vector<NamedValues> named = hard_columns(n, random);
+      std::vector<Values> columns;
+      for (const NamedValues& own : named) columns.push_back(own.values);
+      const OwnedTable owned(columns, random() % 2 ? Layout::row_major : Layout::column_major);
+      const Columns encoded = encode_into_bins(owned.table, max_bins, 1 + random() % 3);
+      for (std::size_t f = 0; f < columns.size(); ++f) {
+        const Values ends = naive_ends(columns[f], max_bins);
+        Values lows(ends.size(), std::numeric_limits<double>::infinity());
+        std::vector<Code> codes;
+        for (const double value : columns[f]) {
+          const auto bin = static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), value) - ends.begin());
+          codes.push_back(static_cast<Code>(bin));
+          lows[bin] = std::min(lows[bin], value);
+        }
+        check_equal(codes_of(encoded.columns[f]), codes);
+        check(encoded.columns[f].highs == ends, "highest values of " + named[f].name);
+        check(encoded.columns[f].lows == lows, "lowest values of " + named[f].name);
+      }
+    }
 }
 
 inline void encoding_can_be_interrupted() {

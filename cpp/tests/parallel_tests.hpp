@@ -41,6 +41,64 @@ inline void every_task_runs_once() {
     }
 }
 
+// A task of size s leaves tasks of size s - 1, s - 2, ..., 0: there are 2^s of them.
+inline void tasks_add_tasks() {
+  for (std::size_t n_threads = 0; n_threads <= 8; ++n_threads)
+    for (const int size : {0, 1, 5, 10}) {
+      const During during(n_threads, " threads, size ", size);
+      Interrupt interrupt = never_asked();
+      std::atomic<int> n_run{0};
+      std::vector<int> of_worker(std::max<std::size_t>(n_threads, 1));  // not atomic on purpose, as above
+      parallel_tasks(std::vector<int>{size, size}, n_threads, interrupt, [&](int task, std::size_t worker, auto&& add) {
+        ++n_run;
+        ++of_worker.at(worker);
+        for (int smaller = 0; smaller < task; ++smaller) add(smaller);
+      });
+      check_equal(n_run.load(), 2 << size);
+    }
+  Interrupt interrupt = never_asked();
+  parallel_tasks(std::vector<int>{}, 3, interrupt,
+                 [](int, std::size_t, auto&&) { check(false, "there are no tasks"); });
+}
+
+inline void a_failing_task_ends_all() {
+  for (std::size_t n_threads = 1; n_threads <= 8; ++n_threads) {
+    const During during(n_threads, " threads");
+    Interrupt interrupt = never_asked();
+    const std::string message = check_throws<std::invalid_argument>([&] {
+      parallel_tasks(std::vector<int>{0}, n_threads, interrupt, [&](int task, std::size_t, auto&& add) {
+        if (task == 20) throw std::invalid_argument("bad task");
+        add(task + 1), add(task + 1);
+      });
+    });
+    check_equal(message, "bad task");
+    Interrupt stopped = never_asked();
+    check_throws<Interrupted>([&] {
+      parallel_tasks(std::vector<int>{0}, n_threads, stopped, [&](int task, std::size_t, auto&& add) {
+        if (task == 20) stopped.stop();
+        add(task + 1);
+      });
+    });
+  }
+}
+
+inline void blocks_cover_everything_once() {
+  for (const std::size_t n : {0, 1, 100, 20000, 100000})
+    for (std::size_t n_threads = 0; n_threads <= 8; ++n_threads) {
+      const During during(n, " in blocks for ", n_threads, " threads");
+      Interrupt interrupt = never_asked();
+      const Blocks blocks(n, n_threads, interrupt);
+      check(blocks.size() >= 1 && blocks.size() <= std::max<std::size_t>(n_threads, 1), "a block for each thread");
+      std::vector<int> seen(n), shared(n);
+      blocks.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) ++seen[i];
+      });
+      blocks.share(n, [&](std::size_t task) { ++shared[task]; });
+      check_equal(seen, std::vector<int>(n, 1));
+      check_equal(shared, seen);
+    }
+}
+
 inline void exceptions_reach_the_caller() {
   for (std::size_t n_threads = 1; n_threads <= 8; ++n_threads)
     for (const std::size_t n_tasks : {1, 5, 200}) {

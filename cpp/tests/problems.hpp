@@ -80,6 +80,8 @@ std::vector<Problem<Count>> problems(std::size_t n) {
       make_problem<Count>("limited depth, constant split prior", n, 4, false, 0.7),
       make_problem<Count>("distance", n, 3, true, 0.7),
       make_problem<Count>("improper, uneven features", n, 2, true, 1.5),
+      make_problem<Count>("limited rows, weights", n, 3, true, 0.5),
+      make_problem<Count>("limited rows, distance", n, 2, false, 0.3),
   };
   all[2].smoothing = 0.3;
   all[4].limits.min_samples_leaf = 7;
@@ -89,6 +91,9 @@ std::vector<Problem<Count>> problems(std::size_t n) {
   all[7].prior.by_distance = true;
   all[8].prior.proper = false;
   all[8].prior.feature_weight = {0.1, 3.0, 1.0, 1.0, 0.5, 2.0, 0.1};
+  all[9].limits.min_samples_leaf = 5;
+  all[10].limits.min_samples_leaf = 3;
+  all[10].prior.by_distance = true;
   return all;
 }
 

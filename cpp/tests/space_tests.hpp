@@ -114,7 +114,7 @@ inline void look_ahead_of_no_level_is_greedy() {
     auto grow = [&](std::size_t levels, std::size_t n_threads) {
       auto outcome = problem.outcome;
       Settings settings = setting.settings();
-      auto root = make_root(columns, outcome, settings, problem.root_prior, interrupt);
+      auto root = make_root(columns, outcome, settings, problem.root_prior, 1, interrupt);
       return LookaheadGrower<Categorical<std::uint32_t>>(columns, outcome, settings, {levels, 8, 2}, n_threads,
                                                          interrupt)
           .grow(std::move(root));

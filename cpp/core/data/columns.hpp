@@ -27,7 +27,7 @@ inline constexpr std::size_t kMostBins = 256;  // what a bin's 8 bits can hold
 // The codes of a column of a table whose codes are kept row by row: a row is in one or two cache lines.
 template <class Int>
 struct PackedCodes {
-  std::shared_ptr<const std::vector<Int>> table;
+  std::shared_ptr<const Int[]> table;
   const Int* first;  // the column's code in the first row
   std::size_t n_rows, stride;
 

@@ -1,20 +1,24 @@
-// From a table to quantile bins (bins.hpp). The codes of a row are kept side by side: whatever wants to count the rows
-// of a node reads one or two cache lines for each of them. A category is a bin of its own.
+// From a table to quantile bins (bin_search.hpp). A column of no more than max_bins distinct values has a bin for each,
+// and so has one of categories. The codes of a row are kept side by side: whatever wants to count the rows of a node
+// reads one or two cache lines for each of them.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "data/bin_search.hpp"
 #include "data/bins.hpp"
 #include "data/columns.hpp"
+#include "data/distinct.hpp"
 #include "data/encoding.hpp"
-#include "data/rank.hpp"
 #include "data/read.hpp"
-#include "data/table.hpp"
 #include "parallel.hpp"
 #include "types.hpp"
 
@@ -22,109 +26,167 @@ namespace baytree {
 
 namespace detail {
 
-// Columns whose bins are found in one go: half a cache line of a row-major table. Each takes 8 bytes a row meanwhile.
-inline constexpr std::size_t kBinnedColumnsAtOnce = 4;
+inline constexpr std::size_t kMostColumnsSearched = 32;  // at once; each has as many counts as slices
+using Samples = std::vector<std::vector<double>>;  // of each column, in ascending order, none missing
 
-// The bins of a column, and the lowest value of each.
-struct ColumnPlan {
-  ColumnEnds found;
-  BinFinder finder;
-};
-
-inline ColumnEnds ends_of(const std::vector<std::uint64_t>& bits, bool is_categorical, std::size_t max_bins,
-                          BinScratch& scratch) {
-  if (!is_categorical) return find_ends(bits, max_bins, scratch);
-  double highest = 0.0;  // categories are numbered from 0 on
-  for (const std::uint64_t value : bits)
-    if (value != kMissingBits) highest = std::max(highest, value_of_bits(value));
-  return find_ends(bits, static_cast<std::size_t>(highest) + 1, scratch);
+template <class AnyTable>
+std::vector<double> take_sample(const AnyTable& table, std::size_t column) {
+  constexpr std::size_t most = 2048;
+  std::vector<double> sample;
+  const auto own = table.column(column);
+  const std::size_t n = std::min(table.n_rows, most);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = own.at(static_cast<Row>(i * table.n_rows / n)) + 0.0;  // -0.0 is 0.0
+    if (value == value) sample.push_back(value);
+  }
+  std::sort(sample.begin(), sample.end());
+  return sample;
 }
 
-// Writes codes of some rows of a column into its place in their rows, and lowers the lowest values of the bins.
-template <class Int>
-void write_codes(const ColumnPlan& plan, std::span<const std::uint64_t> bits, Int* first, std::size_t stride,
-                 std::vector<std::uint64_t>& lows, std::vector<std::uint16_t>& slice) {
-  if (plan.found.one_value_each)
-    plan.finder.find(bits, slice, [&](std::size_t i, std::uint32_t bin) { first[i * stride] = static_cast<Int>(bin); });
-  else
-    plan.finder.find(bits, slice, [&](std::size_t i, std::uint32_t bin) {
-      first[i * stride] = static_cast<Int>(bin);
-      lows[bin] = std::min(lows[bin], bits[i]);
-    });
+inline std::size_t count_distinct(const std::vector<double>& sorted) {
+  std::size_t count = !sorted.empty();
+  for (std::size_t i = 1; i < sorted.size(); ++i) count += sorted[i] != sorted[i - 1];
+  return count;
 }
 
-using ColumnLows = std::vector<std::vector<std::uint64_t>>;  // by column and bin, the last for missing values
-
-inline ColumnLows no_lows(const std::vector<ColumnPlan>& plans) {
-  ColumnLows lows;
-  for (const ColumnPlan& plan : plans) lows.emplace_back(plan.finder.n_bins() + 1, kMissingBits);
-  return lows;
+// Reads columns tile by tile; use(i, values, first row, worker) gets those of columns[i].
+template <class AnyTable, class Use>
+void read_columns(const AnyTable& table, std::span<const std::size_t> columns, std::size_t n_threads,
+                  Interrupt& interrupt, Use&& use) {
+  if (columns.empty()) return;
+  std::vector<std::vector<double>> values(std::max<std::size_t>(n_threads, 1));
+  each_tile(table.n_rows, n_threads, interrupt, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    values[worker].resize(end - begin);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      read_values(table, columns[i], begin, values[worker]);
+      use(i, std::span<const double>(values[worker]), begin, worker);
+    }
+  });
 }
 
-// Tiles of rows, all columns of each: a line of the table is still in the cache when its next column is read.
-template <class Int>
-ColumnLows write_table(const Table& table, const std::vector<ColumnPlan>& plans, std::vector<Int>& codes,
-                       std::size_t n_threads, Interrupt& interrupt) {
-  struct Scratch {
-    ColumnLows lows;
-    std::vector<std::uint64_t> bits;
-    std::vector<std::uint16_t> slice;
-  };
-  constexpr std::size_t tile = 1024, rows_a_task = 16384;
-  std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1), Scratch{no_lows(plans), {}, {}});
-  const std::size_t d = table.n_columns;
-  parallel_for((table.n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
-               [&](std::size_t task, std::size_t worker) {
-                 auto& [lows, bits, slice] = scratch[worker];
-                 const std::size_t stop = std::min((task + 1) * rows_a_task, table.n_rows);
-                 for (std::size_t begin = task * rows_a_task; begin < stop; begin += tile)
-                   for (std::size_t column = 0; column < d; ++column) {
-                     bits.resize(std::min(tile, stop - begin));
-                     for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = ordered_bits(table.at(begin + i, column));
-                     write_codes(plans[column], bits, codes.data() + begin * d + column, d, lows[column], slice);
-                   }
+// Finds the bins of columns of few values, or of categories. Returns the other columns.
+template <class AnyTable>
+std::vector<std::size_t> find_few_values(const AnyTable& table, const Encoding& encoding, const Samples& samples,
+                                         std::size_t n_threads, Interrupt& interrupt, std::vector<ColumnBins>& bins) {
+  std::vector<std::size_t> few, many;
+  std::vector<DistinctValues> none;
+  for (std::size_t column = 0; column < table.n_columns; ++column) {
+    const std::size_t most = encoding.is_categorical[column] ? table.n_rows : encoding.max_bins;
+    if (count_distinct(samples[column]) > most) {
+      many.push_back(column);
+    } else {
+      few.push_back(column);
+      none.emplace_back(most);
+    }
+  }
+  std::vector<std::vector<DistinctValues>> found(std::max<std::size_t>(n_threads, 1), none);
+  read_columns(table, few, n_threads, interrupt,
+               [&](std::size_t i, std::span<const double> values, std::size_t, std::size_t worker) {
+                 found[worker][i].add(values);
                });
-  for (std::size_t worker = 1; worker < scratch.size(); ++worker)
-    for (std::size_t column = 0; column < d; ++column)
-      for (std::size_t bin = 0; bin < scratch[0].lows[column].size(); ++bin)
-        scratch[0].lows[column][bin] = std::min(scratch[0].lows[column][bin], scratch[worker].lows[column][bin]);
-  return std::move(scratch[0].lows);
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    for (std::size_t worker = 1; worker < found.size(); ++worker) found[0][i].add(found[worker][i]);
+    const DistinctValues& own = found[0][i];
+    if (own.too_many()) many.push_back(few[i]);
+    else bins[few[i]] = {own.sorted(), own.sorted(), own.has_missing(), true};
+  }
+  return many;
 }
 
+// Finds the bins of other columns and writes their codes. Returns those whose codes are still to be found.
 template <class Int>
-ColumnLows write_table(const SparseTable& table, const std::vector<ColumnPlan>& plans, std::vector<Int>& codes,
-                       std::size_t n_threads, Interrupt& interrupt) {
-  ColumnLows lows = no_lows(plans);
-  std::vector<std::vector<std::uint16_t>> slice(std::max<std::size_t>(n_threads, 1));
-  each_column(table, 1, n_threads, interrupt,
-              [&](std::size_t column, const std::vector<std::uint64_t>& bits, std::size_t worker) {
-                write_codes(plans[column], bits, codes.data() + column, table.n_columns, lows[column], slice[worker]);
-              });
-  return lows;
+using Search = BinSearch<std::conditional_t<sizeof(Int) == 1, std::uint16_t, std::uint32_t>>;
+
+template <class Int, class AnyTable>
+std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std::size_t> columns,
+                                     std::vector<Search<Int>> searches, std::size_t n_threads, Interrupt& interrupt,
+                                     std::vector<ColumnBins>& bins, Int* codes) {
+  const std::size_t d = table.n_columns;
+  std::vector<std::vector<typename Search<Int>::Counts>> counts(std::max<std::size_t>(n_threads, 1));
+  for (auto& of_worker : counts) of_worker.resize(columns.size());
+  read_columns(table, columns, n_threads, interrupt,
+               [&](std::size_t i, std::span<const double> values, std::size_t, std::size_t worker) {
+                 searches[i].count(values, counts[worker][i]);
+               });
+  parallel_for(columns.size(), n_threads, interrupt, [&](std::size_t i, std::size_t) {
+    typename Search<Int>::Counts total;
+    searches[i].count({}, total);
+    for (const auto& of_worker : counts)
+      std::transform(of_worker[i].begin(), of_worker[i].end(), total.begin(), total.begin(), std::plus<>());
+    searches[i].set_counts(total);
+  });
+  struct Scratch {
+    std::vector<typename Search<Int>::Kept> kept;  // by column
+    typename Search<Int>::Found found;
+  };
+  std::vector<Scratch> scratch(counts.size(), Scratch{std::vector<typename Search<Int>::Kept>(columns.size()), {}});
+  counts = {};
+  read_columns(table, columns, n_threads, interrupt,
+               [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t worker) {
+                 auto& [kept, found] = scratch[worker];
+                 searches[i].keep(values, first, found, kept[i],
+                                  [own = codes + first * d + columns[i], d](std::size_t k, std::uint32_t bin) {
+                                    own[k * d] = static_cast<Int>(bin);
+                                  });
+               });
+  std::vector<std::uint8_t> is_done(columns.size());
+  parallel_for(columns.size(), n_threads, interrupt, [&](std::size_t i, std::size_t) {
+    std::vector<const typename Search<Int>::Kept*> parts;
+    for (const Scratch& of_worker : scratch)
+      if (!of_worker.kept[i].lowest.empty()) parts.push_back(&of_worker.kept[i]);
+    is_done[i] = searches[i].finish(parts, bins[columns[i]], [own = codes + columns[i], d](Row row, std::uint32_t bin) {
+      own[std::size_t{row} * d] = static_cast<Int>(bin);
+    });
+  });
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (!is_done[i]) left.push_back(columns[i]);
+  return left;
 }
 
-inline std::vector<double> values_of(const std::vector<std::uint64_t>& bits, std::size_t n) {
-  std::vector<double> values(n);
-  std::transform(bits.begin(), bits.begin() + static_cast<std::ptrdiff_t>(n), values.begin(), value_of_bits);
-  return values;
+// Writes the codes of columns whose bins are known.
+template <class Int, class AnyTable>
+void write_codes(const AnyTable& table, std::span<const std::size_t> columns, const std::vector<ColumnBins>& bins,
+                 std::size_t n_threads, Interrupt& interrupt, Int* codes) {
+  std::vector<BinFinder> finders;
+  for (const std::size_t column : columns) finders.emplace_back(bins[column].ends, bins[column].one_value_each);
+  read_columns(table, columns, n_threads, interrupt,
+               [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t) {
+                 finders[i].find(values, [own = codes + first * table.n_columns + columns[i], d = table.n_columns](
+                                             std::size_t k, std::uint32_t bin) { own[k * d] = static_cast<Int>(bin); });
+               });
 }
 
 template <class Int, class AnyTable>
-Columns pack(const AnyTable& table, const std::vector<ColumnPlan>& plans, const Encoding& encoding,
-             std::size_t n_threads, Interrupt& interrupt) {
-  const auto codes = std::make_shared<std::vector<Int>>(table.n_rows * table.n_columns);
-  const ColumnLows lows = write_table(table, plans, *codes, n_threads, interrupt);
+Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<const std::size_t> many, Samples samples,
+             const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
+  // Nothing is written before the threads write codes.
+  const std::shared_ptr<Int[]> codes = std::make_unique_for_overwrite<Int[]>(table.n_rows * table.n_columns);
+  std::vector<std::size_t> left;
+  for (std::size_t column = 0; column < table.n_columns; ++column)
+    if (bins[column].one_value_each) left.push_back(column);
+  // The values that are kept take no more memory than a column or so.
+  const std::size_t at_once = std::clamp<std::size_t>(Slices::kMost / encoding.max_bins, 1, kMostColumnsSearched);
+  for (std::size_t begin = 0; begin < many.size(); begin += at_once) {
+    const auto columns = many.subspan(begin, std::min(at_once, many.size() - begin));
+    std::vector<Search<Int>> searches;
+    for (const std::size_t column : columns)
+      searches.emplace_back(std::move(samples[column]), encoding.max_bins, table.n_rows);
+    for (const std::size_t column :
+         search_bins(table, columns, std::move(searches), n_threads, interrupt, bins, codes.get()))
+      left.push_back(column);
+  }
+  write_codes(table, left, bins, n_threads, interrupt, codes.get());
+
   Columns result{table.n_rows, false, std::vector<Column>(table.n_columns)};
   for (std::size_t f = 0; f < table.n_columns; ++f) {
-    const ColumnEnds& found = plans[f].found;
     Column& column = result.columns[f];
     column.is_categorical = encoding.is_categorical[f] != 0;
-    column.has_missing = found.has_missing;
-    column.n_codes = static_cast<Code>(found.ends.size()) + column.has_missing;
-    column.codes = PackedCodes<Int>{codes, codes->data() + f, table.n_rows, table.n_columns};
+    column.has_missing = bins[f].has_missing;
+    column.n_codes = static_cast<Code>(bins[f].ends.size()) + column.has_missing;
+    column.codes = PackedCodes<Int>{codes, codes.get() + f, table.n_rows, table.n_columns};
     column.source = table.column(f);
-    column.set_bins(values_of(found.one_value_each ? found.ends : lows[f], found.ends.size()),
-                    values_of(found.ends, found.ends.size()), encoding.keep_values);
+    column.set_bins(std::move(bins[f].lows), std::move(bins[f].ends), encoding.keep_values);
   }
   return result;
 }
@@ -134,26 +196,19 @@ Columns pack(const AnyTable& table, const std::vector<ColumnPlan>& plans, const 
 // Encodes every column of a table without infinite values, as quantile bins or categories.
 template <class AnyTable>
 Columns encode_bins(const AnyTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
-  std::vector<ColumnEnds> ends(table.n_columns);
-  {
-    std::vector<BinScratch> scratch(std::max<std::size_t>(n_threads, 1));
-    each_column(table, detail::kBinnedColumnsAtOnce, n_threads, interrupt,
-                [&](std::size_t column, const std::vector<std::uint64_t>& bits, std::size_t worker) {
-                  ends[column] = detail::ends_of(bits, encoding.is_categorical[column] != 0, encoding.max_bins,
-                                                 scratch[worker]);
-                });
-  }
-  std::vector<detail::ColumnPlan> plans;
-  std::size_t most_codes = 0;
-  for (const ColumnEnds& found : ends) {
-    plans.push_back({found, BinFinder(found.ends, found.low)});
-    most_codes = std::max(most_codes, found.ends.size() + found.has_missing);
-  }
-  if (most_codes <= std::size_t{1} << 8)
-    return detail::pack<std::uint8_t>(table, plans, encoding, n_threads, interrupt);
-  if (most_codes <= std::size_t{1} << 16)
-    return detail::pack<std::uint16_t>(table, plans, encoding, n_threads, interrupt);
-  return detail::pack<std::uint32_t>(table, plans, encoding, n_threads, interrupt);
+  detail::Samples samples(table.n_columns);
+  parallel_for(table.n_columns, n_threads, interrupt,
+               [&](std::size_t column, std::size_t) { samples[column] = detail::take_sample(table, column); });
+  std::vector<ColumnBins> bins(table.n_columns);
+  const std::vector<std::size_t> many = detail::find_few_values(table, encoding, samples, n_threads, interrupt, bins);
+  std::size_t most_codes = many.empty() ? 0 : encoding.max_bins + 1;  // with that of missing values
+  for (const ColumnBins& own : bins) most_codes = std::max(most_codes, own.ends.size() + own.has_missing);
+  auto packed = [&]<class Int>(Int) {
+    return detail::pack<Int>(table, std::move(bins), many, std::move(samples), encoding, n_threads, interrupt);
+  };
+  if (most_codes <= std::size_t{1} << 8) return packed(std::uint8_t{});
+  if (most_codes <= std::size_t{1} << 16) return packed(std::uint16_t{});
+  return packed(std::uint32_t{});
 }
 
 }  // namespace baytree

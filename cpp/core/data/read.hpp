@@ -1,10 +1,11 @@
-// Reading the columns of a table as ordered bits (rank.hpp).
+// Reading a table: whole columns as ordered bits (rank.hpp), or tiles of rows.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "data/rank.hpp"
@@ -64,6 +65,35 @@ void each_column(const SparseTable& table, std::size_t, std::size_t n_threads, I
       bits[static_cast<std::size_t>(table.row[i])] = ordered_bits(table.value[i]);
     each(column, bits, worker);
   });
+}
+
+// The values of a column in the rows from `begin` on.
+inline void read_values(const Table& table, std::size_t column, std::size_t begin, std::span<double> values) {
+  const double* first = table.data + static_cast<std::ptrdiff_t>(begin) * table.row_stride +
+                        static_cast<std::ptrdiff_t>(column) * table.column_stride;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = first[static_cast<std::ptrdiff_t>(i) * table.row_stride];
+}
+
+inline void read_values(const SparseTable& table, std::size_t column, std::size_t begin, std::span<double> values) {
+  std::fill(values.begin(), values.end(), 0.0);
+  const SparseColumn own = table.column(column);
+  auto i = static_cast<std::size_t>(std::lower_bound(own.row.begin(), own.row.end(), static_cast<std::int32_t>(begin)) -
+                                    own.row.begin());
+  for (; i < own.row.size() && static_cast<std::size_t>(own.row[i]) < begin + values.size(); ++i)
+    values[static_cast<std::size_t>(own.row[i]) - begin] = own.value[i];
+}
+
+// Tiles of rows, all columns of one after the other: a line of a row-major table is still in the cache when its next
+// column is read. run(begin, end, worker) is called for every tile; the order of tiles is free.
+template <class Run>
+void each_tile(std::size_t n_rows, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
+  constexpr std::size_t tile = 1024, rows_a_task = 16 * tile;
+  parallel_for((n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
+               [&](std::size_t task, std::size_t worker) {
+                 const std::size_t stop = std::min((task + 1) * rows_a_task, n_rows);
+                 for (std::size_t begin = task * rows_a_task; begin < stop; begin += tile)
+                   run(begin, std::min(begin + tile, stop), worker);
+               });
 }
 
 }  // namespace baytree

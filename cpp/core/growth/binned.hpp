@@ -3,7 +3,7 @@
 // then it takes less to look at their rows than at all codes.
 //
 // Large nodes are grown level by level, their rows shared out in blocks; smaller ones are handed over as whole
-// subtrees. Sums are exact, so the tree is the same for any number of threads.
+// subtrees, which copy what they need. Sums are exact, so the tree is the same for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "growth/by_code.hpp"
 #include "growth/count_rows.hpp"
 #include "growth/nodes.hpp"
+#include "growth/row_set.hpp"
 #include "growth/subtree.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
@@ -32,6 +33,7 @@ namespace baytree {
 inline constexpr std::size_t kBlockRows = 16384;  // what one task counts or divides
 inline constexpr std::size_t kMostRowsAtOnce = std::size_t{1}
                                                << 20;  // the same on one thread: Ctrl-C is seen in between
+inline constexpr std::size_t kBytesOfCopy = std::size_t{1} << 19;  // of codes, that a core's cache has room for
 inline constexpr std::size_t kBytesARow = 64;  // of sums, beyond which lists are quicker: for each row and feature
 
 // The same columns as their bins tell them.
@@ -55,13 +57,18 @@ class BinnedGrower {
   BinnedGrower(const Columns& columns, T& outcome, const Settings& settings, std::size_t subtree_rows,
                std::size_t n_threads, Interrupt& interrupt)
       : columns_(columns), outcome_(outcome), by_code_(without_rows(columns), outcome.narrowed_to({}), settings),
-        table_{std::get<PackedCodes<Int>>(columns.columns.front().codes).first, columns.columns.size(), {}},
         count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.weight.empty()),
         subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
         interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns, settings)) {
-    for (std::size_t f = 0; f < columns.columns.size(); ++f) table_.first.push_back(by_code_.first_code(f));
+    const std::size_t d = columns.columns.size();
+    std::vector<std::size_t> first;
+    for (std::size_t f = 0; f < d; ++f) first.push_back(by_code_.first_code(f));
+    first.push_back(by_code_.n_codes());
+    whole_ = {
+        {std::get<PackedCodes<Int>>(columns.columns.front().codes).first, d, std::move(first)}, &outcome_, rows_, {}};
     const std::size_t bytes = by_code_.n_codes() * by_code_.width() * sizeof(Number);
-    list_rows_ = std::min(bytes / (kBytesARow * table_.n_columns), subtree_rows_);
+    list_rows_ = std::min(bytes / (kBytesARow * d), subtree_rows_);
+    copied_rows_ = kBytesOfCopy / (d * sizeof(Int));
   }
 
   // The nodes in depth-first order, the lower child right behind its parent.
@@ -72,8 +79,11 @@ class BinnedGrower {
     complete_root(root, root_prior);
     std::vector<Open> level;
     if (by_code_.may_be_split(nodes_[0])) level.push_back(std::move(root));
-    if (n_threads_ > 1)
+    if (n_threads_ > 1) {
+      divided_.resize(rows_.size());
       while (!level.empty()) level = grow_level(std::move(level));
+      divided_ = {};
+    }
     for (Open& open : level) subtrees_.push_back(std::move(open));
     grow_subtrees();
     return depth_first(std::move(nodes_));
@@ -81,8 +91,9 @@ class BinnedGrower {
 
  private:
   using Sums = RowSums<Number>;
+  using Rows = RowSet<T, Int>;
 
-  // A node that is still to be split; rows_[begin .. end) are its own.
+  // A node that is still to be split; rows begin .. end are its own.
   struct Open {
     std::size_t node, begin, end;
     Sums sums;  // empty: it is grown on lists
@@ -92,7 +103,9 @@ class BinnedGrower {
   struct Scratch {
     ByCodeScratch<T> by_code;
     SubtreeScratch<Number> subtree;
+    RowCopy<T, Int> copy;
     std::vector<Row> rows;
+    std::vector<std::uint16_t> counts;
     std::vector<Sums> spare;
 
     Sums take() {
@@ -106,13 +119,13 @@ class BinnedGrower {
   static CodeSums<Number> view(const Sums& sums) {
     return {sums.statistics.data(), sums.n_rows.empty() ? nullptr : sums.n_rows.data()};
   }
-  std::span<const Row> rows_of(std::size_t begin, std::size_t end) const { return {rows_.data() + begin, end - begin}; }
   // Before equal ones became one.
-  std::size_t n_rows(std::span<const Row> rows) const {
+  std::size_t n_rows(const Rows& rows, std::size_t begin, std::size_t end) const {
     const Settings& settings = by_code_.settings();
-    if (!settings.order) return rows.size();
-    return std::accumulate(rows.begin(), rows.end(), std::size_t{0},
-                           [&](std::size_t sum, Row row) { return sum + settings.count(row); });
+    if (!settings.order) return end - begin;
+    std::size_t sum = 0;
+    for (const Row row : rows.of(begin, end)) sum += settings.count(rows.row_in_table(row));
+    return sum;
   }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
@@ -129,9 +142,9 @@ class BinnedGrower {
       for (std::size_t begin = of.begin; begin < of.end; begin += step)
         blocks.push_back({&of, begin, std::min(begin + step, of.end), {}});
     }
-    parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+    parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       clear(blocks[i].sums);
-      count_rows(outcome_, table_, rows_of(blocks[i].begin, blocks[i].end), blocks[i].sums);
+      whole_.count(blocks[i].begin, blocks[i].end, blocks[i].sums, scratch_[worker].counts);
     });
     for (Block& block : blocks)
       if (block.begin == block.of->begin) block.of->sums = std::move(block.sums);
@@ -141,23 +154,23 @@ class BinnedGrower {
   void complete_root(const Open& root, const std::vector<double>& prior) {
     Node<Number>& node = nodes_[0];
     node.statistics = by_code_.sum_up(view(root.sums), 0, [](Code) { return true; });
-    node.n_rows = n_rows(rows_);
+    node.n_rows = n_rows(whole_, 0, rows_.size());
     node.one_outcome = has_one_outcome(outcome_, std::span<const Row>(rows_));
-    outcome_.prepare(prior, node.statistics.data());
+    prepare_for_few_splits(outcome_, prior, node.statistics.data());
     by_code_.set_outcome(outcome_.narrowed_to({}));
     by_code_.complete_root(prior, view(root.sums), node, interrupt_);
   }
 
   // The children of a node that is divided at `middle`.
-  Children<Number> make_children_of(const Node<Number>& node, const Open& open, std::size_t middle,
+  Children<Number> make_children_of(const Node<Number>& node, const Open& open, const Rows& rows, std::size_t middle,
                                     const std::vector<std::uint8_t>& lower) const {
     const auto feature = static_cast<std::size_t>(node.partition.feature());
     auto child = [&](std::size_t begin, std::size_t end, bool is_lower) {
       Node<Number> result;
       result.statistics = by_code_.sum_up(view(open.sums), feature,
                                           [&](Code code) { return (lower[code] != 0) == is_lower; });
-      result.n_rows = n_rows(rows_of(begin, end));
-      result.one_outcome = has_one_outcome(outcome_, rows_of(begin, end));
+      result.n_rows = n_rows(rows, begin, end);
+      result.one_outcome = has_one_outcome(*rows.outcome, rows.of(begin, end));
       return result;
     };
     Children<Number> children{child(open.begin, middle, true), child(middle, open.end, false)};
@@ -165,24 +178,41 @@ class BinnedGrower {
     return children;
   }
 
-  // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
-  std::size_t divide(const Open& open, std::size_t feature, const std::vector<std::uint8_t>& lower,
-                     std::vector<Row>& upper) {
-    upper.resize(std::max(upper.size(), open.size()));
-    const Int* codes = table_.codes + feature;
-    const std::size_t d = table_.n_columns;
-    std::size_t middle = open.begin, n_upper = 0;
-    for (std::size_t i = open.begin; i < open.end; ++i) {
-      if (i + detail::kAhead < open.end) detail::fetch(codes + std::size_t{rows_[i + detail::kAhead]} * d);
-      // Both writes always happen and one counts: no branch that could be mispredicted.
-      const Row row = rows_[i];
-      const std::uint8_t is_lower = lower[codes[std::size_t{row} * d]];
-      rows_[middle] = row;
-      upper[n_upper] = row;
-      middle += is_lower;
-      n_upper += 1 - is_lower;
+  // A part of the rows of a node, and where its upper side begins.
+  struct Part {
+    std::size_t of, begin, end, middle;
+    std::size_t n_lower() const { return middle - begin; }
+  };
+
+  // Divides the rows of nodes that have a split, in blocks: first each for itself, then their sides are put together.
+  // Returns where the upper side of each node begins.
+  std::vector<std::size_t> divide(std::span<const Open> level, std::span<const std::vector<std::uint8_t>> lower) {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < level.size(); ++i)
+      for (std::size_t begin = level[i].begin; begin < level[i].end && !lower[i].empty(); begin += kBlockRows)
+        parts.push_back({i, begin, std::min(begin + kBlockRows, level[i].end), 0});
+    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      Part& part = parts[i];
+      const auto feature = static_cast<std::size_t>(nodes_[level[part.of].node].partition.feature());
+      part.middle = whole_.divide(part.begin, part.end, feature, lower[part.of], scratch_[worker].rows);
+    });
+    std::vector<std::size_t> middle;
+    for (const Open& open : level) middle.push_back(open.begin);
+    for (const Part& part : parts) middle[part.of] += part.n_lower();
+    std::vector<std::size_t> to_lower(parts.size()), to_upper(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool is_first = i == 0 || parts[i].of != parts[i - 1].of;
+      to_lower[i] = is_first ? parts[i].begin : to_lower[i - 1] + parts[i - 1].n_lower();
+      to_upper[i] = is_first ? middle[parts[i].of] : to_upper[i - 1] + parts[i - 1].end - parts[i - 1].middle;
     }
-    std::copy_n(upper.begin(), n_upper, rows_.begin() + static_cast<std::ptrdiff_t>(middle));
+    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      const auto from = rows_.begin(), to = divided_.begin();
+      std::copy(from + parts[i].begin, from + parts[i].middle, to + to_lower[i]);
+      std::copy(from + parts[i].middle, from + parts[i].end, to + to_upper[i]);
+    });
+    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      std::copy(divided_.begin() + parts[i].begin, divided_.begin() + parts[i].end, rows_.begin() + parts[i].begin);
+    });
     return middle;
   }
 
@@ -190,15 +220,17 @@ class BinnedGrower {
   std::vector<Open> grow_level(std::vector<Open> level) {
     std::vector<std::vector<Open>> children(level.size());
     std::vector<Children<Number>> made(level.size());
+    std::vector<std::vector<std::uint8_t>> lower(level.size());
     parallel_for(level.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       Node<Number>& node = nodes_[level[i].node];
       by_code_.choose_partition(node, view(level[i].sums), scratch_[worker].by_code);
-      if (!node.partition.is_split()) return;
-      const std::vector<std::uint8_t> lower = by_code_.codes_that_go_lower(node.partition.split);
-      const std::size_t middle = divide(level[i], static_cast<std::size_t>(node.partition.feature()), lower,
-                                        scratch_[worker].rows);
-      made[i] = make_children_of(node, level[i], middle, lower);
-      children[i] = {{0, level[i].begin, middle, {}}, {0, middle, level[i].end, {}}};
+      lower[i] = by_code_.codes_that_go_lower(node.partition.split);
+    });
+    const std::vector<std::size_t> middle = divide(level, lower);
+    parallel_for(level.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      if (lower[i].empty()) return;
+      made[i] = make_children_of(nodes_[level[i].node], level[i], whole_, middle[i], lower[i]);
+      children[i] = {{0, level[i].begin, middle[i], {}}, {0, middle[i], level[i].end, {}}};
     });
     std::vector<Open> smaller;
     for (std::size_t i = 0; i < level.size(); ++i) {
@@ -234,40 +266,46 @@ class BinnedGrower {
     parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       grown[i].push_back(nodes_[tops[i]]);
       subtrees_[i].node = 0;
-      grow_below(std::move(subtrees_[i]), grown[i], scratch_[worker]);
+      grow_below(std::move(subtrees_[i]), whole_, grown[i], scratch_[worker]);
     });
     for (std::size_t i = 0; i < grown.size(); ++i) graft(nodes_, tops[i], std::move(grown[i]));
   }
 
   // Depth first, the smaller child before the larger: then few sums wait at a time.
-  void grow_below(Open top, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+  void grow_below(Open top, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch) {
     std::vector<Open> waiting;
     waiting.push_back(std::move(top));
     while (!waiting.empty()) {
       Open open = std::move(waiting.back());
       waiting.pop_back();
       if (open.sums.statistics.empty()) {
-        grow_on_lists(open, nodes, scratch);
-        continue;
+        grow_on_lists(open, rows, nodes, scratch);
+      } else if (!rows.is_copy() && open.size() <= copied_rows_) {
+        const Rows copy = scratch.copy.take(rows, open.begin, open.end);
+        open.begin = 0, open.end = copy.rows.size();
+        grow_below(std::move(open), copy, nodes, scratch);
+      } else {
+        by_code_.choose_partition(nodes[open.node], view(open.sums), scratch.by_code);
+        if (nodes[open.node].partition.is_split()) split(open, rows, nodes, waiting, scratch);
+        if (!open.sums.statistics.empty()) scratch.spare.push_back(std::move(open.sums));
       }
-      by_code_.choose_partition(nodes[open.node], view(open.sums), scratch.by_code);
-      if (nodes[open.node].partition.is_split()) split(open, nodes, waiting, scratch);
-      if (!open.sums.statistics.empty()) scratch.spare.push_back(std::move(open.sums));
     }
   }
 
-  void split(Open& open, std::vector<Node<Number>>& nodes, std::vector<Open>& waiting, Scratch& scratch) {
+  void split(Open& open, const Rows& rows, std::vector<Node<Number>>& nodes, std::vector<Open>& waiting,
+             Scratch& scratch) {
     const Split& by = nodes[open.node].partition.split;
     const std::vector<std::uint8_t> lower = by_code_.codes_that_go_lower(by);
-    const std::size_t middle = divide(open, static_cast<std::size_t>(feature_of(by)), lower, scratch.rows);
-    add_children(nodes, open.node, make_children_of(nodes[open.node], open, middle, lower));
+    const std::size_t middle = rows.divide(open.begin, open.end, static_cast<std::size_t>(feature_of(by)), lower,
+                                           scratch.rows);
+    add_children(nodes, open.node, make_children_of(nodes[open.node], open, rows, middle, lower));
     Open smaller{nodes.size() - 2, open.begin, middle, {}}, larger{nodes.size() - 1, middle, open.end, {}};
     if (larger.size() < smaller.size()) std::swap(smaller, larger);
     auto wants_sums = [&](const Open& of) { return by_code_.may_be_split(nodes[of.node]) && of.size() > list_rows_; };
     if (wants_sums(smaller) || wants_sums(larger)) {
       smaller.sums = scratch.take();
       clear(smaller.sums);
-      count_rows(outcome_, table_, rows_of(smaller.begin, smaller.end), smaller.sums);
+      rows.count(smaller.begin, smaller.end, smaller.sums, scratch.counts);
     }
     if (wants_sums(larger)) {
       open.sums.subtract(smaller.sums);
@@ -280,23 +318,24 @@ class BinnedGrower {
     }
   }
 
-  void grow_on_lists(const Open& open, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+  void grow_on_lists(const Open& open, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+    std::vector<Row> own;  // in the table
+    for (const Row row : rows.of(open.begin, open.end)) own.push_back(rows.row_in_table(row));
     std::vector<Node<Number>> grown{nodes[open.node]};
-    Subtree<T>(columns_, outcome_, by_code_.settings(), rows_of(open.begin, open.end), grown, scratch.subtree)
-        .grow(interrupt_);
+    Subtree<T>(columns_, outcome_, by_code_.settings(), own, grown, scratch.subtree).grow(interrupt_);
     graft(nodes, open.node, std::move(grown));
   }
 
   const Columns& columns_;
   T& outcome_;
   ByCode<T> by_code_;
-  RowCodes<Int> table_;
   bool count_rows_;  // how many rows there are is something else than what they weigh
-  std::size_t subtree_rows_, list_rows_ = 0;
+  std::size_t subtree_rows_, list_rows_ = 0, copied_rows_ = 0;
   std::size_t n_threads_;
   Interrupt& interrupt_;
   std::vector<Scratch> scratch_;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_, divided_;  // divided_: work space
+  Rows whole_;
   std::vector<Node<Number>> nodes_;
   std::vector<Open> subtrees_;
 };

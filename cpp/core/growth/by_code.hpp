@@ -48,6 +48,15 @@ struct CodeSums {
   const std::int64_t* n_rows = nullptr;  // by code; none: as many as they weigh, or nobody asks
 };
 
+// Makes the tables of an outcome, where nodes have no more splits than codes: large tables would take longer to make
+// than they save.
+template <Outcome T>
+void prepare_for_few_splits(T& outcome, const std::vector<double>& prior, const typename T::Number* total) {
+  constexpr std::size_t most = std::size_t{1} << 17;
+  if constexpr (requires { outcome.prepare(prior, total, 1, most); }) outcome.prepare(prior, total, 1, most);
+  else outcome.prepare(prior, total);
+}
+
 template <Outcome T>
 struct ByCodeScratch {
   using Number = typename T::Number;
@@ -108,7 +117,7 @@ class ByCode {
   // Completes a root that knows its statistics, rows and whether they have one outcome; and the settings.
   void complete_root(const std::vector<double>& prior, const Sums& sums, Node<Number>& root, Interrupt& interrupt) {
     complete_node(outcome_, settings_, prior, root);
-    outcome_.prepare(prior, root.statistics.data());
+    prepare_for_few_splits(outcome_, prior, root.statistics.data());
     settings_.limits.total_weight = outcome_.weight_in(root.statistics.data());
     const TalliedNode<T> scorer(outcome_.node(root.prior, root.statistics.data()));
     std::vector<std::uint8_t> counts(n_features(), 1);

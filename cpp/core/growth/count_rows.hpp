@@ -2,6 +2,7 @@
 // a node less those of one child are those of the other, so that only the smaller child is counted.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,14 +50,16 @@ template <class Int>
 struct RowCodes {
   const Int* codes;
   std::size_t n_columns;
-  std::vector<std::size_t> first;  // by column: where its codes begin among those of all columns
+  std::vector<std::size_t> first;  // by column: where its codes begin among those of all columns, and the end
 
   const Int* of(Row row) const { return codes + std::size_t{row} * n_columns; }
 };
 
 namespace detail {
 
-inline constexpr std::size_t kAhead = 12;  // rows whose codes are fetched before they are read
+inline constexpr std::size_t kAhead = 32;  // rows whose codes are fetched before they are read
+inline constexpr std::size_t kByteCodes = 256;
+inline constexpr std::size_t kFewRows = 256;
 
 inline void fetch(const void* at) {
 #if defined(__GNUC__)
@@ -81,16 +84,63 @@ void count_classes(const Categorical<Count>& outcome, const RowCodes<Int>& table
   }
 }
 
+// Rows that count once, with codes of one byte: no more than 65535 rows are counted in 16 bits, all columns alike, so
+// that the sums stay in the nearest cache.
+template <std::size_t known>
+void count_narrow(const Class* y, std::size_t n_classes, const RowCodes<std::uint8_t>& table, std::span<const Row> rows,
+                  std::uint16_t* counts) {
+  const std::size_t width = known > 0 ? known : n_classes, d = table.n_columns, n = rows.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) {
+      fetch(table.of(rows[i + kAhead]));
+      fetch(table.of(rows[i + kAhead]) + d - 1);
+      fetch(y + rows[i + kAhead]);
+    }
+    const std::uint8_t* own = table.of(rows[i]);
+    std::uint16_t* of_class = counts + y[rows[i]];
+    std::size_t f = 0;
+    for (; f + 4 <= d; f += 4, of_class += 4 * kByteCodes * width) {
+      ++of_class[own[f] * width];
+      ++of_class[(kByteCodes + own[f + 1]) * width];
+      ++of_class[(2 * kByteCodes + own[f + 2]) * width];
+      ++of_class[(3 * kByteCodes + own[f + 3]) * width];
+    }
+    for (; f < d; ++f, of_class += kByteCodes * width) ++of_class[own[f] * width];
+  }
+}
+
+template <class Count>
+void count_narrow(const Categorical<Count>& outcome, const RowCodes<std::uint8_t>& table, std::span<const Row> rows,
+                  Count* statistics, std::vector<std::uint16_t>& counts) {
+  const std::size_t width = outcome.n_classes, d = table.n_columns;
+  for (std::size_t begin = 0; begin < rows.size(); begin += 65535) {
+    const std::span<const Row> part = rows.subspan(begin, std::min<std::size_t>(rows.size() - begin, 65535));
+    counts.assign(d * kByteCodes * width, 0);
+    if (width == 2) count_narrow<2>(outcome.y.data(), 2, table, part, counts.data());
+    else count_narrow<0>(outcome.y.data(), width, table, part, counts.data());
+    for (std::size_t f = 0; f < d; ++f) {
+      const std::uint16_t* from = counts.data() + f * kByteCodes * width;
+      Count* to = statistics + table.first[f] * width;
+      const std::size_t n = (table.first[f + 1] - table.first[f]) * width;
+      for (std::size_t k = 0; k < n; ++k) to[k] += static_cast<Count>(from[k]);
+    }
+  }
+}
+
 template <class Count, class Int>
 void count_statistics(const Categorical<Count>& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
-                      Count* statistics) {
+                      Count* statistics, std::vector<std::uint16_t>& counts) {
+  if constexpr (sizeof(Int) == 1) {
+    // It takes as many rows to be worth clearing and adding all counts.
+    if (outcome.weight.empty() && rows.size() > kFewRows) return count_narrow(outcome, table, rows, statistics, counts);
+  }
   if (outcome.n_classes == 2) count_classes<2>(outcome, table, rows, statistics);
   else count_classes<0>(outcome, table, rows, statistics);
 }
 
 template <class T, class Int>
 void count_statistics(const Whole<T>& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
-                      Whole128* statistics) {
+                      Whole128* statistics, std::vector<std::uint16_t>&) {
   constexpr std::size_t width = Whole<T>::kWidth;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kAhead < rows.size()) fetch(table.of(rows[i + kAhead]));
@@ -109,8 +159,8 @@ void count_statistics(const Whole<T>& outcome, const RowCodes<Int>& table, std::
 // Adds some rows to the sums.
 template <Outcome T, class Int>
 void count_rows(const T& outcome, const RowCodes<Int>& table, std::span<const Row> rows,
-                RowSums<typename T::Number>& sums) {
-  detail::count_statistics(outcome, table, rows, sums.statistics.data());
+                RowSums<typename T::Number>& sums, std::vector<std::uint16_t>& scratch) {
+  detail::count_statistics(outcome, table, rows, sums.statistics.data(), scratch);
   if (sums.n_rows.empty()) return;
   for (const Row row : rows) {
     const Int* own = table.of(row);

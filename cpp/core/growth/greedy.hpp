@@ -9,6 +9,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -34,6 +37,8 @@ namespace baytree {
 
 // Values (rows times features) that a subtree's lists may have, for its memory.
 inline constexpr std::size_t kMostSubtreeValues = std::size_t{1} << 20;
+// Rows of a node that are worth another thread.
+inline constexpr std::size_t kFewestLeft = 2048;
 // Numbers a row that histograms may keep; they stay in memory for a level.
 inline constexpr std::size_t kMostHistogramWidth = 8;
 
@@ -79,6 +84,15 @@ class GreedyGrower {
     std::optional<Children<Number>> children = {};  // none: it is a leaf
   };
 
+  // What one thread grows: a subtree, or a part of one that another thread left.
+  struct Part {
+    Part* parent;  // none: it is a subtree
+    std::size_t node;  // of the parent's nodes, or of all
+    std::size_t begin, end;  // of rows_, or of the subtree's lists
+    typename Subtree<T>::Shared shared;
+    std::vector<Node<Number>> nodes;
+  };
+
   struct Scratch {
     SubtreeScratch<Number> subtree;
     HistogramScratch histogram;
@@ -105,8 +119,8 @@ class GreedyGrower {
 
   bool use_histograms(const Task& task) const {
     return BoundedOutcome<T> && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
-           outcome_.width() <= kMostHistogramWidth && !settings_.prior.by_distance &&
-           !settings_.limits.limit_splits() && !settings_.constrained();
+           outcome_.width() <= kMostHistogramWidth && !(settings_.limits.min_weight_fraction_leaf > 0.0) &&
+           !settings_.constrained();
   }
   bool has_histogram(const Open& open, std::size_t feature) const {
     const Column& column = columns_.columns[feature];
@@ -118,13 +132,15 @@ class GreedyGrower {
     std::vector<std::optional<Open>> level(tasks.size());
     parallel_for(tasks.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t) { level[i].emplace(open(tasks[i])); });
-    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      look_at(*level[i / n_features], i % n_features, scratch_[worker]);
+    // Feature by feature: what all nodes read of a column is still in the cache when the next node wants it.
+    const std::size_t n_nodes = tasks.size();
+    parallel_for(n_nodes * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      look_at(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
     });
     for (auto& node : level) find_reference(*node);
-    parallel_for(tasks.size() * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      if (has_histogram(*level[i / n_features], i % n_features))
-        score_from_histogram(*level[i / n_features], i % n_features, scratch_[worker]);
+    parallel_for(n_nodes * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      if (has_histogram(*level[i % n_nodes], i / n_nodes))
+        score_from_histogram(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
     });
     parallel_for(tasks.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t worker) { expand(*level[i], tasks.size(), scratch_[worker]); });
@@ -139,14 +155,26 @@ class GreedyGrower {
             std::vector<FeatureScore>(n_features), node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
   }
 
+  UnsortedFeature<T> unsorted(const Open& open, std::size_t feature) const
+    requires BoundedOutcome<T>
+  {
+    const Column& column = columns_.columns[feature];
+    return {column,
+            column.n_codes < columns_.n_rows,
+            open.own.outcome,
+            open.own.scorer,
+            rows_of(open.task),
+            settings_.limits.min_samples_leaf,
+            settings_.prior.by_distance};
+  }
+
   // First look at a feature: a histogram where the node has them, the final scores where not.
   void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
     if (column.n_codes < 2 || !settings_.uses(feature)) return;
     if constexpr (BoundedOutcome<T>) {
       if (has_histogram(open, feature)) {
-        open.histograms[feature] = make_histogram(column, columns_.n_rows, open.own.outcome, open.own.scorer,
-                                                  rows_of(open.task), scratch.histogram);
+        open.histograms[feature] = make_histogram(unsorted(open, feature), scratch.histogram);
         return;
       }
     }
@@ -160,8 +188,7 @@ class GreedyGrower {
       if (!has_histogram(open, f))
         open.best_split = std::max(open.best_split, log_prior_of(open, f) + open.scores[f].best);
       else if (histogram.n_splits > 0)
-        open.best_split = std::max(open.best_split, log_prior_of(open, f) + histogram.best_edge -
-                                                        std::log(static_cast<double>(histogram.n_splits)));
+        open.best_split = std::max(open.best_split, log_prior_of(open, f) + histogram.best_edge);
     }
     open.best = std::max(open.best, open.best_split);
   }
@@ -176,11 +203,9 @@ class GreedyGrower {
 
   // All thresholds of a feature that score (with their prior) at least `lowest`.
   void list_from_histogram(const Open& open, std::size_t feature, double lowest, Scratch& scratch) const {
-    const Histogram<Number>& histogram = open.histograms[feature];
-    const double floor = lowest - log_prior_of(open, feature) + std::log(static_cast<double>(histogram.n_splits));
     if constexpr (BoundedOutcome<T>)
-      list_high_thresholds(histogram, columns_.columns[feature], open.own.outcome, open.own.scorer, rows_of(open.task),
-                           floor, scratch.feature().list.splits, scratch.histogram);
+      list_high_thresholds(unsorted(open, feature), open.histograms[feature], lowest - log_prior_of(open, feature),
+                           scratch.feature().list.splits, scratch.histogram);
   }
 
   SortedFeature<Keyed> list_sorted(const Open& open, std::size_t feature, Scratch& scratch) const {
@@ -188,34 +213,36 @@ class GreedyGrower {
                         scratch.feature());
   }
 
-  // Where a level has fewer nodes than there are threads, each search for a hyperplane has several.
+  // Where a level has fewer nodes than there are threads, each of them has several.
   void expand(Open& open, std::size_t n_nodes, Scratch& scratch) {
     Node<Number>& node = node_of(open);
+    const Threads threads{std::max<std::size_t>(n_threads_ / n_nodes, 1), &interrupt_};
     auto search = [&](double rival) {
       const ScoredNode<T> scored = open.own.scored(node);
       return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.hyperplanes,
-                                 std::max<std::size_t>(n_threads_ / n_nodes, 1))
+                                 threads.n)
           .find(rival);
     };
     node.partition = modal_partition(node, settings_, open.scores, search,
-                                     [&](const Mode& mode) { return pick(mode, open, scratch); });
+                                     [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
     if (!node.partition.is_split()) return;
-    if (!open.middle) open.middle = divide(open.task, node.partition.split, scratch.rows);
+    if (!open.middle)
+      open.middle = divide(open.task, go_lower(columns_, node.partition.split, rows_of(open.task)), threads, scratch);
     open.children = make_children(outcome_, settings_, node, node.partition.split,
                                   rows_of({0, open.task.begin, *open.middle}),
-                                  rows_of({0, *open.middle, open.task.end}));
+                                  rows_of({0, *open.middle, open.task.end}), threads);
   }
 
   // The modal partition of a feature. One from a histogram divides the rows too: that takes the same look at them.
-  Partition pick(const Mode& mode, Open& open, Scratch& scratch) {
+  Partition pick(const Mode& mode, Open& open, const Threads& threads, Scratch& scratch) {
     const auto feature = static_cast<std::size_t>(mode.feature);
     const double log_prior = log_prior_of(open, feature);
     const PartitionList<Number>& list = scratch.feature().list;
     if (has_histogram(open, feature)) {
       list_from_histogram(open, feature, open.best - 1.0, scratch);
       const std::size_t index = first_split(list.splits, mode.lowest_score);
-      return with_probability(divide_by_code(open, feature, list.splits.positions[index], scratch.rows), list.splits,
-                              index, log_prior);
+      return with_probability(divide_by_code(open, feature, list.splits.positions[index], threads, scratch),
+                              list.splits, index, log_prior);
     }
     const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
     return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, log_prior,
@@ -223,43 +250,65 @@ class GreedyGrower {
   }
 
   // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
-  std::size_t divide(const Task& task, const Split& split, std::vector<Row>& upper) {
-    const std::vector<std::uint8_t> is_lower = go_lower(columns_, split, rows_of(task));
-    upper.clear();
-    std::size_t middle = task.begin;
-    for (std::size_t i = task.begin; i < task.end; ++i)
-      if (is_lower[i - task.begin]) rows_[middle++] = rows_[i];
-      else upper.push_back(rows_[i]);
-    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
-    return middle;
+  std::size_t divide(const Task& task, const std::vector<std::uint8_t>& is_lower, const Threads& threads,
+                     Scratch& scratch) {
+    const Blocks blocks = threads.blocks(is_lower.size());
+    std::vector<std::size_t> lower(blocks.size() + 1);  // the first of a block on the lower side
+    blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) lower[block + 1] += is_lower[i];
+    });
+    std::partial_sum(lower.begin(), lower.end(), lower.begin());
+    const std::size_t n_lower = lower.back();
+    scratch.rows.resize(is_lower.size() + 1);
+    Row* rows = rows_.data() + task.begin;
+    Row* divided = scratch.rows.data();
+    // Both writes always happen and one counts: no branch that could be mispredicted.
+    blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
+      std::size_t to_lower = lower[block], to_upper = n_lower + begin - to_lower;
+      for (std::size_t i = begin; i < end; ++i) {
+        divided[is_lower[i] ? to_lower : to_upper] = rows[i];
+        to_lower += is_lower[i];
+        to_upper += 1 - is_lower[i];
+      }
+    });
+    blocks.each([&](std::size_t, std::size_t begin, std::size_t end) {
+      std::copy(divided + begin, divided + end, rows + begin);
+    });
+    return task.begin + n_lower;
   }
 
   // The same for rows with codes up to a given one; finds the rows whose values the threshold lies between.
-  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, std::vector<Row>& upper) {
+  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, const Threads& threads, Scratch& scratch) {
+    struct Ends {
+      Row lower = 0, upper = 0;
+      std::int64_t highest_lower = -1, lowest_upper = std::int64_t{1} << 32;
+    };
     const Column& column = columns_.columns[feature];
-    const auto [node, begin, end] = open.task;
-    Row lower_row = 0, upper_row = 0;
-    std::size_t middle = begin;
-    upper.clear();
+    const std::span<const Row> rows = rows_of(open.task);
+    const Blocks blocks = threads.blocks(rows.size());
+    std::vector<Ends> ends(blocks.size());
+    std::vector<std::uint8_t> is_lower(rows.size());
     std::visit(
-        [&, begin = begin, end = end](const auto& codes) {
-          Code highest_lower = 0, lowest_upper = column.n_codes;
-          for (std::size_t i = begin; i < end; ++i) {
-            const Row row = rows_[i];
-            const Code code = codes[row];
-            if (code <= last_lower) {
-              if (middle == begin || code > highest_lower) highest_lower = code, lower_row = row;
-              rows_[middle++] = row;
-            } else {
-              if (code < lowest_upper) lowest_upper = code, upper_row = row;
-              upper.push_back(row);
+        [&](const auto& codes) {
+          blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
+            Ends own;
+            for (std::size_t i = begin; i < end; ++i) {
+              const std::int64_t code = codes[rows[i]];
+              is_lower[i] = code <= last_lower;
+              if (is_lower[i] && code > own.highest_lower) own.highest_lower = code, own.lower = rows[i];
+              if (!is_lower[i] && code < own.lowest_upper) own.lowest_upper = code, own.upper = rows[i];
             }
-          }
+            ends[block] = own;
+          });
         },
         column.codes);
-    std::copy(upper.begin(), upper.end(), rows_.begin() + static_cast<std::ptrdiff_t>(middle));
-    open.middle = middle;
-    return threshold_between(feature, column, lower_row, upper_row, Missing::none);
+    const auto lower = std::max_element(ends.begin(), ends.end(),
+                                        [](const Ends& a, const Ends& b) { return a.highest_lower < b.highest_lower; });
+    const auto upper = std::min_element(ends.begin(), ends.end(),
+                                        [](const Ends& a, const Ends& b) { return a.lowest_upper < b.lowest_upper; });
+    const Split split = threshold_between(feature, column, lower->lower, upper->upper, Missing::none);
+    open.middle = divide(open.task, is_lower, threads, scratch);
+    return split;
   }
 
   std::vector<Task> next_level(std::vector<std::optional<Open>>& level) {
@@ -275,16 +324,44 @@ class GreedyGrower {
   }
 
   void grow_subtrees() {
-    // The longest first: what is left at the end is short, and no thread waits long.
+    // The longest are taken first: what is left at the end is short, and no thread waits long.
     std::stable_sort(subtrees_.begin(), subtrees_.end(),
-                     [](const Task& a, const Task& b) { return a.end - a.begin > b.end - b.begin; });
-    std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
-    parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      grown[i].push_back(nodes_[subtrees_[i].node]);
-      Subtree<T>(columns_, outcome_, settings_, rows_of(subtrees_[i]), grown[i], scratch_[worker].subtree)
-          .grow(interrupt_);
+                     [](const Task& a, const Task& b) { return a.end - a.begin < b.end - b.begin; });
+    std::deque<Part> parts;
+    std::vector<Part*> waiting;
+    for (const auto& [node, begin, end] : subtrees_) {
+      parts.push_back({nullptr, node, begin, end, {}, {nodes_[node]}});
+      waiting.push_back(&parts.back());
+    }
+    std::mutex parts_lock;
+    parallel_tasks(std::move(waiting), n_threads_, interrupt_, [&](Part* part, std::size_t worker, auto&& add) {
+      grow_part(*part, scratch_[worker].subtree, [&](Part left) {
+        const std::lock_guard<std::mutex> guard(parts_lock);
+        parts.push_back(std::move(left));
+        add(&parts.back());
+      });
     });
-    for (std::size_t i = 0; i < grown.size(); ++i) graft(nodes_, subtrees_[i].node, std::move(grown[i]));
+    // Parts come behind those that left them.
+    for (; !parts.empty(); parts.pop_back()) {
+      Part& part = parts.back();
+      graft(part.parent ? part.parent->nodes : nodes_, part.node, std::move(part.nodes));
+    }
+  }
+
+  // Grows a subtree or a part of one, on one thread; leave(part) leaves some of it to others.
+  template <class Leave>
+  void grow_part(Part& part, SubtreeScratch<Number>& scratch, Leave&& leave) {
+    const bool is_whole = !part.parent;
+    Subtree<T> subtree = is_whole ? Subtree<T>(columns_, outcome_, settings_, rows_of({0, part.begin, part.end}),
+                                               part.nodes, scratch)
+                                  : Subtree<T>(columns_, settings_, std::move(part.shared), part.nodes, scratch);
+    const std::size_t first = is_whole ? part.begin : 0;
+    subtree.grow(interrupt_, {0, part.begin - first, part.end - first}, [&](const auto& below) {
+      if (n_threads_ == 1 || below.size() < kFewestLeft) return false;
+      leave(Part{&part, below.node, below.begin, below.end, subtree.shared(), {part.nodes[below.node]}});
+      if (is_whole) scratch.lists.reset();
+      return true;
+    });
   }
 
   const Columns& columns_;

@@ -36,7 +36,7 @@ std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcom
           },
           columns.columns.front().codes);
   }
-  auto root = make_root(columns, outcome, settings, root_prior, interrupt);
+  auto root = make_root(columns, outcome, settings, root_prior, n_threads, interrupt);
   if (lookahead.levels > 0)
     return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));
   return GreedyGrower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt)

@@ -182,7 +182,7 @@ struct PartitionSpace {
 template <Outcome T>
 PartitionSpace<typename T::Number> every_partition(const Columns& columns, T outcome, Settings settings,
                                                    const std::vector<double>& outcome_prior, Interrupt& interrupt) {
-  PartitionSpace<typename T::Number> space{make_root(columns, outcome, settings, outcome_prior, interrupt), {}};
+  PartitionSpace<typename T::Number> space{make_root(columns, outcome, settings, outcome_prior, 1, interrupt), {}};
   ListingScratch<typename T::Number> scratch;
   space.partitions = best_partitions(columns, outcome, settings, all_rows(columns, settings),
                                      {static_cast<std::size_t>(-1)}, space.root, scratch);

@@ -1,6 +1,7 @@
 // Making the nodes of a tree, and putting them in order.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "data/columns.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "partitions/divide.hpp"
 #include "partitions/monotonic.hpp"
 #include "partitions/node.hpp"
@@ -37,22 +39,39 @@ void complete_node(const T& outcome, const Settings& settings, const std::vector
   node.log_likelihood = outcome.log_likelihood(node.prior, statistics);
 }
 
-// A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table.
+// Adds some rows to a node.
 template <Outcome T, class Entry, class RowOf>
-Node<typename T::Number> make_node(const T& outcome, const Settings& settings, std::size_t depth,
-                                   const std::vector<double>& parent_prior, std::span<const Entry> entries,
-                                   RowOf&& row_of) {
-  Node<typename T::Number> node;
-  node.depth = depth;
-  node.one_outcome = has_one_outcome(outcome, entries);
+void add_rows(const T& outcome, const Settings& settings, std::span<const Entry> entries, RowOf&& row_of,
+              Node<typename T::Number>& node) {
   node.statistics.resize(outcome.width());
   for (const Entry entry : entries) {
     outcome.add(node.statistics.data(), row_in_node(entry));
     node.rows_mark += mark_of(row_of(entry));
   }
-  node.n_rows = entries.size();
+  node.n_rows += entries.size();
   if (settings.order)
     for (const Entry entry : entries) node.n_rows += settings.count(row_of(entry)) - 1;
+}
+
+// A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table. Several threads add up
+// whole numbers; other sums would depend on how many they are.
+template <Outcome T, class Entry, class RowOf>
+Node<typename T::Number> make_node(const T& outcome, const Settings& settings, std::size_t depth,
+                                   const std::vector<double>& parent_prior, std::span<const Entry> entries,
+                                   RowOf&& row_of, const Threads& threads = {}) {
+  Node<typename T::Number> node;
+  node.depth = depth;
+  node.one_outcome = has_one_outcome(outcome, entries);
+  const Blocks blocks = std::integral<typename T::Number> ? threads.blocks(entries.size()) : Blocks(entries.size());
+  std::vector<Node<typename T::Number>> parts(blocks.size() - 1);  // but the first
+  blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
+    add_rows(outcome, settings, entries.subspan(begin, end - begin), row_of, block == 0 ? node : parts[block - 1]);
+  });
+  for (const Node<typename T::Number>& part : parts) {
+    for (std::size_t k = 0; k < node.statistics.size(); ++k) node.statistics[k] += part.statistics[k];
+    node.rows_mark += part.rows_mark;
+    node.n_rows += part.n_rows;
+  }
   complete_node(outcome, settings, parent_prior, node);
   return node;
 }
@@ -66,9 +85,10 @@ struct Children {
 template <Outcome T, class Entry, class RowOf>
 Children<typename T::Number> make_children(const T& outcome, const Settings& settings,
                                            const Node<typename T::Number>& parent, const Split& split,
-                                           std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of) {
+                                           std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of,
+                                           const Threads& threads = {}) {
   auto child = [&](std::span<const Entry> entries) {
-    return make_node(outcome, settings, parent.depth + 1, parent.prior, entries, row_of);
+    return make_node(outcome, settings, parent.depth + 1, parent.prior, entries, row_of, threads);
   };
   Children<typename T::Number> children{child(lower), child(upper)};
   if (settings.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);
@@ -79,8 +99,9 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
 template <Outcome T>
 Children<typename T::Number> make_children(const T& outcome, const Settings& settings,
                                            const Node<typename T::Number>& parent, const Split& split,
-                                           std::span<const Row> lower, std::span<const Row> upper) {
-  return make_children(outcome, settings, parent, split, lower, upper, [](Row row) { return row; });
+                                           std::span<const Row> lower, std::span<const Row> upper,
+                                           const Threads& threads = {}) {
+  return make_children(outcome, settings, parent, split, lower, upper, [](Row row) { return row; }, threads);
 }
 
 // Adds the children of a node to the nodes of its tree.

@@ -1,10 +1,12 @@
 // Where every tree of a table starts: a node of all rows, and what the settings must know of the table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "data/columns.hpp"
@@ -45,18 +47,37 @@ inline std::vector<double> divided_by_sum(const Settings& settings, const Column
   return weights;
 }
 
+// Whether a threshold of a column without missing values leaves so many rows on both sides.
+inline bool has_threshold(const Column& column, std::span<const Row> rows, std::size_t min_rows) {
+  std::vector<std::uint32_t> count(column.n_codes);
+  std::visit(
+      [&](const auto& codes) {
+        for (const Row row : rows) ++count[codes[row]];
+      },
+      column.codes);
+  std::size_t lower = 0;
+  for (std::size_t code = 0; lower < min_rows && code < count.size(); ++code) lower += count[code];
+  return lower >= min_rows && rows.size() - lower >= min_rows;
+}
+
 // w_r: sums to one (less the share of hyperplanes) over the features that can be split at the root, in the paper's
 // literal prior over all.
 template <Outcome T>
 std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
-                                               const ScoredNode<T>& root, Interrupt& interrupt) {
+                                               const ScoredNode<T>& root, std::size_t n_threads, Interrupt& interrupt) {
   const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
-  std::vector<Keyed> order, spare;
-  PartitionList<typename T::Number> list;
+  struct Scratch {
+    std::vector<Keyed> order, spare;
+    PartitionList<typename T::Number> list;
+  };
+  std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
   std::optional<T> own;  // its i-th row is rows[i]
   if (settings.limits.limit_splits()) own.emplace(root.outcome.narrowed_to(rows));
-  auto can_be_split = [&](const Column& column) {
+  auto can_be_split = [&](const Column& column, std::size_t worker) {
     if (!settings.limits.limit_splits()) return column.n_codes > 1;
+    if (!column.is_categorical && !column.has_missing && !(settings.limits.min_weight_fraction_leaf > 0.0))
+      return has_threshold(column, rows, settings.limits.min_samples_leaf);
+    auto& [order, spare, list] = scratch[worker];
     const SortedFeature<Keyed> sorted = sorted_feature(column, rows, order, spare);
     if (column.is_categorical)
       list_category_sets(*own, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
@@ -65,26 +86,28 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
     return list.splits.n_splits > 0;
   };
   std::vector<std::uint8_t> counts(columns.columns.size());
-  parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-    counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f]));
-  });
+  parallel_for(counts.size(), settings.limits.limit_splits() ? n_threads : 1, interrupt,
+               [&](std::size_t f, std::size_t worker) {
+                 counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f], worker));
+               });
   return divided_by_sum(settings, columns, counts);
 }
 
 // The root; completes the settings and the outcome. Its rows are `all_rows` of the settings.
 template <Outcome T>
 Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings& settings,
-                                   const std::vector<double>& root_prior, Interrupt& interrupt) {
+                                   const std::vector<double>& root_prior, std::size_t n_threads, Interrupt& interrupt) {
   if (!settings.order && (settings.in_any_order || settings.oblique.share > 0.0))
     settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
   const std::vector<Row> rows = all_rows(columns, settings);
-  Node<typename T::Number> root = make_node(outcome, settings, 0, root_prior, std::span<const Row>(rows),
-                                            [](Row row) { return row; });
+  Node<typename T::Number> root = make_node(
+      outcome, settings, 0, root_prior, std::span<const Row>(rows), [](Row row) { return row; },
+      Threads{n_threads, &interrupt});
   settings.limits.total_weight = outcome.weight_in(root.statistics.data());
-  outcome.prepare(root_prior, root.statistics.data());
+  outcome.prepare(root_prior, root.statistics.data(), n_threads);
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
   settings.prior.set_feature_weight(
-      normalised_feature_weights(settings, columns, ScoredNode<T>{outcome, scorer, root}, interrupt));
+      normalised_feature_weights(settings, columns, ScoredNode<T>{outcome, scorer, root}, n_threads, interrupt));
   return root;
 }
 

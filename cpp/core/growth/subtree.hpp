@@ -1,12 +1,14 @@
-// Grows the whole subtree below a small node on one thread. The rows are sorted by every feature once;
-// going down, each sorted list is divided in two and stays sorted, so a level costs one pass over the
-// lists. Everything a subtree touches fits in a core's cache.
+// Grows the whole subtree below a small node. The rows are sorted by every feature once; going down, each sorted list
+// is divided in two and stays sorted, so a level costs one pass over the lists. Everything a subtree touches fits in a
+// core's cache. Nodes have stretches of the lists to themselves, so that what is below a node can be left to another
+// thread.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,13 +41,19 @@ inline bool same_value(SmallEntry a, SmallEntry b) { return (a.packed ^ b.packed
 
 inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 16 bits can number
 
-template <class Number>
-struct SubtreeScratch {
-  std::vector<SmallEntry> lists;  // one list per feature, one after another
-  std::vector<SmallEntry> upper;
+// The rows of a subtree, in the order of every feature.
+struct SubtreeLists {
+  std::vector<SmallEntry> entries;  // one list per feature, one after another
   std::vector<std::uint8_t> goes_lower;  // by row
   std::vector<std::uint8_t> has_ties;    // by feature
   std::vector<std::uint32_t> missing_rank;  // by feature: the rank of missing values; no row has it if there are none
+  std::vector<double> values;  // by feature and rank, where distances count
+};
+
+template <class Number>
+struct SubtreeScratch {
+  std::shared_ptr<SubtreeLists> lists;  // of the last subtree, for the memory; none where others still use it
+  std::vector<SmallEntry> upper;
   std::vector<FeatureScore> scores;
   FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
@@ -59,44 +67,77 @@ class Subtree {
  public:
   using Number = typename T::Number;
 
+  // A node whose rows are a stretch of the lists.
+  struct Stretch {
+    std::size_t node, begin, end;
+    std::size_t size() const { return end - begin; }
+  };
+
+  // What those have in common who grow parts of a subtree.
+  struct Shared {
+    std::span<const Row> rows;
+    std::shared_ptr<const T> outcome;  // of these rows
+    std::shared_ptr<SubtreeLists> lists;
+  };
+
   // `rows` are those of `root`, a node that may be split; new nodes are appended to `nodes`, which holds
   // the root alone.
   Subtree(const Columns& columns, const T& outcome, const Settings& settings, std::span<const Row> rows,
           std::vector<Node<Number>>& nodes, SubtreeScratch<Number>& scratch)
-      : columns_(columns), outcome_(outcome.narrowed_to(rows)), settings_(settings), rows_(rows), nodes_(nodes),
-        scratch_(scratch), n_features_(columns.columns.size()) {
-    scratch_.lists.resize(n_features_ * rows_.size());
-    scratch_.upper.resize(rows_.size());
-    scratch_.goes_lower.resize(rows_.size());
-    scratch_.scores.resize(n_features_);
-    scratch_.has_ties.resize(n_features_);
-    scratch_.missing_rank.resize(n_features_);
+      : Subtree(columns, settings, {rows, std::make_shared<const T>(outcome.narrowed_to(rows)), lists_of(scratch)},
+                nodes, scratch) {
+    lists_->entries.resize(n_features_ * rows_.size());
+    lists_->goes_lower.resize(rows_.size());
+    lists_->has_ties.resize(n_features_);
+    lists_->missing_rank.resize(n_features_);
+    if (settings.prior.by_distance) lists_->values.resize(n_features_ * rows_.size());
     for (std::size_t f = 0; f < n_features_; ++f)
       if (settings.uses(f)) sort_list(columns.columns[f], f);
   }
 
+  // The part of a subtree below a node, which `nodes` holds alone.
+  Subtree(const Columns& columns, const Settings& settings, Shared shared, std::vector<Node<Number>>& nodes,
+          SubtreeScratch<Number>& scratch)
+      : columns_(columns), settings_(settings), rows_(shared.rows), outcome_(std::move(shared.outcome)),
+        lists_(std::move(shared.lists)), nodes_(nodes), scratch_(scratch), n_features_(columns.columns.size()) {
+    scratch_.upper.resize(std::max(scratch_.upper.size(), rows_.size()));
+    scratch_.scores.resize(n_features_);
+  }
+
+  Shared shared() const { return {rows_, outcome_, lists_}; }
+
   void grow(Interrupt& interrupt) {
-    struct Task {
-      std::size_t node, begin, end;
-    };
-    std::vector<Task> tasks{{0, 0, rows_.size()}};
-    while (!tasks.empty() && !interrupt.stopped()) {
-      const auto [index, begin, end] = tasks.back();
-      tasks.pop_back();
+    grow(interrupt, {0, 0, rows_.size()}, [](const Stretch&) { return false; });
+  }
+
+  // Grows what is below a stretch; leave(stretch) may leave a node to somebody else.
+  template <class Leave>
+  void grow(Interrupt& interrupt, const Stretch& from, Leave&& leave) {
+    std::vector<Stretch> open{from};
+    while (!open.empty() && !interrupt.stopped()) {
+      const auto [index, begin, end] = open.back();
+      open.pop_back();
       const std::size_t middle = split(index, begin, end);
       if (middle == begin) continue;
-      const auto lower = static_cast<std::size_t>(nodes_[index].lower);
-      const auto upper = static_cast<std::size_t>(nodes_[index].upper);
-      if (may_split(nodes_[upper], settings_.limits)) tasks.push_back({upper, middle, end});
-      if (may_split(nodes_[lower], settings_.limits)) tasks.push_back({lower, begin, middle});
+      const Stretch lower{static_cast<std::size_t>(nodes_[index].lower), begin, middle};
+      const Stretch upper{static_cast<std::size_t>(nodes_[index].upper), middle, end};
+      if (may_split(nodes_[upper.node], settings_.limits) && !leave(upper)) open.push_back(upper);
+      if (may_split(nodes_[lower.node], settings_.limits)) open.push_back(lower);
     }
   }
 
  private:
-  SmallEntry* list(std::size_t feature) { return scratch_.lists.data() + feature * rows_.size(); }
+  static std::shared_ptr<SubtreeLists> lists_of(SubtreeScratch<Number>& scratch) {
+    if (!scratch.lists) scratch.lists = std::make_shared<SubtreeLists>();
+    return scratch.lists;
+  }
+
+  SmallEntry* list(std::size_t feature) { return lists_->entries.data() + feature * rows_.size(); }
   std::span<const SmallEntry> list(std::size_t feature, std::size_t begin, std::size_t end) {
     return {list(feature) + begin, end - begin};
   }
+
+  double* values(std::size_t feature) { return lists_->values.data() + feature * rows_.size(); }
 
   void sort_list(const Column& column, std::size_t feature) {
     sort_rows(column, rows_, scratch_.feature.order, scratch_.feature.spare);
@@ -106,9 +147,12 @@ class Subtree {
       rank += i > 0 && !same_value(scratch_.feature.order[i - 1], scratch_.feature.order[i]);
       entries[i] = small_entry(rank, payload_of(scratch_.feature.order[i]));
     }
-    scratch_.has_ties[feature] = rank + 1 < rows_.size();
+    if (settings_.prior.by_distance)
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        values(feature)[rank_of(entries[i])] = column.values[key_of(scratch_.feature.order[i])];
+    lists_->has_ties[feature] = rank + 1 < rows_.size();
     const bool ends_in_missing = key_of(scratch_.feature.order.back()) == column.missing_code();
-    scratch_.missing_rank[feature] = ends_in_missing ? rank : rank + 1;
+    lists_->missing_rank[feature] = ends_in_missing ? rank : rank + 1;
   }
 
   // A list that is constant here is never divided again: any part of it is constant too.
@@ -120,23 +164,23 @@ class Subtree {
 
   SortedFeature<SmallEntry> sorted(std::size_t feature, std::size_t begin, std::size_t end) {
     const std::span<const SmallEntry> order = list(feature, begin, end);
-    const std::uint32_t missing_rank = scratch_.missing_rank[feature];
+    const std::uint32_t missing_rank = lists_->missing_rank[feature];
     return {order, count_present(order, [=](SmallEntry entry) { return rank_of(entry) == missing_rank; }),
-            scratch_.has_ties[feature] != 0};
+            lists_->has_ties[feature] != 0};
   }
 
   void list_partitions_of(std::size_t feature, const ScoredNode<T>& node, const SortedFeature<SmallEntry>& sorted) {
     const Column& column = columns_.columns[feature];
     list_partitions(node, feature, column, sorted, settings_, scratch_.feature.list,
-                    [&](SmallEntry entry) { return column.values[column.code_of(row_of(entry))]; });
+                    [of = values(feature)](SmallEntry entry) { return of[rank_of(entry)]; });
   }
 
   // Splits the node by its modal partition and returns where the upper child's rows begin in the lists; returns `begin`
   // where it stays a leaf.
   std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
     Node<Number>& node = nodes_[index];
-    const typename T::Node scorer = outcome_.node(node.prior, node.statistics.data());
-    const ScoredNode<T> scored{outcome_, scorer, node};
+    const typename T::Node scorer = outcome_->node(node.prior, node.statistics.data());
+    const ScoredNode<T> scored{*outcome_, scorer, node};
     const std::size_t best_feature = score(scored, begin, end);
     std::size_t n_lower = 0;
     node.partition = modal_partition(
@@ -148,8 +192,8 @@ class Subtree {
     const std::size_t middle = begin + n_lower;
     make_children_of(index, list(feature, begin, middle), list(feature, middle, end));
     if (children_may_split()) {
-      for (const SmallEntry entry : list(feature, begin, middle)) scratch_.goes_lower[row_in_node(entry)] = 1;
-      for (const SmallEntry entry : list(feature, middle, end)) scratch_.goes_lower[row_in_node(entry)] = 0;
+      for (const SmallEntry entry : list(feature, begin, middle)) lists_->goes_lower[row_in_node(entry)] = 1;
+      for (const SmallEntry entry : list(feature, middle, end)) lists_->goes_lower[row_in_node(entry)] = 0;
       divide_lists(feature, begin, end);
     }
     return middle;
@@ -198,7 +242,7 @@ class Subtree {
 
   BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
     if (!find_members(begin, end)) return {};
-    const NodeOutcome<T> own(outcome_, scratch_.members, node);
+    const NodeOutcome<T> own(*outcome_, scratch_.members, node);
     const ScoredNode<T> scored = own.scored(node);
     return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);
   }
@@ -225,7 +269,7 @@ class Subtree {
     const std::vector<std::uint8_t> is_lower = go_lower(columns_, nodes_[index].partition.split, scratch_.member_rows);
     for (std::size_t i = 0; i < is_lower.size(); ++i) {
       const Row member = scratch_.members[i];
-      scratch_.goes_lower[member] = is_lower[i];
+      lists_->goes_lower[member] = is_lower[i];
       (is_lower[i] ? lower : upper).push_back(small_entry(0, member));
     }
     make_children_of(index, lower, upper);
@@ -235,7 +279,7 @@ class Subtree {
 
   void make_children_of(std::size_t parent, std::span<const SmallEntry> lower, std::span<const SmallEntry> upper) {
     add_children(nodes_, parent,
-                 make_children(outcome_, settings_, nodes_[parent], nodes_[parent].partition.split, lower, upper,
+                 make_children(*outcome_, settings_, nodes_[parent], nodes_[parent].partition.split, lower, upper,
                                [&](SmallEntry entry) { return row_of(entry); }));
   }
 
@@ -246,7 +290,7 @@ class Subtree {
 
   // Divides all lists but that of the feature that was split, which is divided already.
   void divide_lists(std::size_t by, std::size_t begin, std::size_t end) {
-    const std::uint8_t* goes_lower = scratch_.goes_lower.data();
+    const std::uint8_t* goes_lower = lists_->goes_lower.data();
     for (std::size_t f = 0; f < n_features_; ++f) {
       if (f == by || constant(f, begin, end)) continue;
       // Both writes always happen and one counts: no branch that could be mispredicted.
@@ -266,9 +310,10 @@ class Subtree {
   }
 
   const Columns& columns_;
-  const T outcome_;
   const Settings& settings_;
   std::span<const Row> rows_;
+  std::shared_ptr<const T> outcome_;  // of these rows
+  std::shared_ptr<SubtreeLists> lists_;
   std::vector<Node<Number>>& nodes_;
   SubtreeScratch<Number>& scratch_;
   std::size_t n_features_;

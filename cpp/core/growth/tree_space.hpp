@@ -72,7 +72,7 @@ class TreeSpace {
   // Explores until the budget is spent, nothing is left, or an interruption; what was explored by then is kept.
   void explore(const std::vector<double>& root_prior, const Budget& budget) {
     settings_.in_any_order = true;
-    Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, interrupt_);
+    Node<Number> root = make_root(columns_, outcome_, settings_, root_prior, n_threads_, interrupt_);
     graph_.absorb(GreedyGrower<T>(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_)
                       .grow(std::move(root), all_rows(columns_, settings_)),
                   {});

@@ -5,10 +5,13 @@
 // A split divides fixed totals N_c, so its score needs only the folded functions
 //   G_c(k) = lgamma(alpha_c + k) + lgamma(alpha_c + N_c - k),   H(t) the same with A and N:
 //   log L(lower) + log L(upper) = sum_c G_c(lower_c) - H(sum_c lower_c) - 2 log B(alpha).
-// For whole counts G and H are tables made once per node; real weights evaluate them as they go.
+// For whole counts G and H are tables made once per node; real weights evaluate them as they go, and so do nodes with
+// more rows than there are tables for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -39,13 +42,13 @@ struct Categorical {
     std::vector<std::vector<double>> by_class;
     std::vector<double> total;
 
-    bool hold(const Count* counts, std::size_t n_classes) const {
+    bool hold(const Count* counts, std::size_t n_classes, std::size_t most) const {
       std::size_t sum = 0;
       for (std::size_t c = 0; c < n_classes; ++c) {
-        if (counts[c] >= by_class[c].size()) return false;
+        if (std::min<std::size_t>(counts[c], most) >= by_class[c].size()) return false;
         sum += counts[c];
       }
-      return sum < this->total.size();
+      return std::min(sum, most) < this->total.size();
     }
   };
   std::shared_ptr<const Tables> tables;
@@ -53,6 +56,8 @@ struct Categorical {
   std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return n_classes; }
   Count weight_of(std::size_t row) const { return weight.empty() ? Count{1} : weight[row]; }
+
+  bool counts_once() const { return weight.empty(); }
 
   double weight_in(const Count* statistics) const {
     double sum = 0.0;
@@ -103,15 +108,18 @@ struct Categorical {
     return result;
   }
 
-  // Makes the tables that nodes with the root's prior fold. Called once, before any thread starts.
-  void prepare(const std::vector<double>& prior, const Count* total) {
+  // Makes the tables that nodes with the root's prior fold, for nodes of up to `most` rows. Called once, before any
+  // other thread starts.
+  void prepare(const std::vector<double>& prior, const Count* total, std::size_t n_threads = 1,
+               std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if constexpr (std::integral<Count>) {
-      if (tables && tables->prior == prior && tables->hold(total, n_classes)) return;
+      if (tables && tables->prior == prior && tables->hold(total, n_classes, most)) return;
       auto made = std::make_shared<Tables>();
       made->prior = prior;
-      for (std::size_t c = 0; c < n_classes; ++c) made->by_class.push_back(log_gamma_table(prior[c], total[c]));
-      made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0),
-                                    std::accumulate(total, total + n_classes, std::size_t{0}));
+      for (std::size_t c = 0; c < n_classes; ++c)
+        made->by_class.push_back(log_gamma_table(prior[c], std::min<std::size_t>(total[c], most), n_threads));
+      const std::size_t n = std::accumulate(total, total + n_classes, std::size_t{0});
+      made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0), std::min(n, most), n_threads);
       tables = std::move(made);
     }
   }
@@ -211,7 +219,9 @@ class CategoricalNode {
   void fold_tables(const Categorical<Count>& outcome) {
     const bool shared = outcome.tables && outcome.tables->prior == prior_;
     if (shared && n_ > kMostFolded) {
-      tables_ = outcome.tables;
+      const bool are_enough = outcome.tables->hold(total_.data(), total_.size(), n_);
+      if (are_enough) tables_ = outcome.tables;
+      is_direct_ = !are_enough;
       return;
     }
     table_.resize(total_.size());
@@ -228,14 +238,25 @@ class CategoricalNode {
   }
 
   double folded(std::size_t c, Count k) const {
-    if constexpr (std::integral<Count>)
+    if constexpr (std::integral<Count>) {
+      if (is_direct_) return both(prior_[c], k, total_[c] - k);
       return tables_ ? tables_->by_class[c][k] + tables_->by_class[c][total_[c] - k] : table_[c][k];
-    else return log_gamma(prior_[c] + k) + log_gamma(prior_[c] + std::max(total_[c] - k, 0.0));
+    } else {
+      return both(prior_[c], k, std::max(total_[c] - k, 0.0));
+    }
   }
 
   double folded_total(Count t) const {
-    if constexpr (std::integral<Count>) return tables_ ? tables_->total[t] + tables_->total[n_ - t] : total_table_[t];
-    else return log_gamma(prior_sum_ + t) + log_gamma(prior_sum_ + std::max(n_ - t, 0.0));
+    if constexpr (std::integral<Count>) {
+      if (is_direct_) return both(prior_sum_, t, n_ - t);
+      return tables_ ? tables_->total[t] + tables_->total[n_ - t] : total_table_[t];
+    } else {
+      return both(prior_sum_, t, std::max(n_ - t, 0.0));
+    }
+  }
+
+  static double both(double prior, Count lower, Count upper) {
+    return log_gamma(prior + static_cast<double>(lower)) + log_gamma(prior + static_cast<double>(upper));
   }
 
   // Slope of a line through (t, -H(t)) that -H stays below: at whole numbers the step to the next one.
@@ -248,7 +269,9 @@ class CategoricalNode {
   template <class Use>
   void with_two_classes(Use&& use) const {
     const double constant = 2.0 * log_beta_;
-    if (tables_) {
+    if (is_direct_) {
+      use([this, constant](Count a, Count b) { return folded(0, a) + folded(1, b) - folded_total(a + b) - constant; });
+    } else if (tables_) {
       use([first = tables_->by_class[0].data(), second = tables_->by_class[1].data(), total = tables_->total.data(),
            all_first = total_[0], all_second = total_[1], n = n_, constant](Count a, Count b) {
         return (first[a] + first[all_first - a]) + (second[b] + second[all_second - b]) -
@@ -324,6 +347,7 @@ class CategoricalNode {
   std::vector<std::vector<double>> table_;  // G_c, whole counts only
   std::vector<double> total_table_;         // H, whole counts only
   std::shared_ptr<const typename Categorical<Count>::Tables> tables_;  // instead of these where they would be large
+  bool is_direct_ = false;  // there are no tables
 };
 
 }  // namespace baytree

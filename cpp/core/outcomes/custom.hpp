@@ -99,7 +99,7 @@ struct Custom {
   std::size_t n_orders() const { return n_statistics; }
   double order_key(const double* set, const double*, std::size_t order) const { return set[order + 1] / set[0]; }
 
-  void prepare(const std::vector<double>&, const double*) {}
+  void prepare(const std::vector<double>&, const double*, std::size_t = 1) {}
 
   Node node(const std::vector<double>& prior, const double* total) const;
 };

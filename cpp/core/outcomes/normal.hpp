@@ -20,6 +20,7 @@
 #include "math/log_gamma.hpp"
 #include "math/vector_math.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -60,6 +61,7 @@ struct Normal {
   std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return 3; }
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  bool counts_once() const { return weight.empty(); }
   double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
@@ -128,24 +130,29 @@ struct Normal {
     return order == 0 ? set[1] / set[0] : (set[2] - 2.0 * set[1] * (node[1] / node[0])) / set[0];
   }
 
-  static std::shared_ptr<const Tables> make_tables(const std::vector<double>& parameters, std::size_t most) {
+  static std::shared_ptr<const Tables> make_tables(const std::vector<double>& parameters, std::size_t most,
+                                                   std::size_t n_threads = 1) {
     const NormalPrior prior(parameters);
-    auto made = std::make_shared<Tables>();
-    made->prior = parameters;
-    for (std::size_t n = 0; n <= most; ++n) {
-      made->count_term.push_back(prior.count_term(static_cast<double>(n)));
-      made->one_over_kappa_n.push_back(1.0 / (prior.kappa + static_cast<double>(n)));
-    }
+    auto made = std::make_shared<Tables>(
+        Tables{parameters, std::vector<double>(most + 1), std::vector<double>(most + 1)});
+    Interrupt nobody(nullptr);
+    Blocks(most + 1, n_threads, nobody).each([&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t n = begin; n < end; ++n) {
+        made->count_term[n] = prior.count_term(static_cast<double>(n));
+        made->one_over_kappa_n[n] = 1.0 / (prior.kappa + static_cast<double>(n));
+      }
+    });
     return made;
   }
 
   // Whether what depends on counts comes from tables.
   bool is_counted() const { return weight.empty() || whole_weights; }
 
-  void prepare(const std::vector<double>& prior, const double* total) {
+  void prepare(const std::vector<double>& prior, const double* total, std::size_t n_threads = 1) {
     if (!is_counted()) return;
     const auto most = static_cast<std::size_t>(total[0]);
-    if (!tables || tables->prior != prior || tables->count_term.size() <= most) tables = make_tables(prior, most);
+    if (!tables || tables->prior != prior || tables->count_term.size() <= most)
+      tables = make_tables(prior, most, n_threads);
   }
 
   Node node(const std::vector<double>& prior, const double* total) const;

@@ -43,7 +43,7 @@ concept Outcome = requires(
   { T::kMeanUnit } -> std::convertible_to<double>;  // differences of the mean far below this are rounding
   { outcome.n_orders() } -> std::convertible_to<std::size_t>;   // ways to order sets of rows by their outcomes
   { outcome.order_key(total, total, row) } -> std::same_as<double>;  // of a set in a node, in one of these ways
-  { root.prepare(prior, total) };                          // tables for the root's prior, before threads start
+  { root.prepare(prior, total, row) };                     // tables for the root's prior, on so many threads
   { outcome.node(prior, total) } -> std::same_as<typename T::Node>;
 
   // A Node scores the ways to divide a set of rows whose prior and total are known: the scores
@@ -58,6 +58,7 @@ template <class T>
 concept BoundedOutcome = Outcome<T> && requires(const T outcome, typename T::Number* statistics,
                                                 const typename T::Number* total, std::span<const Row> rows,
                                                 std::span<const std::uint8_t> bins, const typename T::Node node) {
+  { outcome.counts_once() } -> std::same_as<bool>;             // whether every row has a weight of 1
   { outcome.add_by_bin(statistics, bins, rows) };              // add for many rows, each into its bin
   { node.split_score(total) } -> std::same_as<double>;         // of given lower statistics
   { node.upper_bound(total, total) } -> std::same_as<double>;  // of split_score over the box between two lowers

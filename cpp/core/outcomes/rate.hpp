@@ -96,7 +96,7 @@ struct Rate {
   std::size_t n_orders() const { return 1; }
   double order_key(const double* set, const double*, std::size_t) const { return set[1] / set[2]; }
 
-  void prepare(const std::vector<double>&, const double*) {}
+  void prepare(const std::vector<double>&, const double*, std::size_t = 1) {}
 
   Node node(const std::vector<double>& prior, const double* total) const { return Node(prior, total); }
 };

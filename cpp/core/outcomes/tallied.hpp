@@ -43,7 +43,7 @@ struct Tallied {
   void each_number(std::size_t, Tell&&) const {}
   void set_weights(const std::vector<double>&) {}
   bool same(std::size_t, std::size_t) const { return false; }
-  void prepare(const std::vector<double>&, const Number*) {}
+  void prepare(const std::vector<double>&, const Number*, std::size_t = 1) {}
 
   std::vector<double> child_prior(const std::vector<double>& prior, const Number* child, double smoothing) const {
     return of->child_prior(prior, child, smoothing);

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "math/vector_math.hpp"
 #include "outcomes/outcome.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split_list.hpp"
@@ -127,35 +129,52 @@ void score_thresholds(const T& outcome, const typename T::Node& node, const Sort
 // log(high - low), also where the difference overflows.
 inline double log_difference(double high, double low) {
   const double difference = high - low;
+  if (difference >= std::numeric_limits<double>::min() && std::isfinite(difference)) return log_of_positive(difference);
   return std::isfinite(difference) ? std::log(difference) : std::log(high / 2 - low / 2) + std::log(2.0);
 }
 
+// Logarithms of the distances of the values around some positions of an order; value(entry) is the column's.
+template <class Entry, class Value>
+void log_distances(std::span<const Entry> order, std::span<const std::uint32_t> positions, std::vector<double>& result,
+                   Value&& value) {
+  result.resize(positions.size());
+  double lowest = 1.0, highest = 1.0;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    result[i] = value(order[positions[i] + 1]) - value(order[positions[i]]);
+    lowest = std::min(lowest, result[i]);
+    highest = std::max(highest, result[i]);
+  }
+  if (lowest < std::numeric_limits<double>::min() || !std::isfinite(highest)) {
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      result[i] = log_difference(value(order[positions[i] + 1]), value(order[positions[i]]));
+    return;
+  }
+  call_wide([data = result.data(), n = result.size()]() BAYTREE_INLINE {
+    for (std::size_t i = 0; i < n; ++i) data[i] = log_of_positive(data[i]);
+  });
+}
+
 // Weighs each threshold by the distance of the values around it; value(entry) is the column's value there. Present
-// against missing has no distance: it keeps its even share, and the others divide the rest.
+// against missing has no distance: it keeps its even share, and the others divide the rest. Between the first and the
+// last position of either list no threshold is left out, so that the distances add up to that of the values at its
+// ends.
 template <class Entry, class Value>
 void locate_by_distance(const SortedFeature<Entry>& feature, SplitList& splits, Value&& value) {
-  const std::size_t n = splits.positions.size();
-  splits.log_location.resize(n);
-  auto divides_missing = [&](std::size_t i) { return splits.positions[i] + 1 == feature.n_present; };
+  std::span<const std::uint32_t> upper = splits.with_missing_upper(), lower = splits.with_missing_lower();
+  const bool divides_missing = !upper.empty() && upper.back() + 1 == feature.n_present;
+  if (divides_missing) upper = upper.first(upper.size() - 1);
   double log_total = kMinusInfinity;
-  std::size_t n_even = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t at = splits.positions[i];
-    if (divides_missing(i)) {
-      ++n_even;
-      continue;
-    }
-    splits.log_location[i] = log_difference(value(feature.order[at + 1]), value(feature.order[at]));
-    log_total = std::max(log_total, splits.log_location[i]);
+  for (const auto& positions : {upper, lower}) {
+    if (positions.empty()) continue;
+    const double own = log_difference(value(feature.order[positions.back() + 1]), value(feature.order[positions[0]]));
+    const double top = std::max(own, log_total);
+    log_total = log_total == kMinusInfinity ? own : top + std::log1p(std::exp(std::min(own, log_total) - top));
   }
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i)
-    if (!divides_missing(i)) sum += std::exp(splits.log_location[i] - log_total);
-  log_total += std::log(sum);
-  const double log_rest = std::log1p(-static_cast<double>(n_even) / static_cast<double>(n));
-  for (std::size_t i = 0; i < n; ++i)
-    splits.log_location[i] = divides_missing(i) ? splits.uniform_location()
-                                                : splits.log_location[i] - log_total + log_rest;
+  log_distances(feature.order, splits.positions, splits.log_location, value);
+  const double n = static_cast<double>(splits.positions.size());
+  const double shift = (divides_missing ? std::log1p(-1.0 / n) : 0.0) - log_total;
+  for (double& location : splits.log_location) location += shift;
+  if (divides_missing) splits.log_location[upper.size()] = splits.uniform_location();
 }
 
 // All thresholds of a node's ordered rows, with scores and locations.

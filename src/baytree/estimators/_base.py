@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -28,7 +29,7 @@ from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
-from ..table import Rows, Schema, as_table, is_frame, may_hold_text
+from ..table import Rows, Schema, as_table, beside, is_frame, may_hold_text
 from ._data import EncodedData, TrainingData
 from ._fitted_on import fitted_on
 from ._targets import TargetReader
@@ -168,11 +169,14 @@ class Estimator(BaseEstimator, ABC):
             if growth.max_bins is not None:
                 family.of(data.target, None)  # errors tell the row
                 data = replace(data, target=family.on_grids(data.target))
-            encoded = data.encoded(growth)
-            outcome = settle_outcome(family, self.prior, encoded, growth)
+            about = partial(fitted_on, data.rows, data.target, growth.n_threads)
+            with beside(about, growth.n_threads) as facts:
+                encoded = data.encoded(growth)
+                outcome = settle_outcome(family, self.prior, encoded, growth)
+                fitted = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
             self.fitted_ = replace(
-                self._grow(encoded, outcome, growth, calibrated=reader.calibrates()),
-                fitted_on=fitted_on(data.rows, data.target),
+                fitted,
+                fitted_on=facts(),
                 decision=reader.read_decision(data.classes),
                 missing=read_missing(self.missing),
             )
@@ -185,7 +189,7 @@ class Estimator(BaseEstimator, ABC):
         table = self._check_table(X, reset=True)
         rows, schema = Schema.learn(table, self.categorical_features, getattr(self, "feature_names_in_", None))
         target = self._check_target(rows, y, sample_weight, reader, extras)
-        schema.refuse_infinity(rows)
+        schema.refuse_infinity(rows, self._n_threads())
         target, classes, counts = reader.learn(target)
         if counts is not None:
             rows = Rows(rows.matrix[counts])

@@ -14,14 +14,14 @@ from .._typing import AnyArray
 from .._validation import shown
 from ..fitted import FittedOn
 from ..outcomes import Target
-from ..table import Rows
+from ..table import Rows, by_block
 
-_SPREAD_VALUES = 2**20  # so many values of a table are read one by one, in rows that are spread evenly
+_SPREAD_VALUES = 2**17  # so many values of a table are read one by one, in rows that are spread evenly
 
 
-def fitted_on(rows: Rows, target: Target) -> FittedOn:
+def fitted_on(rows: Rows, target: Target, n_threads: int = 1) -> FittedOn:
     """The facts of a fit that happens now."""
-    return facts(rows.matrix.shape, target.total_weight(), _fingerprint(rows, target))
+    return facts(rows.matrix.shape, target.total_weight(), _fingerprint(rows, target, n_threads))
 
 
 def facts(shape: tuple[int, int], weight: float, fingerprint: str) -> FittedOn:
@@ -45,7 +45,7 @@ def _date() -> datetime:
         ) from None
 
 
-def _fingerprint(rows: Rows, target: Target) -> str:
+def _fingerprint(rows: Rows, target: Target, n_threads: int) -> str:
     """A hash of all targets, of the sum of each column's bits, and of values in rows that are spread evenly.
 
     Hashing all values would take as long as growing a tree from bins; the sums notice every single change.
@@ -54,21 +54,32 @@ def _fingerprint(rows: Rows, target: Target) -> str:
     result = hashlib.sha256(f"{matrix.shape} {sorted(target.extras)}".encode())
     step = max(1, matrix.shape[0] * matrix.shape[1] // _SPREAD_VALUES)
     spread = Rows(sparse.csr_matrix(matrix)[::step] if sparse.issparse(matrix) else matrix[::step])
-    parts = [_column_sums(matrix), spread.dense(), target.y, *(target.extras[name] for name in sorted(target.extras))]
+    parts = [
+        _column_sums(matrix, n_threads),
+        spread.dense(),
+        target.y,
+        *(target.extras[name] for name in sorted(target.extras)),
+    ]
     for part in parts if target.weight is None else [*parts, target.weight]:
         result.update(_bytes(part))
     return result.hexdigest()
 
 
-def _column_sums(matrix: AnyArray) -> AnyArray:
+def _column_sums(matrix: AnyArray, n_threads: int) -> AnyArray:
     """The sums of the bits of each column, which NaN and rounding cannot spoil; zero has no bits."""
     if not sparse.issparse(matrix):
-        return np.asarray(matrix.view(np.uint64).sum(axis=0, dtype=np.uint64))
+        return np.asarray(np.sum(by_block(_bit_sums, matrix, n_threads), axis=0, dtype=np.uint64))
     columns = sparse.csc_matrix(matrix)
     bits = np.append(columns.data.view(np.uint64), np.uint64(0))
     return np.asarray(np.add.reduceat(bits, columns.indptr[:-1]) * (np.diff(columns.indptr) > 0))
 
 
-def _bytes(part: AnyArray) -> bytes:
+def _bit_sums(matrix: AnyArray) -> AnyArray:
+    return np.asarray(matrix.view(np.uint64).sum(axis=0, dtype=np.uint64))
+
+
+def _bytes(part: AnyArray) -> memoryview | bytes:
     """Numbers as they are; what else y may hold as it is shown."""
-    return part.tobytes() if part.dtype.kind in "biuf" else repr(part.tolist()).encode()
+    if part.dtype.kind not in "biuf":
+        return repr(part.tolist()).encode()
+    return np.ascontiguousarray(part).data

@@ -21,6 +21,8 @@ from ..outcomes import (
     read_outcome,
 )
 
+_MOST_LABELS = 2**16  # whole numbers that are looked up in a table
+
 
 class Learnt(NamedTuple):
     """A target as its outcome wants it."""
@@ -78,9 +80,8 @@ class ClassReader:
     def learn(self, target: Target) -> Learnt:
         """Labels become codes; rows and classes of weight zero are no rows and no classes."""
         target, counts = without_weight_zero(target)
-        check_labels(target.y)
-        classes = np.unique(target.y) if self.classes is None else self.classes
-        target = replace(target, y=class_codes(target.y, classes))
+        classes, codes = _read_labels(target.y, self.classes)
+        target = replace(target, y=codes)
         by_class = self.weights_of(target, classes)
         if by_class is None:
             return Learnt(target, classes, counts)
@@ -203,6 +204,30 @@ class NumberReader:
     def read_decision(self, classes: AnyArray | None) -> Decision:  # noqa: ARG002
         """Numbers are not decided upon."""
         return Decision()
+
+
+def _read_labels(y: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
+    """The classes, unless they are known, and the position of each label among them."""
+    few = _few_numbers(y) if classes is None else None
+    if few is not None:
+        return few
+    check_labels(y)
+    classes = np.unique(y) if classes is None else classes
+    return classes, class_codes(y, classes)
+
+
+def _few_numbers(y: AnyArray) -> tuple[AnyArray, AnyArray] | None:
+    """The same of labels that are whole numbers in a short range, without sorting: such labels are always right."""
+    if y.dtype.kind not in "biu" or len(y) == 0:
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low > _MOST_LABELS or max(abs(low), abs(high)) >= 2**62:
+        return None
+    offset = y.astype(np.int64) - low
+    found = np.bincount(offset) > 0
+    if 2 * np.count_nonzero(found) > len(y):
+        return None  # scikit-learn doubts that these are classes
+    return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[offset]
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:

@@ -59,7 +59,8 @@ class Family:
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""
-        return self.whole.summary(self.whole.totals_of(target), grids_of(target))
+        totals = [] if self.has_classes else self.whole.totals_of(target)  # the prior of classes needs none
+        return self.whole.summary(totals, grids_of(target))
 
     def of(self, target: Target, prior: Any) -> Outcome:
         """The outcome of a target, with its prior."""

@@ -1,5 +1,7 @@
 """Tables as they come: data frames, arrays and sparse matrices become rows of numbers and a schema."""
 
+from ._blocks import beside as beside
+from ._blocks import by_block as by_block
 from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows
 from ._schema import Column as Column

@@ -19,6 +19,7 @@ from scipy import sparse
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import shown
 from .._words import category_text, number_text
+from ._blocks import by_block
 from ._frames import frame_columns
 from ._rows import Rows
 from ._tables import is_frame, may_hold_text
@@ -192,12 +193,11 @@ class Schema:
         positions = range(self.n_features) if used is None or not is_frame(X) else used.tolist() or [0]
         return self._rows(_read_columns(X, positions, self.names), positions, known)
 
-    def refuse_infinity(self, rows: Rows) -> None:
+    def refuse_infinity(self, rows: Rows, n_threads: int = 1) -> None:
         """Refuse infinite values, naming the first column that has one."""
         X = rows.matrix
-        with np.errstate(all="ignore"):
-            if np.isfinite(np.sum(X.data if sparse.issparse(X) else X)):
-                return
+        if all(by_block(_has_finite_sum, X.data if sparse.issparse(X) else X, n_threads)):
+            return
         found = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
         infinite = np.isinf(found.data) if sparse.issparse(X) else found.data
         in_row, in_column = found.row[infinite], found.col[infinite]
@@ -322,3 +322,8 @@ def nearest_name(name: str, names: Iterable[Any]) -> str:
     known = [str(own) for own in names]
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"it has {shown(known)}."
+
+
+def _has_finite_sum(values: AnyArray) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.sum(values)))

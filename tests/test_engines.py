@@ -31,6 +31,15 @@ from tests.reference.bins import bins as naive_bins
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
 
 
+@pytest.fixture(params=["at hand", "level by level"])
+def memory(request, monkeypatch):
+    """Enough of it for the codes of all rows, or not."""
+    if request.param == "level by level":
+        monkeypatch.setattr(_batches, "_most_kept", lambda: 0)
+        monkeypatch.setattr(_batches, "_BATCH_ROWS", 100)
+
+
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_any_division_of_the_rows_grows_the_same_tree(outcome, weighted):
@@ -62,6 +71,7 @@ def test_any_division_of_the_rows_grows_the_same_tree(outcome, weighted):
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_parameter_means_the_same(parameters, weighted):
     frame, names = table_of("normal", weighted=weighted)
@@ -189,7 +199,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch):
     def full(*_args, **_kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(_batches.np, "save", full)
+    monkeypatch.setattr(_batches, "_written", full)
     with pytest.raises(OSError, match=r"do not fit under .* make room, set TMPDIR"):
         engines.fit(model_of("classes"), lambda: divided(frame, 2), **names)
 
@@ -260,13 +270,17 @@ def test_predictions_come_batch_by_batch(outcome):
 def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
     values = np.array(data.draw(strategies.columns(data.draw(st.integers(1, 40)))))
     splitters = _bins.splitters_of(np.array(data.draw(strategies.columns(data.draw(st.integers(1, 5))))))
-    parts = np.array_split(values, n_parts)
-    counted = _bins.Counted.of(parts[0], splitters, max_bins)
+    parts = np.array_split(values[:, None], n_parts)
+
+    def count(of, splitters):
+        return _bins.count(of, {0: splitters}, max_bins)[0]
+
+    counted = count(parts[0], splitters)
     for part in parts[1:]:
-        counted = counted.merged(_bins.Counted.of(part, splitters, max_bins), max_bins)
+        counted = counted.merged(count(part, splitters), max_bins)
     for _ in range(data.draw(st.integers(0, 2))):  # counted again, more finely
-        counted = _bins.Counted.of(values, counted.finer_splitters(max_bins), max_bins)
-    collected = np.concatenate([_bins.collect(part, counted, max_bins) for part in parts])
+        counted = count(values[:, None], counted.finer_splitters(max_bins))
+    collected = np.concatenate([_bins.collect(part, {0: counted}, max_bins)[0] for part in parts])
     found = _bins.bins_of(counted, collected, max_bins, has_missing=False)
     assert list(zip(found.lows.tolist(), found.highs.tolist(), strict=True)) == naive_bins(values.tolist(), max_bins)
 
@@ -324,6 +338,13 @@ def test_rich_shows_every_level_that_lasts(monkeypatch):
     assert not line.status._live.is_started
 
 
+def test_a_fit_that_is_grown_in_one_go_is_told_of(monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "_QUIET", -1.0)
+    frame, names = table_of("classes")
+    engines.fit(model_of("classes"), lambda: divided(frame, 2), **names, verbose=1)
+    assert "level 1: 1 open nodes, 600 rows" in capsys.readouterr().err
+
+
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(_batches.tempfile, "tempdir", str(tmp_path))
     frame, names = table_of("classes")
@@ -331,7 +352,7 @@ def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypat
     def interrupt(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_part_source, "sums_of", interrupt)
+    monkeypatch.setattr(_part_source, "totals_of", interrupt)
     model = model_of("classes")
     with pytest.raises(KeyboardInterrupt):
         engines.fit(model, lambda: divided(frame, 2), **names)

@@ -51,6 +51,14 @@ def test_what_describe_finds_grows_the_same_tree_in_one_pass(outcome, weighted):
     assert engines.fit(model_of(outcome), Reader(parts), **names, **described, cache=False).get_n_leaves() > 1
 
 
+def test_every_part_may_have_labels_of_its_own():
+    frame, names = with_all_kinds("classes")
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    described = engines.describe(model_of("classes"), frame, **names)
+    parts = [part for _, part in frame.groupby("y", sort=False)][::-1]
+    assert_same_model(engines.fit(model_of("classes"), lambda: parts, **names, **described), expected)
+
+
 def test_describe_finds_the_naive_bins():
     frame, names = with_all_kinds("classes")
     frame["nothing"] = np.nan
@@ -109,13 +117,13 @@ def test_columns_that_are_given_are_not_looked_at(monkeypatch):
 
     frame, names = table_of("normal")
     described = engines.describe(model_of("normal"), frame, **names)
-    counted, original = [], _parts.Counted.of.__func__
+    counted, original = [], _parts.count
 
-    def count(cls, values, splitters, max_bins):
-        counted.append(len(values))
-        return original(cls, values, splitters, max_bins)
+    def count(matrix, splitters, max_bins):
+        counted.extend(splitters)
+        return original(matrix, splitters, max_bins)
 
-    monkeypatch.setattr(_parts.Counted, "of", classmethod(count))
+    monkeypatch.setattr(_parts, "count", count)
     engines.fit(model_of("normal"), frame, **names, bins={"x": described["bins"]["x"]})
     assert len(counted) == 2  # flag and noise
 
@@ -180,13 +188,15 @@ def test_borders_are_thresholds(borders):
     frame, names = table_of("classes", n=200)
     frame["x"] = frame["x"].round(1)
     model = engines.fit(model_of("classes"), frame, **names, bins={"x": borders}, dtypes={"x": "float32"})
+    in_batches = engines.fit(model_of("classes"), lambda: divided(frame, 3), **names, bins={"x": borders})
+    assert_same_model(in_batches, model)
     place = np.where(frame["x"].isna(), np.nan, np.searchsorted(borders, frame["x"]))
     expected = fitted_in_memory(model_of("classes"), frame.assign(x=place), names)
     for name in ("feature", "children_left", "n_node_samples", "value", "missing_go_to_left"):
         assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name))
     features = frame.drop(columns="y")
     assert_array_equal(model.apply(features), expected.apply(features.assign(x=place)))
-    neighbours = np.add.outer(borders, borders) / 2  # of bins that have no rows in between
+    neighbours = [low + (high - low) / 2 for low in borders for high in borders]  # of bins that have no rows in between
     assert np.isin(model.tree_.threshold[model.tree_.feature == 1], neighbours).all()
 
 

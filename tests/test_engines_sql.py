@@ -7,12 +7,14 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.engines import _sql, _sql_look, _sql_whole
-from baytree.growth import _sample
+from baytree.engines import _sql, _sql_bins, _sql_encode, _sql_look, _sql_whole
+from baytree.growth import ColumnBins, _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
@@ -76,6 +78,40 @@ def test_a_database_grows_the_same_tree(put, outcome, weighted):
     model = engines.fit(model_of(outcome, max_bins=9), table, **names)
     assert_same_model(model, expected)
     assert set(table.get_backend().list_tables()) == before  # what was temporary is gone
+
+
+@pytest.mark.parametrize(("name", "value"), [("_MOST_FETCHED", 0), ("_SLICES", 5)])
+def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, name, value):
+    monkeypatch.setattr(_sql_bins, name, value)
+    frame, names = table_of("normal", n=200)
+    frame["x"] = np.exp(20 * frame["x"])
+    expected = fitted_in_memory(model_of("normal", max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of("normal", max_bins=9), put(frame), **names), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+def test_columns_of_many_bins_have_the_same_codes(put, outcome):
+    frame, names = table_of(outcome, n=1000)
+    frame["skewed"] = np.exp(3 * np.random.default_rng(1).normal(size=len(frame)))
+    frame.loc[::9, "skewed"] = None
+    expected = fitted_in_memory(model_of(outcome, max_bins=60), frame, names)
+    assert_same_model(engines.fit(model_of(outcome, max_bins=60), put(frame), **names), expected)
+
+
+@given(st.data(), st.integers(24, 60))
+def test_slices_lead_to_the_bin_of_every_value(data, n_bins):
+    ends = np.unique(data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n_bins, max_size=n_bins, unique=True)))
+    ends = np.unique(ends + 0.0)
+    lows = np.append(ends[0], np.nextafter(ends[:-1], np.inf))
+    slices = _sql_encode.Slices.of(ColumnBins(lows, ends, has_missing=False))
+    if slices is None:
+        return
+    values = np.concatenate([lows, ends, lows / 2 + ends / 2])
+    for shift in (-1, 0, 1):  # a database may round in another way
+        place = np.floor((values - slices.low) * slices.factor).astype(int) + shift
+        place = np.clip(place, 0, len(slices.base) - 1)
+        codes = slices.base[place] + (values[:, None] > slices.ends[place]).sum(axis=1)
+        assert_array_equal(codes, np.searchsorted(ends, values))
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]
@@ -173,14 +209,18 @@ class Queries:
     """What is asked of a database."""
 
     def __init__(self, monkeypatch):
-        self.asked, original = [], _sql_whole.fetch
+        self.asked = []
+        for name in ("fetch", "fetch_arrays"):
+            for module in (_sql, _sql_bins, _sql_look):
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, self.told(getattr(_sql_whole, name)))
 
+    def told(self, original):
         def fetch(expression):
             self.asked.append(ibis.to_sql(expression))
             return original(expression)
 
-        for module in (_sql, _sql_look):
-            monkeypatch.setattr(module, "fetch", fetch)
+        return fetch
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
@@ -209,6 +249,16 @@ def test_the_rest_is_asked_for(put, monkeypatch):
     for name in ("feature", "threshold", "n_node_samples", "value", "log_prior_leaf", "log_likelihood"):
         assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name), err_msg=name)
     assert model.spread_ == expected.spread_
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal", "poisson"])
+def test_categories_that_no_row_has_change_nothing(put, outcome):
+    frame, names = table_of(outcome, n=300)
+    expected = fitted_in_memory(model_of(outcome, max_bins=9), frame, names)
+    cities = {"city": ["aardvark", *sorted(set(frame["city"].dropna())), "city 00b", "zebra"]}
+    model = engines.fit(model_of(outcome, max_bins=9), put(frame), **names, categories=cities)
+    for name in ("feature", "threshold", "n_node_samples", "value", "log_prior_leaf", "log_likelihood"):
+        assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name), err_msg=name)
 
 
 @pytest.mark.parametrize(

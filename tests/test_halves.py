@@ -9,7 +9,7 @@ from scipy.special import betaln, gammaln
 
 from baytree import BayesianTreeRegressor
 from baytree.estimators import _halves, _trials
-from baytree.growth import WholeRows
+from baytree.growth import EncodedRows
 from baytree.outcomes import NegativeBinomial
 
 PRIOR = [3.0, 2.0]
@@ -46,7 +46,7 @@ def naive(X, y, exposure, weight, in_first):
 def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
     X, y, exposure, weight = table()
     found, divided = {}, []
-    original, half = _halves.Halves.log_evidence, WholeRows.half
+    original, half = _halves.Halves.log_evidence, EncodedRows.half
 
     def keep(self, outcome, growth, tell=None):
         found[outcome.size] = original(self, outcome, growth, tell)
@@ -57,13 +57,13 @@ def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
         return half(self, which)
 
     monkeypatch.setattr(_trials.Halves, "log_evidence", keep)
-    monkeypatch.setattr(WholeRows, "half", keep_half)
+    monkeypatch.setattr(EncodedRows, "half", keep_half)
     monkeypatch.setattr("baytree.outcomes._negative_binomial._DISPERSIONS", (DISPERSION, DISPERSION * 4))
     model = BayesianTreeRegressor(outcome="negative_binomial", prior=PRIOR, max_bins=20, prune=False, calibrate=False)
     model.fit(X, y, sample_weight=weight, exposure=exposure)
     from baytree.growth._sample import marks_of
 
-    in_first = marks_of(divided[0].codes, divided[0].numbers) % 2 == 0
+    in_first = marks_of(divided[0].codes.T, divided[0].numbers) % 2 == 0
     assert 0.4 < in_first.mean() < 0.6
     assert_allclose(found[1 / DISPERSION], naive(X, y, exposure, weight, in_first), rtol=1e-7)
     assert model.outcome_.size == max(found, key=found.__getitem__)

@@ -53,9 +53,9 @@ def main():
         source = frame(1_000_000)
     elif source_of in ("parquet", "uncached"):
         source = str(Path(given["folder"]) / "rows.parquet")
-        frame(1_000_000).to_parquet(source, row_group_size=100_000)
+        frame(1_000_000 if source_of == "uncached" else 5_000_000).to_parquet(source, row_group_size=100_000)
     elif source_of == "function":
-        rows = frame(1_000_000)
+        rows = frame(5_000_000)  # grown as in memory
         source = lambda: (rows[i : i + 100_000] for i in range(0, len(rows), 100_000))
     elif source_of == "dask":
         import dask.dataframe as dd

@@ -2,10 +2,8 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
-#include <limits>
 
 #include "data/encode.hpp"
-#include "data/tally.hpp"
 #include "grow.hpp"
 #include "growth/levels.hpp"
 #include "outcomes/categorical.hpp"
@@ -130,65 +128,6 @@ void bind_whole_rate(nb::module_& module, const char* name) {
   bind_growth<Whole<T>>(module);
 }
 
-template <class Int>
-nb::tuple tally_of(const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const RouteView& routes,
-                   const TallyRows& rows, std::size_t n_open, std::size_t n_threads) {
-  const CodeTable<Int> table{codes.data(), codes.shape(1), codes.shape(0), span_of(first)};
-  Tally found = without_gil(
-      [&](Interrupt& interrupt) { return tally(table, routes, rows, n_open, n_threads, interrupt); });
-  const std::size_t n_codes = table.n_codes(), width = rows.width();
-  std::vector<std::int64_t> halves(2 * found.sums.size());
-  std::memcpy(halves.data(), found.sums.data(), halves.size() * sizeof(std::int64_t));
-  return nb::make_tuple(
-      array_of(std::move(found.rows), {n_open, n_codes}), array_of(std::move(halves), {n_open, n_codes, width, 2}),
-      array_of(std::move(found.low), {n_open, n_codes}), array_of(std::move(found.high), {n_open, n_codes}));
-}
-
-template <class Int>
-void bind_open_nodes(nb::module_& module) {
-  module.def(
-      "open_nodes",
-      [](const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const Vector<std::int32_t>& feature,
-         const Vector<std::int32_t>& lower, const Vector<std::int32_t>& upper, const Vector<std::int64_t>& start,
-         const Vector<std::uint8_t>& goes_lower, const Vector<std::int32_t>& open, std::size_t n_threads) {
-        const CodeTable<Int> table{codes.data(), codes.shape(1), codes.shape(0), span_of(first)};
-        const RouteView routes{span_of(feature), span_of(lower),      span_of(upper),
-                               span_of(start),   span_of(goes_lower), span_of(open)};
-        return array_of(
-            without_gil([&](Interrupt& interrupt) { return open_nodes_of(table, routes, n_threads, interrupt); }));
-      },
-      nb::arg("codes").noconvert(), nb::arg("first").noconvert(), nb::arg("feature").noconvert(),
-      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("start").noconvert(),
-      nb::arg("goes_lower").noconvert(), nb::arg("open").noconvert(), nb::arg("n_threads"),
-      "The open node that each row is in, or -1.");
-}
-
-template <class Int>
-void bind_tally(nb::module_& module) {
-  module.def(
-      "tally",
-      [](const Block<Int, 2>& codes, const Vector<std::int64_t>& first, const Vector<std::int32_t>& feature,
-         const Vector<std::int32_t>& lower, const Vector<std::int32_t>& upper, const Vector<std::int64_t>& start,
-         const Vector<std::uint8_t>& goes_lower, const Vector<std::int32_t>& open, std::size_t n_open,
-         const Block<std::int64_t, 2>& numbers, const std::optional<Vector<std::int64_t>>& weight,
-         std::size_t n_classes, std::size_t n_threads) {
-        require(first.shape(0) == codes.shape(0) + 1 && numbers.shape(0) == codes.shape(1), "one outcome per row");
-        const RouteView routes{span_of(feature), span_of(lower),      span_of(upper),
-                               span_of(start),   span_of(goes_lower), span_of(open)};
-        const TallyRows rows{{numbers.data(), numbers.size()},
-                             numbers.shape(1),
-                             weight ? span_of(*weight) : std::span<const std::int64_t>{},
-                             n_classes > 0,
-                             n_classes};
-        return tally_of<Int>(codes, first, routes, rows, n_open, n_threads);
-      },
-      nb::arg("codes").noconvert(), nb::arg("first").noconvert(), nb::arg("feature").noconvert(),
-      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("start").noconvert(),
-      nb::arg("goes_lower").noconvert(), nb::arg("open").noconvert(), nb::arg("n_open"), nb::arg("numbers").noconvert(),
-      nb::arg("weight").noconvert().none(), nb::arg("n_classes"), nb::arg("n_threads"),
-      "Rows, sums and extremes of the open nodes, by code; n_classes is 0 where the numbers are no classes.");
-}
-
 Columns columns_without_rows(const std::vector<std::pair<Vector<double>, Vector<double>>>& bins,
                              const std::vector<bool>& has_missing, const std::vector<bool>& is_categorical,
                              bool keep_values) {
@@ -200,31 +139,6 @@ Columns columns_without_rows(const std::vector<std::pair<Vector<double>, Vector<
                                                  is_categorical[f], keep_values));
   }
   return result;
-}
-
-// How many values lie in each interval that ends at one of some numbers, or behind the last, and the lowest of them
-// (NaN: there are none); missing values are left out.
-nb::tuple interval_counts(const Vector<double>& values, const Vector<double>& highs) {
-  std::vector<double> ends = copy_of(highs);
-  ends.push_back(std::numeric_limits<double>::infinity());
-  const auto codes = bin_codes(span_of(values), ends);
-  std::vector<std::int64_t> counts(ends.size() + 1);
-  std::vector<double> lowest(ends.size() + 1, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    double& low = lowest[codes[i]];
-    if (counts[codes[i]]++ == 0 || values.data()[i] < low) low = values.data()[i] + 0.0;  // -0.0 is 0.0
-  }
-  counts.pop_back();
-  lowest.pop_back();
-  return nb::make_tuple(array_of(std::move(counts)), array_of(std::move(lowest)));
-}
-
-// The code of each value of a column: the first bin whose highest value it does not exceed; NaN is behind the last.
-nb::object codes_of(const Vector<double>& values, const Vector<double>& highs) {
-  const std::vector<double> ends = copy_of(highs);
-  for (const double value : span_of(values))
-    require(!(value == value) || (!ends.empty() && value <= ends.back()), "a value is beyond the last bin");
-  return array_of(bin_codes(span_of(values), ends));
 }
 
 }  // namespace
@@ -252,25 +166,6 @@ void bind_levels(nb::module_& module) {
 
   module.def("columns_without_rows", &columns_without_rows, nb::arg("bins"), nb::arg("has_missing"),
              nb::arg("is_categorical"), nb::arg("keep_values"), "Columns that are known by their bins alone.");
-  module.def("codes_of", &codes_of, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
-             "The bin of each value; NaN is behind the last.");
-  module.def("interval_counts", &interval_counts, nb::arg("values").noconvert(), nb::arg("highs").noconvert(),
-             "How many values lie in each interval up to one of some numbers, or behind the last, and the lowest.");
-  bind_open_nodes<std::uint8_t>(module);
-  bind_open_nodes<std::uint16_t>(module);
-  bind_tally<std::uint8_t>(module);
-  bind_tally<std::uint16_t>(module);
-  module.def(
-      "add_wide",
-      [](nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu> into,
-         nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu> other) {
-        require(into.size() == other.size() && into.size() % 2 == 0, "sums of the same shape");
-        for (std::size_t i = 0; i < into.size(); i += 2) {
-          const Whole128 sum = wide_at(into.data() + i) + wide_at(other.data() + i);
-          std::memcpy(into.data() + i, &sum, sizeof sum);
-        }
-      },
-      nb::arg("into").noconvert(), nb::arg("other").noconvert(), "Add whole numbers of 128 bits, halves side by side.");
 }
 
 }  // namespace baytree::bindings

@@ -7,6 +7,7 @@ void bind_categorical(nanobind::module_& module);
 void bind_real(nanobind::module_& module);
 void bind_custom(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
+void bind_parts(nanobind::module_& module);
 void bind_routers(nanobind::module_& module);
 }  // namespace baytree::bindings
 
@@ -20,5 +21,6 @@ NB_MODULE(_core, module) {
   baytree::bindings::bind_real(module);
   baytree::bindings::bind_custom(module);
   baytree::bindings::bind_levels(module);
+  baytree::bindings::bind_parts(module);
   baytree::bindings::bind_routers(module);
 }

@@ -762,81 +762,141 @@ def columns_without_rows(
 ) -> Columns:
     """Columns that are known by their bins alone."""
 
-def codes_of(
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    highs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object:
-    """The bin of each value; NaN is behind the last."""
-
 def interval_counts(
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    highs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple:
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Sequence[int],
+    ends: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
+    most_distinct: int,
+    n_threads: int,
+) -> list:
     """
-    How many values lie in each interval up to one of some numbers, or behind the last, and the lowest.
+    How many values of some columns lie between ends, the lowest of each interval, and all values where they are few.
     """
+
+def values_in_intervals(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    columns: Sequence[int],
+    ends: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
+    chosen: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]],
+    n_threads: int,
+) -> list:
+    """For some columns: the values that lie in chosen intervals."""
+
+def encode_part(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    highs: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
+    has_missing: Sequence[bool],
+    is_left_out: Sequence[bool],
+    two_bytes: bool,
+    n_threads: int,
+) -> object:
+    """
+    The bin of each value, those of a row side by side; NaN is behind the last. A bin up to infinity takes all.
+    """
+
+class Routes:
+    """
+    How rows go down a tree by their codes, and which of its nodes are open.
+    """
+
+    def __init__(
+        self,
+        feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        opened: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        n_open: int,
+    ) -> None: ...
 
 @overload
 def open_nodes(
     codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    routes: Routes,
     n_threads: int,
 ) -> object: ...
 @overload
 def open_nodes(
     codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    routes: Routes,
     n_threads: int,
 ) -> object:
     """The open node that each row is in, or -1."""
 
 @overload
-def tally(
+def tally_classes(
     codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_open: int,
-    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    routes: Routes,
+    classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     n_classes: int,
     n_threads: int,
 ) -> tuple: ...
 @overload
-def tally(
+def tally_classes(
     codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    goes_lower: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    open: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_open: int,
-    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    routes: Routes,
+    classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     n_classes: int,
     n_threads: int,
 ) -> tuple:
     """
-    Rows, sums and extremes of the open nodes, by code; n_classes is 0 where the numbers are no classes.
+    What the rows of the open nodes weigh by code and class and, where weights are given, how many they are.
     """
+
+@overload
+def tally_numbers(
+    codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    routes: Routes,
+    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    n_threads: int,
+) -> tuple: ...
+@overload
+def tally_numbers(
+    codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    routes: Routes,
+    numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    n_threads: int,
+) -> tuple:
+    """Rows, sums and extremes of the open nodes, by code."""
+
+@overload
+def columns_of_codes(
+    codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    bins: Sequence[
+        tuple[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ]
+    ],
+    has_missing: Sequence[bool],
+    is_categorical: Sequence[bool],
+    keep_values: bool,
+) -> Columns: ...
+@overload
+def columns_of_codes(
+    codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    bins: Sequence[
+        tuple[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ]
+    ],
+    has_missing: Sequence[bool],
+    is_categorical: Sequence[bool],
+    keep_values: bool,
+) -> Columns:
+    """Columns whose codes are known; they keep a view of them."""
 
 def add_wide(
     into: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu")],

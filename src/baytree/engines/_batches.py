@@ -7,22 +7,26 @@ in a temporary folder, and are not read again.
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 
 from .._typing import AnyArray
+from ..growth import EncodedRows
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, Raw, split_frame
 
 T = TypeVar("T")
-_BATCH_ROWS = 2**18
+Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
+_BATCH_ROWS = 2**16
+_MOST_ROWS = 2**32 - 1  # that a row's number has room for
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,10 @@ class UncachedParts:
         """The work is done whenever they are asked."""
         return UncachedParts(self.parts, partial(_one_then, self.work, work))
 
+    def kept(self) -> EncodedRows | None:
+        """They are not."""
+        return None
+
     def close(self) -> None:
         """Nothing is kept."""
 
@@ -85,70 +93,123 @@ class CachedParts:
 
     def __init__(self, parts: Iterable[Encoded]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="baytree-")
-        self._parts: list[tuple[dict[str, Path], Raw | None]] = []
-        self._names = (f"{number}" for number in itertools.count())
-        with self._gone_on_error():
-            for part in parts:
-                if len(part.numbers) or not self._parts:
-                    self._parts.append((self._write(part), part.raw))
+        self._number = itertools.count()
+        labels = _Labels()
+        self._arrays = self._written(_arrays_of(labels.placed(part)) for part in parts)
+        self._raw = labels.raw
 
-    @contextmanager
-    def _gone_on_error(self) -> Iterator[None]:
-        """Remove the files if anything fails, Ctrl-C included."""
+    def _written(self, parts: Iterable[dict[str, AnyArray]]) -> dict[str, Mapped]:
+        """The arrays of all parts, one file each; nothing stays if anything fails, Ctrl-C included."""
         try:
-            yield
-        except BaseException:
-            self._folder.cleanup()
-            raise
-
-    def _write(self, part: Encoded, known: dict[str, Path] | None = None) -> dict[str, Path]:
-        """Write the arrays of a part, but for those whose files are known."""
-        arrays = {"codes": part.codes, "numbers": part.numbers}
-        arrays |= {} if part.weight is None else {"weight": part.weight}
-        files, name = dict(known or {}), next(self._names)
-        for what, array in arrays.items():
-            if what not in files:
-                files[what] = Path(self._folder.name) / f"{name}-{what}.npy"
-                _save(files[what], array)
-        return files
+            with ExitStack() as files:
+                return _written(parts, Path(self._folder.name), f"{next(self._number)}-", files)
+        except BaseException as error:
+            self.close()
+            if not isinstance(error, OSError):
+                raise
+            raise OSError(
+                f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make "
+                "room, set TMPDIR to another folder, or pass cache=False."
+            ) from error
 
     def __iter__(self) -> Iterator[Encoded]:
-        for files, raw in self._parts:
-            arrays = {name: np.load(path, mmap_mode="r") for name, path in files.items()}
-            yield Encoded(arrays["codes"], arrays["numbers"], arrays.get("weight"), raw)
+        n_rows = len(self._arrays["numbers"])
+        for start in range(0, n_rows, _BATCH_ROWS):
+            part = {name: own[start : start + _BATCH_ROWS] for name, own in self._arrays.items()}
+            yield Encoded(part["codes"], part["numbers"], part.get("weight"), self._raw)
 
     def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
-        """Other files, but for codes that stay."""
-        with self._gone_on_error():
-            for number, part in enumerate(self):
-                new, (old, _) = work(part), self._parts[number]
-                kept = {"codes": old["codes"]} if new.codes is part.codes else {}
-                self._parts[number] = self._write(new, kept), new.raw
-                for path in set(old.values()) - set(kept.values()):
-                    path.unlink()
+        """Other files, but for codes that stay; the numbers are whole then."""
+        new = self._written(_changed_arrays(part, work(part)) for part in self)
+        kept = {name: own for name, own in self._arrays.items() if name == "codes" and name not in new}
+        gone = [Path(str(own.filename)) for name, own in self._arrays.items() if name not in kept]
+        self._arrays, self._raw = kept | new, None
+        for path in gone:
+            path.unlink()
         return self
 
     def reduce(self, work: Callable[[Encoded], T], merge: Callable[[T, T], T]) -> T:
         """One part after the other."""
         return _reduced((work(part) for part in self), merge)
 
+    def kept(self) -> EncodedRows | None:
+        """All rows, where the memory of this machine has room for them; else a file is read once a level."""
+        own = self._arrays
+        if sum(array.nbytes for array in own.values()) > _most_kept() or len(own["numbers"]) >= _MOST_ROWS:
+            return None
+        return EncodedRows(own["codes"], own["numbers"], own.get("weight"))
+
     def close(self) -> None:
         """Remove the files."""
+        self._arrays = {}
         self._folder.cleanup()
 
 
-def _save(path: Path, array: AnyArray) -> None:
-    try:
-        np.save(path, array)
-    except OSError as error:
-        raise OSError(
-            f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make room, "
-            "set TMPDIR to another folder, or pass cache=False."
-        ) from error
+class _Labels:
+    """The class labels of all parts in one list, while targets are kept as they are."""
+
+    def __init__(self) -> None:
+        self._place: dict[Any, int] = {}
+        self._last: Raw | None = None
+
+    def placed(self, part: Encoded) -> Encoded:
+        """A part whose y are positions in this list."""
+        self._last = raw = part.raw
+        if raw is None or raw.labels is None:
+            return part
+        places = np.array([self._place.setdefault(label, len(self._place)) for label in raw.labels.tolist()])
+        numbers = part.numbers.copy()
+        numbers[:, 0] = places[numbers[:, 0].astype(np.int64)]
+        return replace(part, numbers=numbers)
+
+    @property
+    def raw(self) -> Raw | None:
+        """What the numbers of all parts are."""
+        if self._last is None or self._last.labels is None:
+            return self._last
+        return replace(self._last, labels=np.array(list(self._place)))
 
 
 def _one_then(one: Callable[[Part], Encoded], then: Callable[[Encoded], Encoded], part: Part) -> Encoded:
     return then(one(part))
+
+
+def _arrays_of(part: Encoded) -> dict[str, AnyArray]:
+    arrays: dict[str, AnyArray] = {"codes": part.codes, "numbers": part.numbers}
+    return arrays if part.weight is None else arrays | {"weight": part.weight}
+
+
+def _changed_arrays(old: Encoded, new: Encoded) -> dict[str, AnyArray]:
+    """Those of the new part, without codes that stay."""
+    return {name: own for name, own in _arrays_of(new).items() if own is not old.codes}
+
+
+def _written(parts: Iterable[dict[str, AnyArray]], folder: Path, prefix: str, files: ExitStack) -> dict[str, Mapped]:
+    """The arrays of all parts, in a file each."""
+    opened: dict[str, BinaryIO] = {}
+    shape: dict[str, tuple[int, ...]] = {}
+    dtype: dict[str, Any] = {}
+    n_rows = 0
+    for arrays in parts:
+        for name, array in arrays.items():
+            if name not in opened:
+                opened[name] = files.enter_context((folder / (prefix + name)).open("wb"))
+            array.tofile(opened[name])
+            shape[name], dtype[name] = array.shape[1:], array.dtype
+        n_rows += len(arrays["numbers"])
+    files.close()
+    if n_rows == 0:
+        raise ValueError("No row counts: the table is empty, or all weights are zero.")
+    return {
+        name: np.memmap(folder / (prefix + name), dtype[name], "r", shape=(n_rows, *shape[name])) for name in opened
+    }
+
+
+def _most_kept() -> int:
+    """Bytes: half of this machine's memory."""
+    if not hasattr(os, "sysconf"):
+        return 2**32
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:
@@ -170,7 +231,9 @@ def read_dataset(source: Any) -> Callable[[], Iterable[Any]]:
     dataset = source if isinstance(source, ds.Dataset) else ds.dataset(source, format="parquet")
 
     def batches() -> Iterator[Any]:
-        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=2, fragment_readahead=1):
+        # Little is read ahead: a group of rows is in memory anyway.
+        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=0, fragment_readahead=1):
             yield pa.Table.from_batches([batch])
+        pa.default_memory_pool().release_unused()
 
     return batches

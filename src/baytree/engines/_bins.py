@@ -16,8 +16,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..growth import ColumnBins
 
 _SPLITTERS = 4095
-_SAMPLE = 100_000
-_GLANCE = 1000
+_SAMPLE = 2**15
 _MOST_COLLECTED = 2**22  # values of a column
 _SPLITTERS_AGAIN = 60000  # of a second count
 
@@ -37,12 +36,6 @@ class Counted:
     counts: IntArray  # of values up to each splitter and above the one before, and of those above the last
     lows: FloatArray  # the lowest of them, NaN where there are none
     distinct: FloatArray | None  # None: there are more than max_bins
-
-    @classmethod
-    def of(cls, values: FloatArray, splitters: FloatArray, max_bins: int) -> Counted:
-        """Count some values."""
-        counts, lows = _core.interval_counts(np.ascontiguousarray(values), splitters)
-        return cls(splitters, counts, lows, _few(values, max_bins))
 
     def merged(self, other: Counted, max_bins: int) -> Counted:
         """The count of both."""
@@ -82,15 +75,6 @@ class Counted:
         return np.unique(np.concatenate([held_edges, before, *pieces]))
 
 
-def _few(values: FloatArray, max_bins: int) -> FloatArray | None:
-    """The distinct values, where there are no more than max_bins."""
-    glance = np.unique(values[:_GLANCE])
-    if np.count_nonzero(~np.isnan(glance)) > max_bins:
-        return None
-    distinct = np.unique(values[~np.isnan(values)] + 0.0)
-    return distinct if len(distinct) <= max_bins else None
-
-
 def _between(low: float, high: float, n: int) -> FloatArray:
     """Numbers between two, evenly spread over what float64 can tell apart."""
     ends = _ordered(np.array([low, high]))
@@ -116,11 +100,31 @@ def _ended(rank: IntArray, n: int, max_bins: int) -> IntArray:
     return rank * max_bins // n if n < 2**40 else np.array([int(r) * max_bins // n for r in rank], dtype=np.int64)
 
 
-def collect(values: FloatArray, counted: Counted, max_bins: int) -> FloatArray:
-    """The values in the intervals that hold the ends of bins."""
-    codes = np.asarray(_core.codes_of(np.ascontiguousarray(values), np.append(counted.splitters, np.inf)))
-    wanted = np.append(counted.is_collected(max_bins), False)  # behind the last: missing
-    return values[wanted[codes]] + 0.0
+def count(matrix: FloatArray, splitters: dict[int, FloatArray], max_bins: int) -> dict[int, Counted]:
+    """Count the values of some columns."""
+    found = _core.interval_counts(matrix, list(splitters), list(splitters.values()), max_bins, 1)
+    result = {}
+    for column, (counts, lows, distinct) in zip(splitters, found, strict=True):
+        are_few = len(distinct) > 0 or not counts.any()
+        result[column] = Counted(splitters[column], counts, lows, distinct if are_few else None)
+    return result
+
+
+def collect(matrix: FloatArray, counted: dict[int, Counted], max_bins: int) -> dict[int, FloatArray]:
+    """The values of some columns in the intervals that hold the ends of bins."""
+    ends, chosen = [], []
+    for own in counted.values():
+        wanted = own.is_collected(max_bins)
+        last = np.append(np.flatnonzero(wanted[1:] != wanted[:-1]), len(wanted) - 1)  # of neighbours that are alike
+        ends.append(own.splitters[last[:-1]])
+        chosen.append(wanted[last].astype(np.uint8))
+    return dict(zip(counted, _core.values_in_intervals(matrix, list(counted), ends, chosen, 1), strict=True))
+
+
+def _runs(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The distinct values of some in ascending order, and how often each occurs."""
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return values[starts], np.diff(np.append(starts, len(values)))
 
 
 def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
@@ -130,7 +134,7 @@ def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, ha
         return ColumnBins(values, values, has_missing)
     n, before = int(counted.counts.sum()), np.cumsum(counted.counts) - counted.counts
     collected = np.sort(collected)
-    codes = np.asarray(_core.codes_of(collected, np.append(counted.splitters, np.inf)))
+    places = np.concatenate([[0], np.searchsorted(collected, counted.splitters, "right"), [len(collected)]])
     holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
     lows, highs, wants_low = [], [], True
     for i in np.flatnonzero(counted.counts):
@@ -142,8 +146,7 @@ def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, ha
         if one_value[i]:
             value, count = counted.lows[i : i + 1], counted.counts[i : i + 1]
         else:
-            own = collected[np.searchsorted(codes, i, "left") : np.searchsorted(codes, i, "right")]
-            value, count = np.unique(own, return_counts=True)
+            value, count = _runs(collected[places[i] : places[i + 1]])
         upto = before[i] + np.cumsum(count)
         is_end = _ended(upto, n, max_bins) > _ended(upto - count, n, max_bins)
         for place in np.flatnonzero(is_end):

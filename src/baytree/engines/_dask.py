@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import dask
 import numpy as np
 
+from ..growth import EncodedRows
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, split_frame
 
@@ -108,6 +109,10 @@ class DaskEncoded:
     def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
         """Where they are."""
         return DaskEncoded(list(dask.persist(*(dask.delayed(work)(part) for part in self.parts))))
+
+    def kept(self) -> EncodedRows | None:
+        """They are elsewhere."""
+        return None
 
     def close(self) -> None:
         """The workers forget what nobody holds."""

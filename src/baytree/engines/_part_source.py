@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..estimators import Found, TargetPlan
-from ..growth import Asked, ColumnBins, Routes, Sample, Sums, SumSource
+from ..growth import Asked, ClassSums, ColumnBins, EncodedRows, Routes, Sample, Sums, SumSource
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import Counted, bins_of
@@ -51,6 +51,9 @@ class EncodedParts(Protocol):
     def changed(self, work: Callable[[Encoded], Encoded]) -> EncodedParts:
         """The parts as some work makes them, instead of these."""
 
+    def kept(self) -> EncodedRows | None:
+        """All of them at once, where they fit into the memory of this machine."""
+
     def close(self) -> None:
         """Keep them no longer."""
 
@@ -76,7 +79,11 @@ class EncodedSource:
     asked: Asked
     half: int | None = None
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """Halves are grown level by level."""
+        return self.parts.kept() if self.half is None else None
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """A pass over all parts."""
         return self.parts.reduce(partial(sums_of, asked=self.asked, routes=routes, half=self.half), _plus)
 
@@ -143,7 +150,7 @@ class PartSource:
         while wanted := {column: own for column, own in counted.items() if column not in found}:
             collected = self._collect(_known(self.plan), _known(self.schema), wanted, max_bins)
             for column, values in collected.values.items():
-                found[column] = _column_bins(counted[column], values, max_bins, missing[column])
+                found[column] = _column_bins(counted[column], np.concatenate(values), max_bins, missing[column])
             counted |= collected.finer
 
     def _collect(self, plan: TargetPlan, schema: Schema, wanted: dict[int, Counted | None], max_bins: int) -> Collected:
@@ -175,7 +182,11 @@ class PartSource:
         if absent:
             self.encoded = encoded.changed(partial(narrow, occurs=absent))
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """Where the parts were cached and are not too many."""
+        return self._all.kept()
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """A pass over all encoded parts."""
         return self._all.sums(routes)
 
@@ -239,5 +250,5 @@ def _plus_totals(one: Totals, other: Totals) -> Totals:
     return one + other
 
 
-def _plus(one: Sums, other: Sums) -> Sums:
+def _plus(one: Any, other: Any) -> Any:
     return one + other

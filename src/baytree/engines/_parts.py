@@ -15,10 +15,10 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..estimators import Found, TargetPlan
-from ..growth import Asked, ColumnBins, Routes, Sample, Sums, WholeRows
+from ..growth import Asked, ClassSums, ColumnBins, EncodedRows, Routes, Sample, Sums
 from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
-from ._bins import Counted, collect, splitters_of
+from ._bins import Counted, collect, count, splitters_of
 from ._given import Given, KnownColumns
 
 
@@ -181,10 +181,9 @@ def look(
     matrix, schema = _learn(part, known)
     target, counts = plan.look(part.y, part.weight, part.extras)
     matrix = matrix if counts is None else matrix[counts]
-    counted = tuple(
-        None if column.is_nominal else Counted.of(np.asarray(values), own, max_bins)
-        for values, own, column in zip(matrix.T, splitters, schema.columns, strict=True)
-    )
+    pairs = enumerate(zip(splitters, schema.columns, strict=True))
+    found = count(matrix, {i: own for i, (own, column) in pairs if not column.is_nominal}, max_bins)
+    counted = tuple(found.get(i) for i in range(schema.n_features))
     return Seen(PartSchema.of(schema, Rows(matrix)), counted, Looked.of(target, plan), max_bins)
 
 
@@ -202,12 +201,12 @@ def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]
 class Collected:
     """Values of columns near the ends of their bins; of a column of categories the positions that occur."""
 
-    values: dict[int, FloatArray]
+    values: dict[int, list[FloatArray]]  # those of each part
     finer: dict[int, Counted]  # columns that are counted again
 
     def merged(self, other: Collected, max_bins: int) -> Collected:
         """That of both parts."""
-        values = {column: np.concatenate([own, other.values[column]]) for column, own in self.values.items()}
+        values = {column: own + other.values[column] for column, own in self.values.items()}
         finer = {column: own.merged(other.finer[column], max_bins) for column, own in self.finer.items()}
         return Collected(values, finer)
 
@@ -220,18 +219,17 @@ def collect_part(
         return None
     _, counts = plan.look(part.y, part.weight, part.extras)
     rows = schema.read(as_table(part.X), np.array(list(wanted)))
-    matrix = rows.matrix if counts is None else rows.matrix[counts]
-    values, finer = {}, {}
-    for column, counted in wanted.items():
-        place = column if rows.column_of is None else int(rows.column_of[column])
-        own = np.asarray(matrix[:, place], dtype=np.float64)
-        if counted is None:
-            values[column] = np.unique(own[~np.isnan(own)])
-        elif counted.is_fine(max_bins):
-            values[column] = collect(own, counted, max_bins)
-        else:
-            finer[column] = Counted.of(own, counted.finer_splitters(max_bins), max_bins)
-    return Collected(values, finer)
+    places = {column: column if rows.column_of is None else int(rows.column_of[column]) for column in wanted}
+    matrix = rows.dense() if counts is None else rows.dense()[counts]
+    counted = {column: own for column, own in wanted.items() if own is not None}
+    fine = {places[column]: own for column, own in counted.items() if own.is_fine(max_bins)}
+    coarse = {places[c]: own.finer_splitters(max_bins) for c, own in counted.items() if places[c] not in fine}
+    near, finer = collect(matrix, fine, max_bins), count(matrix, coarse, max_bins)
+    values = {column: [near[place]] for column, place in places.items() if place in near}
+    for column in wanted.keys() - counted.keys():
+        own = np.unique(matrix[:, places[column]])
+        values[column] = [own[~np.isnan(own)]]
+    return Collected(values, {column: finer[place] for column, place in places.items() if place in finer})
 
 
 @dataclass(frozen=True)
@@ -243,10 +241,9 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """A part as codes (one row a column) and whole numbers, or numbers that are not whole yet."""
+class Encoded(EncodedRows):
+    """A part as codes and whole numbers, or numbers that are not whole yet."""
 
-    codes: AnyArray
     numbers: AnyArray
     weight: AnyArray | None
     raw: Raw | None = None
@@ -277,12 +274,7 @@ def keep(part: Part, plan: TargetPlan, known: KnownColumns) -> Encoded:
     labels = np.zeros(0) if plan.has_classes else None
     if len(part) == 0:
         weight = None if part.weight is None else np.zeros(0)
-        return Encoded(
-            np.zeros((len(bins), 0), dtype=_code_type(bins)),
-            np.zeros((0, 1 + len(names))),
-            weight,
-            Raw(labels, names),
-        )
+        return Encoded(_no_codes(bins), np.zeros((0, 1 + len(names))), weight, Raw(labels, names))
     target, counts = plan.look(part.y, part.weight, part.extras)
     y = target.y
     if plan.has_classes:
@@ -299,13 +291,13 @@ def looked_at(kept: Encoded, plan: TargetPlan) -> Looked:
 
 def settle(kept: Encoded, plan: TargetPlan, bins: tuple[ColumnBins, ...], family: Family) -> Encoded:
     """Whole numbers instead of targets that were kept as they are."""
-    if len(kept.numbers) == 0:
+    if len(kept) == 0:
         return _no_rows(bins, plan, family)
     codes = kept.codes
     left_out_columns = [column for column, own in enumerate(bins) if is_left_out(own)]
     if left_out_columns:
         codes = np.array(codes)
-        codes[left_out_columns] = 0
+        codes[:, left_out_columns] = 0
     return _whole(codes, plan.settled(kept.target()), family)
 
 
@@ -318,25 +310,27 @@ def _no_rows(bins: tuple[ColumnBins, ...], plan: TargetPlan, family: Family) -> 
     width = 1 if family.has_classes or not family.outcome.from_zero else 2
     weighted = plan.grids is not None and plan.grids.weight is not None
     none = np.zeros(0, dtype=np.int64)
-    codes: AnyArray = np.zeros((len(bins), 0), dtype=_code_type(bins))
-    return Encoded(codes, none.reshape(0, width), none if weighted else None)
+    return Encoded(_no_codes(bins), none.reshape(0, width), none if weighted else None)
 
 
-def _code_type(bins: tuple[ColumnBins, ...]) -> type:
-    return np.uint8 if max(own.n_codes for own in bins) <= 256 else np.uint16
+def _no_codes(bins: tuple[ColumnBins, ...]) -> AnyArray:
+    return np.zeros((0, len(bins)), dtype=np.uint16 if _two_bytes(bins) else np.uint8)
+
+
+def _two_bytes(bins: tuple[ColumnBins, ...]) -> bool:
+    return max(own.n_codes for own in bins) > 256
 
 
 def _codes(
     part: Part, known: KnownColumns, schema: Schema, bins: tuple[ColumnBins, ...], counts: AnyArray | None
 ) -> AnyArray:
-    """The codes of all features of a part."""
+    """The codes of all features of a part; no value is outside of bins that were given."""
     matrix = known.read(part.X, schema)
     matrix = matrix if counts is None else matrix[counts]
-    codes: AnyArray = np.zeros((len(bins), len(matrix)), dtype=_code_type(bins))
-    for column, own in enumerate(bins):
-        if not is_left_out(own):
-            codes[column] = _core.codes_of(np.ascontiguousarray(matrix[:, column], dtype=np.float64), own.ends)
-    return codes
+    given = known.bins
+    highs = [own.ends if column in given else own.highs for column, own in enumerate(bins)]
+    missing, left_out_columns = [own.has_missing for own in bins], [is_left_out(own) for own in bins]
+    return np.asarray(_core.encode_part(matrix, highs, missing, left_out_columns, _two_bytes(bins), 1))
 
 
 def left_out() -> ColumnBins:
@@ -349,7 +343,7 @@ def is_left_out(bins: ColumnBins) -> bool:
     return len(bins.highs) == 1 and bool(np.isinf(bins.highs[0]))
 
 
-def sums_of(part: Encoded, asked: Asked, routes: Routes, half: int | None = None) -> Sums:
+def sums_of(part: Encoded, asked: Asked, routes: Routes, half: int | None = None) -> Sums | ClassSums:
     """The sums of the open nodes over a part, or over one half of its rows."""
     return _half_of(part, half).sums(asked, routes)
 
@@ -359,14 +353,13 @@ def factors_of(part: Encoded, asked: Asked, routes: Routes, outcome: Outcome, ha
     return _half_of(part, half).factors(asked, routes, outcome)
 
 
-def _half_of(part: Encoded, half: int | None) -> WholeRows:
-    rows = WholeRows(part.codes, part.numbers, part.weight)
-    return rows if half is None else rows.half(half)
+def _half_of(part: Encoded, half: int | None) -> EncodedRows:
+    return part if half is None else part.half(half)
 
 
 def sample_of(part: Encoded, shares: int) -> Sample:
     """Some rows of a part."""
-    return Sample(part.codes, part.numbers, part.weight).chosen(shares)
+    return Sample(part.codes.T, part.numbers, part.weight).chosen(shares)
 
 
 @dataclass(frozen=True)
@@ -383,8 +376,8 @@ class Totals:
 
 def totals_of(part: Encoded, family: Family, n_codes: dict[int, int]) -> Totals:
     """The totals of a part; the codes of the columns that have so many are looked at."""
-    weight = np.ones(len(part.numbers), dtype=np.int64) if part.weight is None else part.weight
-    occurs = {column: np.bincount(part.codes[column], minlength=n) > 0 for column, n in n_codes.items()}
+    weight = np.ones(len(part), dtype=np.int64) if part.weight is None else part.weight
+    occurs = {column: np.bincount(part.codes[:, column], minlength=n) > 0 for column, n in n_codes.items()}
     return Totals(family.whole.totals([*part.numbers.T], weight), occurs)
 
 
@@ -392,5 +385,5 @@ def narrow(part: Encoded, occurs: dict[int, BoolArray]) -> Encoded:
     """The same part without the codes of some columns that do not occur."""
     codes = np.array(part.codes)
     for column, own in occurs.items():
-        codes[column] = (np.cumsum(own) - 1)[codes[column]]
+        codes[:, column] = (np.cumsum(own) - 1)[codes[:, column]]
     return replace(part, codes=codes)

@@ -23,15 +23,15 @@ class Progress:
         now = time.monotonic()
         seconds, self.last = now - self.last, now
         shrinks, self.rows = n_rows / max(self.rows, 1), n_rows
-        if depth == 0:  # a new tree, perhaps one of several that are tried
-            shrinks = _SLOWEST
         if now - self.start < _QUIET:
             return
         if self.line is None:
             self.line = _line()
+        # At the first level nothing is known of those to come.
+        to_go = f", about {left(seconds, shrinks):.0f} s to go" if depth else ""
         self.line.show(
             f"level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows, {n_rows / max(seconds, 1e-9):,.0f} rows a "
-            f"second, {now - self.start:.0f} s so far, about {left(seconds, shrinks):.0f} s to go"
+            f"second, {now - self.start:.0f} s so far{to_go}"
         )
 
     def close(self) -> None:

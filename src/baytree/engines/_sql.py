@@ -23,7 +23,9 @@ from ..growth import (
     MODULUS,
     NUMBER_MODULUS,
     TIMES,
+    ClassSums,
     ColumnBins,
+    EncodedRows,
     Routes,
     Sample,
     Sums,
@@ -36,20 +38,24 @@ from ..table import Column, Kind, Schema
 from ._ctrl_c import ctrl_c_is_no_error
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
-from ._sql_look import TableLook, bin_ends, number
+from ._sql_bins import Range, find_bins
+from ._sql_encode import Slices, SliceTables
+from ._sql_look import TableLook
+from ._sql_place import PlacedRows
 from ._sql_whole import (
     OUTSIDE,
     Digits,
     coded,
     fetch,
+    fetch_arrays,
     halves,
     is_missing,
+    number,
     product_digits,
     whole_expression,
 )
 
 _FEATURES_A_QUERY = 16
-_FEATURES_A_COUNT = 2
 
 
 @dataclass
@@ -68,6 +74,7 @@ class SqlSource:
     coded: Any = field(default=None, init=False)
     stored: list[AnyArray] = field(default_factory=list, init=False)  # what the coded rows have for each code
     temporary: str | None = field(default=None, init=False)
+    placed: PlacedRows | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
@@ -93,34 +100,32 @@ class SqlSource:
         return Found(self.schema, reach, self.classes, counts, largest)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:
-        """One query for each column of many values; window functions find the ends of its bins."""
+        """A few queries for all columns of numbers that are not known."""
         schema, known = _known(self.schema), _known(self.known)
         result = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
         rest = [i for i in known.rest if i not in result]
-        found = self._counts(rest)
+        found, ranges = self._ranges(rest), {}
         for i in rest:
-            has_missing, categories = found[f"m_{i}"] > 0, schema.columns[i].categories
-            if categories is not None:
-                positions = np.arange(len(categories), dtype=np.float64)
+            has_missing, low = bool(found[f"m_{i}"]), found.get(f"l_{i}")
+            if low is None:
+                positions = np.arange(_n_categories(schema.columns[i]), dtype=np.float64)
                 result[i] = ColumnBins(positions, positions, has_missing)
             else:
-                lows, highs = bin_ends(self.rows, self.features[i], found[f"n_{i}"], max_bins)
-                result[i] = ColumnBins(lows, highs, has_missing)
-        self.columns = tuple(result[i] for i in range(len(self.features)))
+                ranges[self.features[i]] = Range(float(low) + 0.0, float(found[f"h_{i}"]) + 0.0, has_missing)
+        ends = find_bins(self.rows, ranges, max_bins)
+        self.columns = tuple(ends[name] if name in ends else result[i] for i, name in enumerate(self.features))
         return self.columns
 
-    def _counts(self, features: list[int]) -> dict[str, int]:
-        """Missing values of each feature, and distinct ones of numbers; a few to a query, so that Ctrl-C is heard."""
-        result: dict[str, int] = {}
-        for start in range(0, len(features), _FEATURES_A_COUNT):
-            own = {i: self.rows[self.features[i]] for i in features[start : start + _FEATURES_A_COUNT]}
+    def _ranges(self, features: list[int]) -> dict[str, Any]:
+        """Missing values of each feature, and the ends of numbers; some to a query, so that Ctrl-C is heard."""
+        result: dict[str, Any] = {}
+        for start in range(0, len(features), _FEATURES_A_QUERY):
+            own = {i: self.rows[self.features[i]] for i in features[start : start + _FEATURES_A_QUERY]}
             asked = {f"m_{i}": is_missing(column).sum() for i, column in own.items()}
-            asked |= {
-                f"n_{i}": number(column).nunique()
-                for i, column in own.items()
-                if _known(self.schema).columns[i].categories is None
-            }
-            result |= {name: int(values[0] or 0) for name, values in fetch(self.rows.aggregate(**asked)).items()}
+            for i, column in own.items():
+                if _known(self.schema).columns[i].categories is None:
+                    asked |= {f"l_{i}": number(column).min(), f"h_{i}": number(column).max()}
+            result |= {name: values[0] for name, values in fetch(self.rows.aggregate(**asked)).items()}
         return result
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
@@ -138,6 +143,8 @@ class SqlSource:
             if found[f"c{i}"][0] == OUTSIDE:
                 raise self._outside(i)
         self._narrow()
+        if self.temporary is not None:
+            self.placed = PlacedRows(self.coded, self.stored)
         sums = iter([int(found[f"d{i}"][0] or 0) for i in range(len(asked))])
         return [sum(next(sums) << own.power for own in each) for each in digits]
 
@@ -176,68 +183,56 @@ class SqlSource:
 
     def _encode(self, plan: TargetPlan, family: Family) -> None:
         """The table of codes and whole numbers: temporary, or an expression where that cannot be."""
-        rows, schema = self.rows, _known(self.schema)
-        chosen = {
-            f"c{i}": coded(rows[name], bins, schema.columns[i])
-            for i, (name, bins) in enumerate(zip(self.features, self.columns, strict=True))
-        }
+        rows, schema, known = self.rows, _known(self.schema), _known(self.known)
         numbers, weight = whole_expression(rows, self.names, plan, family)
-        chosen |= {f"u{k}": number for k, number in enumerate(numbers)}
-        chosen |= {} if weight is None else {"w": weight}
-        expression = rows.select(**chosen)
+        others = {f"u{k}": number for k, number in enumerate(numbers)} | ({} if weight is None else {"w": weight})
+        columns = [(rows[name], bins) for name, bins in zip(self.features, self.columns, strict=True)]
+        sliced = {}
+        for i, (column, bins) in enumerate(columns):
+            is_found = i not in known.bins and schema.columns[i].categories is None and not is_left_out(bins)
+            slices = Slices.of(bins) if is_found else None  # given bins may have values beyond their ends
+            if slices is None:
+                others[f"c{i}"] = coded(column, bins, schema.columns[i])
+            else:
+                sliced[f"c{i}"] = column, len(bins.highs), slices
         backend = self.table.get_backend()
-        name = f"baytree_{uuid.uuid4().hex[:12]}"
+        tables, name = SliceTables(backend), f"baytree_{uuid.uuid4().hex[:12]}"
         try:
             self.temporary = name
             with ctrl_c_is_no_error():
-                self.coded = backend.create_table(name, obj=expression, temp=True)
+                self.coded = backend.create_table(name, obj=tables.coded(rows, sliced, others), temp=True)
         except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
-            self.coded, self.temporary = expression, None
+            codes = {f"c{i}": coded(column, bins, schema.columns[i]) for i, (column, bins) in enumerate(columns)}
+            self.coded, self.temporary = rows.select(**(others | codes)), None
+        finally:
+            tables.close()
 
     def close(self) -> None:
-        """Drop the temporary table."""
+        """Drop the temporary tables."""
+        if self.placed is not None:
+            self.placed.close()
         if self.temporary is not None:
             with suppress(Exception):  # a connection that was lost has no temporary tables any more
                 self.table.get_backend().drop_table(self.temporary, force=True)
             self.temporary = None
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """They are in the database."""
+        return None
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """A GROUP BY for each feature, several to a query."""
         first = np.cumsum([0, *(bins.n_codes for bins in self.columns)])
-        n_classes = 0 if self.classes is None else len(self.classes)
-        n_numbers = self.n_numbers
-        width = n_classes or (3 if n_numbers == 1 else 4)
-        shape = (routes.n_open, int(first[-1]))
-        result = Sums(
-            np.zeros(shape, dtype=np.int64),
-            np.zeros((*shape, width, 2), dtype=np.int64),
-            np.full(shape, np.iinfo(np.int64).max),
-            np.full(shape, np.iinfo(np.int64).min),
+        number, placed = self._placed(routes)
+        adder = (
+            _ClassAdder(self, routes.n_open, first) if self.classes is not None else _Adder(self, routes.n_open, first)
         )
-        placed = self.coded.mutate(node=self._node(routes)).filter(lambda t: t.node >= 0)
         for start in range(0, len(self.columns), _FEATURES_A_QUERY):
             chosen = range(start, min(start + _FEATURES_A_QUERY, len(self.columns)))
-            self._add_features(placed, chosen, first, result)
-        return result
-
-    def _add_features(self, placed: Any, chosen: range, first: AnyArray, result: Sums) -> None:
-        queries: list[Any] = []
-        digits: list[list[Digits]] = []
-        for column in chosen:
-            query, digits = self._grouped(placed, column)
-            queries.append(query)
-        found = fetch(reduce(lambda one, other: one.union(other), queries))
-        node, feature = np.array(found["node"], dtype=np.int64), np.array(found["f"], dtype=np.int64)
-        at = first[feature] + self._codes(feature, np.array(found["code"], dtype=np.int64))
-        rows = np.array(found["n"], dtype=np.int64)
-        np.add.at(result.rows, (node, at), rows)
-        np.minimum.at(result.low, (node, at), np.array(found["low"], dtype=np.int64))
-        np.maximum.at(result.high, (node, at), np.array(found["high"], dtype=np.int64))
-        own_digits = iter(np.array(found[f"d{k}"], dtype=object) for k in range(len(_flat(digits))))
-        for k, each in enumerate(digits):
-            value = sum((next(own_digits) << own.power for own in each), np.zeros(len(node), dtype=object))
-            place = k if self.classes is None else np.array(found["low"], dtype=np.int64)
-            result.sums[node, at, place] = halves(value)
+            queries = [adder.query(placed, feature).mutate(f=ibis.literal(feature)) for feature in chosen]
+            found = fetch_arrays(reduce(lambda one, other: one.union(other), queries))
+            adder(number[found["node"]], first[found["f"]] + self._codes(found["f"], found["code"]), found)
+        return adder.result
 
     def _codes(self, feature: AnyArray, stored: AnyArray) -> AnyArray:
         """Codes of features from what the coded rows have for them."""
@@ -247,23 +242,13 @@ class SqlSource:
             result[own] = np.searchsorted(self.stored[f], stored[own])
         return result
 
-    def _grouped(self, placed: Any, feature: int) -> tuple[Any, list[list[Digits]]]:
-        """Rows and sums by node and code of a feature; of class labels by class too."""
-        weight = placed["w"] if "w" in placed.columns else None
-        numbers = [placed[f"u{k}"] for k in range(self.n_numbers)]
-        keys = {"node": placed.node, "code": placed[f"c{feature}"].cast("int64")}
-        if self.classes is not None:
-            keys["class_"] = numbers[0]
-            digits = product_digits([], weight, with_square=False)
-            key = numbers[0]
-        else:
-            digits = product_digits(numbers, weight, with_square=len(numbers) == 1)
-            key = numbers[0] if len(numbers) == 1 else numbers[0] * 2**31 + numbers[1]
-        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(digits))}
-        table = placed.select(**keys, key=key, **asked)
-        sums = {name: table[name].sum().cast("int64") for name in asked}
-        found = table.group_by(list(keys)).aggregate(n=table.count(), low=table.key.min(), high=table.key.max(), **sums)
-        return found.mutate(f=ibis.literal(feature)), digits
+    def _placed(self, routes: Routes) -> tuple[AnyArray, Any]:
+        """The rows of open nodes with a number of their node, and the number of each among the open ones."""
+        if self.placed is None:
+            placed = self.coded.mutate(node=self._node(routes)).filter(lambda rows: rows.node >= 0)
+            return np.arange(routes.n_open), placed
+        asked = np.flatnonzero(routes.open >= 0)  # those that wait come behind, finished ones before
+        return routes.open, self.placed.at(routes).filter(lambda rows: rows.node.between(int(asked[0]), int(asked[-1])))
 
     def _node(self, routes: Routes) -> Any:
         """The number of the open node that a row is in, or -1."""
@@ -274,7 +259,7 @@ class SqlSource:
 
         def below(node: int) -> Any:
             if routes.feature[node] < 0 or not leads_on[node]:
-                return ibis.literal(int(routes.open[node]), "int32")
+                return ibis.literal(max(int(routes.open[node]), -1), "int32")
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)
             return ibis.ifelse(
@@ -293,9 +278,10 @@ class SqlSource:
         return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1), arrays.get("w"))
 
     def halves(self) -> tuple[SumSource, SumSource]:
-        """The same queries over rows that are filtered."""
+        """The same queries over rows that are filtered; they do not move from level to level."""
         one, other = copy(self), copy(self)
         for which, half in enumerate((one, other)):
+            half.placed = None
             half.coded = self.coded.filter(self._mark() % 2 == which)
         return one, other
 
@@ -333,11 +319,73 @@ class SqlSource:
         return result
 
 
+class _ClassAdder:
+    """What rows weigh by node, code and class, as queries tell it."""
+
+    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
+        self.weighted, n_classes = of.weight is not None, len(_known(of.classes))
+        rows = np.zeros((n_open, first[-1]), dtype=np.int64) if self.weighted else None
+        self.result = ClassSums(np.zeros((n_open, first[-1], n_classes), dtype=np.int64), rows)
+
+    def query(self, placed: Any, feature: int) -> Any:
+        """Of a feature."""
+        weight = {"w": placed["w"].cast("int64")} if self.weighted else {}
+        table = placed.select("node", code=placed[f"c{feature}"], class_=placed["u0"], **weight)
+        asked = {"w": table["w"].sum().cast("int64")} if self.weighted else {}
+        return table.group_by("node", "code", "class_").aggregate(n=table.count(), **asked)
+
+    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
+        """Add what was found."""
+        self.result.weights[node, at, found["class_"]] = found["w" if self.weighted else "n"]
+        if self.result.rows is not None:
+            np.add.at(self.result.rows, (node, at), found["n"])
+
+
+class _Adder:
+    """Sums and extremes of numbers by node and code."""
+
+    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
+        self.n_numbers, self.weighted = of.n_numbers, of.weight is not None
+        shape = (n_open, int(first[-1]))
+        self.result = Sums(
+            np.zeros(shape, dtype=np.int64),
+            np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64),
+            np.full(shape, np.iinfo(np.int64).max),
+            np.full(shape, np.iinfo(np.int64).min),
+        )
+        self.digits: list[list[Digits]] = []
+
+    def query(self, placed: Any, feature: int) -> Any:
+        """Of a feature."""
+        numbers = [placed[f"u{k}"] for k in range(self.n_numbers)]
+        weight = placed["w"] if self.weighted else None
+        self.digits = product_digits(numbers, weight, with_square=len(numbers) == 1)
+        key = numbers[0] if len(numbers) == 1 else numbers[0] * 2**31 + numbers[1]
+        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(self.digits))}
+        table = placed.select("node", code=placed[f"c{feature}"], key=key, **asked)
+        sums = {name: table[name].sum().cast("int64") for name in asked}
+        return table.group_by("node", "code").aggregate(
+            n=table.count(), low=table.key.min(), high=table.key.max(), **sums
+        )
+
+    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
+        """Add what was found."""
+        result, own_digits = self.result, iter(range(len(_flat(self.digits))))
+        result.rows[node, at], result.low[node, at], result.high[node, at] = found["n"], found["low"], found["high"]
+        for k, each in enumerate(self.digits):
+            parts = [found[f"d{next(own_digits)}"].astype(object) << own.power for own in each]
+            result.sums[node, at, k] = halves(reduce(add, parts))
+
+
 def _in_codes(code: Any, codes: AnyArray) -> Any:
     """Whether a code is one of some."""
     if len(codes) and codes[-1] - codes[0] + 1 == len(codes):
         return (code >= int(codes[0])) & (code <= int(codes[-1]))
     return code.isin([int(own) for own in codes])
+
+
+def _n_categories(column: Column) -> int:
+    return 0 if column.categories is None else len(column.categories)
 
 
 def _flat(digits: list[list[Digits]]) -> list[Digits]:

@@ -1,11 +1,10 @@
-"""What the columns and the targets of a table in a database are, and where the bins of its columns end."""
+"""What the columns and the targets of a table in a database are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import ibis
 import numpy as np
 
 from .._typing import AnyArray
@@ -14,7 +13,7 @@ from ..outcomes import Reach
 from ..table import Kind
 from ._given import Given, Known, KnownColumns
 from ._parts import Names
-from ._sql_whole import as_number, fetch, is_missing
+from ._sql_whole import as_number, fetch, is_missing, number
 
 
 @dataclass(frozen=True)
@@ -153,30 +152,6 @@ class TableLook:
             row = fetch(rows.filter(suspect).select(y=y, **own).limit(1))
             if row["y"]:
                 plan.look(np.array(row["y"]), None, {name: np.array(row[name]) for name in own})
-
-
-def bin_ends(rows: Any, name: str, n_distinct: int, max_bins: int) -> tuple[AnyArray, AnyArray]:
-    """The lowest and the highest value of each bin of a column, by window functions."""
-    value = number(rows[name])
-    known = rows.filter(value.notnull()).select(v=value)
-    if n_distinct <= max_bins:
-        values = np.sort(np.array(fetch(known.distinct())["v"], dtype=np.float64)) + 0.0
-        return values, values
-    counts = known.group_by("v").aggregate(n=lambda t: t.count())
-    upto = counts.n.sum().over(ibis.cumulative_window(order_by=counts.v))
-    total = counts.n.sum().over(ibis.window())
-    counts = counts.mutate(upto=upto, total=total, next=counts.v.lead().over(order_by=counts.v))
-    ended = (counts.upto * max_bins / counts.total).floor()
-    before = ((counts.upto - counts.n) * max_bins / counts.total).floor()
-    found = fetch(counts.filter(ended > before).select("v", "next").order_by("v"))
-    lowest = fetch(known.aggregate(low=known.v.min()))["low"][0]
-    highs = np.array(found["v"], dtype=np.float64)
-    return np.array([lowest, *found["next"][:-1]], dtype=np.float64) + 0.0, highs
-
-
-def number(column: Any) -> Any:
-    """A column as float64, null where it is missing; -0.0 is 0.0."""
-    return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
 
 
 def _label(column: Any) -> Any:

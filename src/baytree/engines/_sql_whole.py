@@ -46,6 +46,11 @@ def is_missing(column: Any) -> Any:
     return column.isnull()
 
 
+def number(column: Any) -> Any:
+    """A column as float64, null where it is missing; -0.0 is 0.0."""
+    return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
+
+
 def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
     """The code of each value of a column; OUTSIDE for a value that a column of known values must not have."""
     if is_left_out(bins):
@@ -155,3 +160,10 @@ def fetch(expression: Any) -> dict[str, list[Any]]:
     with ctrl_c_is_no_error():
         found = expression.to_pyarrow()
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
+
+
+def fetch_arrays(expression: Any) -> dict[str, AnyArray]:
+    """The same as arrays of numbers, none of which is missing."""
+    with ctrl_c_is_no_error():
+        found = expression.to_pyarrow()
+    return {name: own.to_numpy() for name, own in zip(found.column_names, found.columns, strict=True)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..growth import Asked, DividedSource, Elsewhere, Growth, RowSource, Tell, WholeRows, bins_of_columns
+from ..growth import Asked, DividedSource, Elsewhere, EncodedRows, Growth, RowSource, Tell, bins_of_columns
 from ..outcomes import Extent, NegativeBinomialOutcome, Outcome, whole_outcome, whole_weight
 from ._data import EncodedData
 
@@ -27,12 +27,12 @@ class Halves:
         target, grids = data.target, data.target.grids
         if grids is None or growth.lookahead or growth.oblique:
             return None
-        codes = np.stack([np.asarray(data.columns.codes(f)) for f in range(data.columns.n_columns)])
+        codes = np.stack([np.asarray(data.columns.codes(f)) for f in range(data.columns.n_columns)], axis=1)
         if codes.max(initial=0) > _MOST:
             return None
         numbers = np.ascontiguousarray(np.stack(whole_outcome(outcome).whole_rows(target), axis=1), dtype=np.int64)
         codes = codes.astype(np.uint8 if codes.max(initial=0) < 256 else np.uint16)
-        rows = WholeRows(codes, numbers, None if target.weight is None else whole_weight(target))
+        rows = EncodedRows(codes, numbers, None if target.weight is None else whole_weight(target))
         bins = bins_of_columns(data.columns, data.rows)
         asked = Asked.of(bins, 0, grids, growth.n_threads)
         extent = Extent(len(target.y), target.total_weight())

@@ -1,10 +1,7 @@
 """From rows to trees: the settings, the encoding of columns, the call of the compiled core, what it answers."""
 
-from ._elsewhere import ColumnBins as ColumnBins
 from ._elsewhere import DividedSource as DividedSource
 from ._elsewhere import Elsewhere as Elsewhere
-from ._elsewhere import Routes as Routes
-from ._elsewhere import Sums as Sums
 from ._elsewhere import SumSource as SumSource
 from ._elsewhere import Tell as Tell
 from ._encode import bins_of_columns as bins_of_columns
@@ -33,7 +30,12 @@ from ._sample import number_factor as number_factor
 from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import Search as Search
+from ._sums import WAITS as WAITS
+from ._sums import ClassSums as ClassSums
+from ._sums import ColumnBins as ColumnBins
+from ._sums import Routes as Routes
+from ._sums import Sums as Sums
 from ._update import update_tree as update_tree
 from ._whole_rows import Asked as Asked
+from ._whole_rows import EncodedRows as EncodedRows
 from ._whole_rows import RowSource as RowSource
-from ._whole_rows import WholeRows as WholeRows

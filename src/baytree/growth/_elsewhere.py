@@ -9,71 +9,24 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, IntArray
 from ..outcomes import Extent, Grids, Outcome, whole_outcome
 from ..tree import Tree
 from ._grow import read_tree
 from ._settings import Growth
+from ._sums import WAITS, ClassSums, ColumnBins, Routes, Sums
+from ._whole_rows import EncodedRows
 
 _MOST_BYTES = 2**28  # of the sums of one look at the rows
-
-
-@dataclass(frozen=True)
-class ColumnBins:
-    """The lowest and the highest value of each bin of a column; of one of categories the positions that occur."""
-
-    lows: FloatArray
-    highs: FloatArray
-    has_missing: bool
-
-    @property
-    def n_codes(self) -> int:
-        """Bins, and one for missing values."""
-        return len(self.highs) + self.has_missing
-
-    @property
-    def ends(self) -> FloatArray:
-        """Where each bin ends: halfway to the next, as thresholds are, so that no value is between two bins."""
-        upper, lower = self.lows[1:], self.highs[:-1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            distance = upper - lower
-            halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
-        return np.append(np.where((halfway >= lower) & (halfway < upper), halfway, lower), np.inf)[: len(self.highs)]
-
-
-@dataclass(frozen=True)
-class Routes:
-    """How rows go down a tree by their codes: see cpp/core/growth/levels.hpp."""
-
-    feature: AnyArray
-    lower: AnyArray
-    upper: AnyArray
-    start: AnyArray
-    goes_lower: AnyArray
-    open: AnyArray  # by node: its number among those that are asked for, or -1
-    n_open: int
-
-
-@dataclass(frozen=True)
-class Sums:
-    """For every open node and code: rows, sums of whole numbers of 128 bits, extremes of what tells outcomes apart."""
-
-    rows: IntArray
-    sums: IntArray
-    low: IntArray
-    high: IntArray
-
-    def __add__(self, other: Sums) -> Sums:
-        total = self.sums.copy()
-        _core.add_wide(total, other.sums)
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Sums(self.rows + other.rows, total, low, high)
 
 
 class SumSource(Protocol):
     """Rows that live somewhere."""
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """All rows, where they are at hand; None: nothing but their sums is known."""
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """The sums of the open nodes."""
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
@@ -103,6 +56,11 @@ class Elsewhere:
 
     def grow(self, outcome: Outcome, growth: Growth, tell: Tell | None = None, *, factors: bool = True) -> Tree:
         """Grow the tree; the logs of factors that no partition changes are added at the end, if they are wanted."""
+        kept = self.source.kept()
+        if kept is not None:
+            if tell is not None:
+                tell(0, 1, len(kept))
+            return self._grow_kept(kept, outcome, growth)
         levels = self._grown(outcome, growth, tell)
         nodes = levels.tree(len(self.bins))
         if factors and outcome.has_factor:
@@ -121,7 +79,7 @@ class Elsewhere:
         leaves = np.array([node for node in _depth_first(routes) if routes["feature"][node] < 0])
         asked = _routes(levels, leaves)
         tree = read_tree(levels.tree(len(self.bins)), outcome, growth)
-        halves = other.sums(asked).sums[:, : self.bins[0].n_codes]
+        halves = other.sums(asked).wide().sums[:, : self.bins[0].n_codes]
         whole = (halves[..., 0].astype(np.uint64).astype(object) + halves[..., 1].astype(object) * 2**64).sum(axis=1)
         whole[:, -1] = other.factors(outcome, asked)
         statistics = whole.astype(np.float64) * scales
@@ -136,20 +94,43 @@ class Elsewhere:
         depth = 0
         while len(levels.open):
             chosen = levels.open[:at_once]
-            found = self.source.sums(_routes(levels, chosen))
+            found = self.source.sums(_routes(levels, chosen)).wide()
             if tell is not None:
                 tell(depth, len(levels.open), int(found.rows[:, : self.bins[0].n_codes].sum()))
             levels.grow(found.rows, found.sums, found.low, found.high, growth.n_threads)
             depth += 1
         return levels
 
-    def _start(self, outcome: Outcome, growth: Growth) -> Any:
-        columns = _core.columns_without_rows(
+    def _grow_kept(self, rows: EncodedRows, outcome: Outcome, growth: Growth) -> Tree:
+        """Grow the tree as that of a table in memory."""
+        columns = _core.columns_of_codes(rows.codes, *self._columns(growth))
+        factor = rows.factor(outcome, self.grids)
+        numbers = [np.ascontiguousarray(own) for own in rows.numbers.T]
+        if len(numbers) > 1:
+            numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
+        core = whole_outcome(outcome).whole_core(numbers, rows.weight, self.grids, self.extent)
+        nodes = _core.grow(
+            columns,
+            core,
+            outcome.core_prior().tolist(),
+            growth.settings(),
+            growth.look_ahead(),
+            growth.engine.subtree_rows,
+            growth.n_threads,
+        )
+        return read_tree(nodes, outcome, growth)
+
+    def _columns(self, growth: Growth) -> tuple[Any, list[bool], list[bool], bool]:
+        """What the compiled core wants to know of the columns."""
+        return (
             [(bins.lows, bins.highs) for bins in self.bins],
             [bins.has_missing for bins in self.bins],
             self.is_nominal.tolist(),
             growth.partition_prior.location == "distance",
         )
+
+    def _start(self, outcome: Outcome, growth: Growth) -> Any:
+        columns = _core.columns_without_rows(*self._columns(growth))
         none = np.zeros(0, dtype=np.int64)
         core = whole_outcome(outcome).whole_core(
             [none, none, none], None if self.grids.weight is None else none, self.grids, self.extent
@@ -172,6 +153,7 @@ class Elsewhere:
 def _routes(levels: Any, chosen: IntArray) -> Routes:
     found = levels.routes()
     number = np.full(len(found["feature"]), -1, dtype=np.int32)
+    number[levels.open] = WAITS
     number[chosen] = np.arange(len(chosen))
     return Routes(**found, open=number, n_open=len(chosen))
 

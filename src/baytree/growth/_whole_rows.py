@@ -9,8 +9,8 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, IntArray
 from ..outcomes import Grids, Outcome, Target, whole_outcome
-from ._elsewhere import ColumnBins, Routes, Sums
 from ._sample import marks_of
+from ._sums import ClassSums, ColumnBins, Routes, Sums
 
 _DIGIT = 31
 
@@ -32,45 +32,43 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class WholeRows:
-    """Codes (one row a column), whole numbers and whole weights of some rows."""
+class EncodedRows:
+    """Rows as codes (those of a row side by side), whole numbers and whole weights."""
 
     codes: AnyArray
     numbers: IntArray
     weight: IntArray | None
 
-    def half(self, which: int) -> WholeRows:
-        """One half of the rows, by what is in them."""
-        rows = marks_of(self.codes, self.numbers) % 2 == which
-        weight = None if self.weight is None else self.weight[rows]
-        return WholeRows(np.ascontiguousarray(self.codes[:, rows]), self.numbers[rows], weight)
+    def __len__(self) -> int:
+        return len(self.numbers)
 
-    def sums(self, asked: Asked, routes: Routes) -> Sums:
+    def half(self, which: int) -> EncodedRows:
+        """One half of the rows, by what is in them."""
+        rows = marks_of(self.codes.T, self.numbers) % 2 == which
+        return EncodedRows(self.codes[rows], self.numbers[rows], None if self.weight is None else self.weight[rows])
+
+    def sums(self, asked: Asked, routes: Routes) -> Sums | ClassSums:
         """The sums of the open nodes."""
-        numbers = self.numbers
-        if asked.n_classes == 0 and numbers.shape[1] == 2:  # the factor is added at the end
-            numbers = np.concatenate([numbers, np.zeros((len(numbers), 1), dtype=np.int64)], axis=1)
-        r = routes
-        return Sums(
-            *_core.tally(
-                self.codes, asked.first, r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open,
-                numbers, self.weight, asked.n_classes, asked.n_threads,
-            )
-        )  # fmt: skip
+        how = (self.codes, asked.first, _core_routes(routes))
+        if asked.n_classes:
+            classes = self.numbers[:, 0]
+            return ClassSums(*_core.tally_classes(*how, classes, self.weight, asked.n_classes, asked.n_threads))
+        return Sums(*_core.tally_numbers(*how, self.numbers, self.weight, asked.n_threads))
+
+    def factor(self, outcome: Outcome, grids: Grids) -> IntArray | None:
+        """The log of each row's factor that no partition changes, in whole numbers; None: there is none."""
+        if not outcome.has_factor or grids.y is None:
+            return None
+        extras = {name: grid.value(self.numbers[:, 1]) for name, grid in grids.extras.items()}
+        return whole_outcome(outcome).whole_factor(Target(grids.y.value(self.numbers[:, 0]), None, extras, grids))
 
     def factors(self, asked: Asked, routes: Routes, outcome: Outcome) -> list[int]:
         """The sums of the logs of factors in the open nodes."""
         result = [0] * routes.n_open
-        grids = asked.grids
-        if len(self.numbers) == 0 or grids.y is None:
-            return result
-        extras = {name: grid.value(self.numbers[:, 1]) for name, grid in grids.extras.items()}
-        factor = whole_outcome(outcome).whole_factor(Target(grids.y.value(self.numbers[:, 0]), None, extras, grids))
+        factor = self.factor(outcome, asked.grids) if len(self) else None
         if factor is None:
             return result
-        r = routes
-        arrays = (r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open)
-        node = np.asarray(_core.open_nodes(self.codes, asked.first, *arrays, asked.n_threads))
+        node = np.asarray(_core.open_nodes(self.codes, asked.first, _core_routes(routes), asked.n_threads))
         weight = np.ones(len(factor), dtype=np.int64) if self.weight is None else self.weight
         mask = 2**_DIGIT - 1
         for digit, power in ((factor >> _DIGIT, _DIGIT), (factor & mask, 0)):
@@ -83,14 +81,22 @@ class WholeRows:
         return result
 
 
+def _core_routes(r: Routes) -> _core.Routes:
+    return _core.Routes(r.feature, r.lower, r.upper, r.start, r.goes_lower, r.open, r.n_open)
+
+
 @dataclass(frozen=True)
 class RowSource:
-    """The same as a source of a growth."""
+    """The same as a source of a growth, level by level."""
 
-    rows: WholeRows
+    rows: EncodedRows
     asked: Asked
 
-    def sums(self, routes: Routes) -> Sums:
+    def kept(self) -> EncodedRows | None:
+        """Not to be grown in one go."""
+        return None
+
+    def sums(self, routes: Routes) -> Sums | ClassSums:
         """The sums of the open nodes."""
         return self.rows.sums(self.asked, routes)
 

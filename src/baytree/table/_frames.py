@@ -63,6 +63,8 @@ def _values(series: Any, column: str) -> Values:
 
 
 def _numbers(series: Any) -> FloatArray:
+    if series.null_count() == 0:
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     numbers = np.full(len(series), np.nan)
     numbers[~missing] = series.drop_nulls().cast(nw.Float64).to_numpy()

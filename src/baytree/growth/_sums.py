@@ -1,0 +1,93 @@
+"""What is asked of rows that live elsewhere, and what they answer: bins, routes and sums of whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _core
+from .._typing import AnyArray, FloatArray, IntArray
+
+_WHOLE = np.iinfo(np.int64)
+WAITS = -2  # a node will be asked for later
+
+
+@dataclass(frozen=True)
+class ColumnBins:
+    """The lowest and the highest value of each bin of a column; of one of categories the positions that occur."""
+
+    lows: FloatArray
+    highs: FloatArray
+    has_missing: bool
+
+    @property
+    def n_codes(self) -> int:
+        """Bins, and one for missing values."""
+        return len(self.highs) + self.has_missing
+
+    @property
+    def ends(self) -> FloatArray:
+        """Where each bin ends: halfway to the next, as thresholds are, so that no value is between two bins."""
+        upper, lower = self.lows[1:], self.highs[:-1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = upper - lower
+            halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
+        return np.append(np.where((halfway >= lower) & (halfway < upper), halfway, lower), np.inf)[: len(self.highs)]
+
+
+@dataclass(frozen=True)
+class Routes:
+    """How rows go down a tree by their codes: see cpp/core/growth/levels.hpp."""
+
+    feature: AnyArray
+    lower: AnyArray
+    upper: AnyArray
+    start: AnyArray
+    goes_lower: AnyArray
+    open: AnyArray  # by node: its number among those that are asked for, WAITS where it is open too, or -1
+    n_open: int
+
+
+@dataclass(frozen=True)
+class Sums:
+    """For every open node and code: rows, sums of whole numbers of 128 bits, extremes of what tells outcomes apart."""
+
+    rows: IntArray
+    sums: IntArray
+    low: IntArray
+    high: IntArray
+
+    def wide(self) -> Sums:
+        """These."""
+        return self
+
+    def __add__(self, other: Sums) -> Sums:
+        total = self.sums.copy()
+        _core.add_wide(total, other.sums)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Sums(self.rows + other.rows, total, low, high)
+
+
+@dataclass(frozen=True)
+class ClassSums:
+    """The same of classes: for every open node, code and class what the rows weigh, in whole numbers."""
+
+    weights: IntArray
+    rows: IntArray | None  # None: as many as they weigh
+
+    def wide(self) -> Sums:
+        """With all that can be told from it."""
+        shape, n_classes = self.weights.shape[:-1], self.weights.shape[-1]
+        low, high = np.full(shape, _WHOLE.max), np.full(shape, _WHOLE.min)
+        for k in range(n_classes):
+            present = self.weights[..., k] > 0
+            np.minimum(low, k, out=low, where=present)
+            np.copyto(high, k, where=present)
+        sums = np.zeros((*self.weights.shape, 2), dtype=np.int64)
+        sums[..., 0] = self.weights
+        return Sums(self.weights.sum(axis=-1) if self.rows is None else self.rows, sums, low, high)
+
+    def __add__(self, other: ClassSums) -> ClassSums:
+        rows = None if self.rows is None or other.rows is None else self.rows + other.rows
+        return ClassSums(self.weights + other.weights, rows)

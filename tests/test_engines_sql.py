@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.engines import _sql, _sql_bins, _sql_encode, _sql_look, _sql_whole
+from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_whole
 from baytree.growth import ColumnBins, _sample
 from tests.postgres import find_binaries, postgres_server
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
@@ -282,6 +282,18 @@ def test_what_is_known_must_be_so(put, known, message):
         engines.fit(model, table, **names, **known)
     assert not hasattr(model, "fitted_")
     assert set(table.get_backend().list_tables()) == before
+
+
+def test_a_query_that_ctrl_c_left_running_is_ended(postgres):
+    info = postgres(pd.DataFrame({"x0": [0.0, 1.0], "y": [0, 1]})).get_backend().con.info
+    how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
+    own = ibis.postgres.connect(**how)
+    own.con.pgconn.send_query(b"select pg_sleep(60)")  # as the driver does, and Ctrl-C comes before it waits
+    _ctrl_c.end_running_query(own)
+    assert own.con.execute("select 1").fetchone() == (1,)
+    _ctrl_c.end_running_query(own)  # nothing runs
+    assert own.con.execute("select 2").fetchone() == (2,)
+    own.disconnect()
 
 
 @pytest.mark.parametrize("at", ["look", "bins", "totals", "sums", "second sums"])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 _asked = threading.Event()
 
@@ -56,3 +57,17 @@ def ctrl_c_is_no_error() -> Iterator[None]:
                 raise own from None
         raise
     raise_if_asked()
+
+
+def end_running_query(backend: Any) -> None:
+    """End what Ctrl-C left running: between two lines of PostgreSQL's driver it leaves a connection that waits."""
+    connection = getattr(backend, "con", None)
+    if not hasattr(connection, "pgconn") or connection.info.transaction_status.name != "ACTIVE":
+        return
+    with suppress(Exception):  # a connection that was lost runs nothing
+        connection.cancel()
+        while connection.pgconn.flush():
+            pass
+        while connection.pgconn.get_result() is not None:
+            pass
+        connection.rollback()

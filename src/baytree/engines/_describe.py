@@ -41,7 +41,7 @@ def describe(
     >>> described["bins"]["petal width (cm)"].tolist()
     [[0.1, 0.6], [1.0, 1.6], [1.7, 2.5]]
     >>> engines.fit(model, frame, target="target", **described).get_n_leaves()
-    3
+    4
     """
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     asked = as_source(source, beside, Given(), cache=True)

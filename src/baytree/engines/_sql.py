@@ -35,7 +35,7 @@ from ..growth import (
 )
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, Schema
-from ._ctrl_c import ctrl_c_is_no_error
+from ._ctrl_c import ctrl_c_is_no_error, end_running_query
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
 from ._sql_bins import Range, find_bins
@@ -209,6 +209,7 @@ class SqlSource:
 
     def close(self) -> None:
         """Drop the temporary tables."""
+        end_running_query(self.table.get_backend())
         if self.placed is not None:
             self.placed.close()
         if self.temporary is not None:

@@ -61,7 +61,7 @@ def ctrl_c_is_no_error() -> Iterator[None]:
 
 def end_running_query(backend: Any) -> None:
     """End what Ctrl-C left running: between two lines of PostgreSQL's driver it leaves a connection that waits."""
-    connection = getattr(backend, "con", None)
+    connection: Any = getattr(backend, "con", None)
     if not hasattr(connection, "pgconn") or connection.info.transaction_status.name != "ACTIVE":
         return
     with suppress(Exception):  # a connection that was lost runs nothing

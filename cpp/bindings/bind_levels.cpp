@@ -58,6 +58,21 @@ struct BoundLevels {
       return 0;
     });
   }
+
+  void grow_classes(const Block<std::int64_t, 3>& weights, const std::optional<Block<std::int64_t, 2>>& rows,
+                    std::size_t n_threads) {
+    const std::size_t n = weights.shape(0), n_codes = levels.n_codes(), width = levels.width();
+    require(n > 0 && n <= levels.open().size() && weights.shape(1) == n_codes && weights.shape(2) == width,
+            "weights for each open node, code and class, in order");
+    require(!rows || (rows->shape(0) == n && rows->shape(1) == n_codes), "rows for each open node and code");
+    without_gil([&](Interrupt& interrupt) {
+      levels.grow(n, n_threads, interrupt, [&](std::size_t i) {
+        return sums_of_classes<typename T::Number>(weights.data() + i * n_codes * width,
+                                                   rows ? rows->data() + i * n_codes : nullptr, n_codes, width, unit);
+      });
+      return 0;
+    });
+  }
 };
 
 nb::dict arrays_of(const Routes& routes) {
@@ -71,10 +86,17 @@ nb::dict arrays_of(const Routes& routes) {
 }
 
 template <Outcome T>
-void bind_levels_of(nb::module_& module, const char* name) {
+void bind_levels_of(nb::module_& module, const char* name, bool of_classes = false) {
   using Bound = BoundLevels<T>;
-  nb::class_<Bound>(module, name, "Grows a tree from the sums of its open nodes.")
-      .def_prop_ro("n_codes", [](const Bound& self) { return self.levels.n_codes(); })
+  nb::class_<Bound> levels(module, name, "Grows a tree from the sums of its open nodes.");
+  if (of_classes)
+    levels.def("grow", &Bound::grow_classes, nb::arg("weights").noconvert(), nb::arg("rows").noconvert().none(),
+               nb::arg("n_threads"), "Split the first open nodes, of which this is what the rows of each class weigh.");
+  else
+    levels.def("grow", &Bound::grow, nb::arg("rows").noconvert(), nb::arg("sums").noconvert(),
+               nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("n_threads"),
+               "Split the first open nodes, of which these are the sums.");
+  levels.def_prop_ro("n_codes", [](const Bound& self) { return self.levels.n_codes(); })
       .def_prop_ro("width", [](const Bound& self) { return self.levels.width(); })
       .def_prop_ro(
           "open",
@@ -85,9 +107,6 @@ void bind_levels_of(nb::module_& module, const char* name) {
       .def(
           "routes", [](const Bound& self) { return arrays_of(self.levels.routes()); },
           "How rows go down the tree so far, by their codes.")
-      .def("grow", &Bound::grow, nb::arg("rows").noconvert(), nb::arg("sums").noconvert(), nb::arg("low").noconvert(),
-           nb::arg("high").noconvert(), nb::arg("n_threads"),
-           "Split the first open nodes, of which these are the sums.")
       .def(
           "tree",
           [](Bound& self, std::size_t n_features) {
@@ -158,8 +177,8 @@ void bind_levels(nb::module_& module) {
   bind_whole_rate<GammaRate>(module, "WholeGammaRate");
   bind_whole_rate<BetaRate>(module, "WholeBetaRate");
 
-  bind_levels_of<Categorical<std::uint32_t>>(module, "CategoricalCountsLevels");
-  bind_levels_of<Categorical<double>>(module, "CategoricalWeightsLevels");
+  bind_levels_of<Categorical<std::uint32_t>>(module, "CategoricalCountsLevels", true);
+  bind_levels_of<Categorical<double>>(module, "CategoricalWeightsLevels", true);
   bind_levels_of<Whole<Normal>>(module, "WholeNormalLevels");
   bind_levels_of<Whole<GammaRate>>(module, "WholeGammaRateLevels");
   bind_levels_of<Whole<BetaRate>>(module, "WholeBetaRateLevels");

@@ -585,6 +585,18 @@ class WholeBetaRate:
 class CategoricalCountsLevels:
     """Grows a tree from the sums of its open nodes."""
 
+    def grow(
+        self,
+        weights: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> None:
+        """
+        Split the first open nodes, of which this is what the rows of each class weigh.
+        """
+
     @property
     def n_codes(self) -> int: ...
     @property
@@ -595,18 +607,6 @@ class CategoricalCountsLevels:
 
     def routes(self) -> dict:
         """How rows go down the tree so far, by their codes."""
-
-    def grow(
-        self,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sums: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
-        ],
-        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
-        """Split the first open nodes, of which these are the sums."""
 
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""
@@ -636,6 +636,18 @@ def levels(
 class CategoricalWeightsLevels:
     """Grows a tree from the sums of its open nodes."""
 
+    def grow(
+        self,
+        weights: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> None:
+        """
+        Split the first open nodes, of which this is what the rows of each class weigh.
+        """
+
     @property
     def n_codes(self) -> int: ...
     @property
@@ -646,18 +658,6 @@ class CategoricalWeightsLevels:
 
     def routes(self) -> dict:
         """How rows go down the tree so far, by their codes."""
-
-    def grow(
-        self,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sums: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
-        ],
-        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
-        """Split the first open nodes, of which these are the sums."""
 
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""
@@ -665,17 +665,6 @@ class CategoricalWeightsLevels:
 class WholeNormalLevels:
     """Grows a tree from the sums of its open nodes."""
 
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
     def grow(
         self,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -687,6 +676,17 @@ class WholeNormalLevels:
         n_threads: int,
     ) -> None:
         """Split the first open nodes, of which these are the sums."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
 
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""
@@ -694,17 +694,6 @@ class WholeNormalLevels:
 class WholeGammaRateLevels:
     """Grows a tree from the sums of its open nodes."""
 
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
     def grow(
         self,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -716,6 +705,17 @@ class WholeGammaRateLevels:
         n_threads: int,
     ) -> None:
         """Split the first open nodes, of which these are the sums."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
 
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""
@@ -723,17 +723,6 @@ class WholeGammaRateLevels:
 class WholeBetaRateLevels:
     """Grows a tree from the sums of its open nodes."""
 
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
     def grow(
         self,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -745,6 +734,17 @@ class WholeBetaRateLevels:
         n_threads: int,
     ) -> None:
         """Split the first open nodes, of which these are the sums."""
+
+    @property
+    def n_codes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def open(self) -> object:
+        """The nodes whose sums are wanted, in this order."""
+
+    def routes(self) -> dict:
+        """How rows go down the tree so far, by their codes."""
 
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""

@@ -38,9 +38,33 @@ struct NodeSums {
   std::span<const std::int64_t> rows;
   std::vector<Number> statistics;  // width numbers a code
   std::span<const std::int64_t> low_key, high_key;  // the extremes of a number that tells outcomes apart
+  std::vector<std::int64_t> own = {};  // what spans may point to
 
   CodeSums<Number> by_code() const { return {statistics.data(), rows.data()}; }
 };
+
+// The same of classes: by code, what the rows of each class weigh. No rows: as many as they weigh.
+template <class Number>
+NodeSums<Number> sums_of_classes(const std::int64_t* weights, const std::int64_t* rows, std::size_t n_codes,
+                                 std::size_t n_classes, double unit) {
+  NodeSums<Number> result;
+  result.statistics.resize(n_codes * n_classes);
+  result.own.resize(3 * n_codes);
+  std::int64_t *n = result.own.data(), *low = n + n_codes, *high = low + n_codes;
+  for (std::size_t code = 0; code < n_codes; ++code) {
+    low[code] = static_cast<std::int64_t>(n_classes), high[code] = -1;
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const std::int64_t weight = weights[code * n_classes + k];
+      if (weight == 0) continue;
+      low[code] = std::min(low[code], static_cast<std::int64_t>(k)), high[code] = static_cast<std::int64_t>(k);
+      n[code] += weight;
+      result.statistics[code * n_classes + k] = static_cast<Number>(static_cast<double>(weight) * unit);
+    }
+  }
+  result.rows = {rows ? rows : n, n_codes};
+  result.low_key = {low, n_codes}, result.high_key = {high, n_codes};
+  return result;
+}
 
 template <Outcome T>
 class Levels {

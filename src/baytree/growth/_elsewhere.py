@@ -14,6 +14,7 @@ from ..outcomes import Extent, Grids, Outcome, whole_outcome
 from ..tree import Tree
 from ._grow import read_tree
 from ._settings import Growth
+from ._siblings import Siblings
 from ._sums import WAITS, ClassSums, ColumnBins, Routes, Sums
 from ._whole_rows import EncodedRows
 
@@ -79,7 +80,10 @@ class Elsewhere:
         leaves = np.array([node for node in _depth_first(routes) if routes["feature"][node] < 0])
         asked = _routes(levels, leaves)
         tree = read_tree(levels.tree(len(self.bins)), outcome, growth)
-        halves = other.sums(asked).wide().sums[:, : self.bins[0].n_codes]
+        found = other.sums(asked)
+        if isinstance(found, ClassSums):
+            raise TypeError("Classes need no other rows to be judged by.")
+        halves = found.sums[:, : self.bins[0].n_codes]
         whole = (halves[..., 0].astype(np.uint64).astype(object) + halves[..., 1].astype(object) * 2**64).sum(axis=1)
         whole[:, -1] = other.factors(outcome, asked)
         statistics = whole.astype(np.float64) * scales
@@ -88,16 +92,23 @@ class Elsewhere:
         )
 
     def _grown(self, outcome: Outcome, growth: Growth, tell: Tell | None) -> Any:
-        levels = self._start(outcome, growth)
-        bytes_a_node = 8 * levels.n_codes * (3 + 2 * levels.width)
-        at_once = max(1, _MOST_BYTES // bytes_a_node)
-        depth = 0
+        levels, depth, at_once = self._start(outcome, growth), 0, 1
+        first = np.cumsum([0, *(own.n_codes for own in self.bins)])
+        siblings = Siblings(first)
         while len(levels.open):
-            chosen = levels.open[:at_once]
-            found = self.source.sums(_routes(levels, chosen)).wide()
+            chosen, n_open = levels.open[:at_once], len(levels.open)
+            asked = siblings.asked(chosen)
+            found = self.source.sums(_routes(levels, asked))
+            if isinstance(found, ClassSums):
+                found = siblings.complete(found, asked, chosen)
             if tell is not None:
-                tell(depth, len(levels.open), int(found.rows[:, : self.bins[0].n_codes].sum()))
-            levels.grow(found.rows, found.sums, found.low, found.high, growth.n_threads)
+                tell(depth, n_open, int(found.n_rows(slice(first[1])).sum()))
+            if isinstance(found, ClassSums):
+                levels.grow(found.weights, found.rows, growth.n_threads)
+                siblings.keep(found, chosen, _routes(levels, levels.open))
+            else:
+                levels.grow(found.rows, found.sums, found.low, found.high, growth.n_threads)
+            at_once = max(1, _MOST_BYTES * len(chosen) // found.n_bytes)
             depth += 1
         return levels
 

@@ -58,9 +58,14 @@ class Sums:
     low: IntArray
     high: IntArray
 
-    def wide(self) -> Sums:
-        """These."""
-        return self
+    def n_rows(self, codes: slice) -> IntArray:
+        """By open node, of some codes."""
+        return self.rows[:, codes]
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes in memory."""
+        return self.rows.nbytes + self.sums.nbytes + self.low.nbytes + self.high.nbytes
 
     def __add__(self, other: Sums) -> Sums:
         total = self.sums.copy()
@@ -76,17 +81,28 @@ class ClassSums:
     weights: IntArray
     rows: IntArray | None  # None: as many as they weigh
 
-    def wide(self) -> Sums:
-        """With all that can be told from it."""
-        shape, n_classes = self.weights.shape[:-1], self.weights.shape[-1]
-        low, high = np.full(shape, _WHOLE.max), np.full(shape, _WHOLE.min)
-        for k in range(n_classes):
-            present = self.weights[..., k] > 0
-            np.minimum(low, k, out=low, where=present)
-            np.copyto(high, k, where=present)
-        sums = np.zeros((*self.weights.shape, 2), dtype=np.int64)
-        sums[..., 0] = self.weights
-        return Sums(self.weights.sum(axis=-1) if self.rows is None else self.rows, sums, low, high)
+    def n_rows(self, codes: slice) -> IntArray:
+        """By open node, of some codes."""
+        return np.asarray(self.weights[:, codes].sum(axis=-1)) if self.rows is None else self.rows[:, codes]
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes in memory."""
+        return self.weights.nbytes + (0 if self.rows is None else self.rows.nbytes)
+
+    def of(self, nodes: list[int]) -> ClassSums:
+        """A copy of the sums of some of the open nodes."""
+        return ClassSums(self.weights[nodes], None if self.rows is None else self.rows[nodes])
+
+    def put(self, node: int, other: ClassSums) -> None:
+        """Put the sums of a single node in the place of one of these."""
+        self.weights[node] = other.weights[0]
+        if self.rows is not None and other.rows is not None:
+            self.rows[node] = other.rows[0]
+
+    def __sub__(self, other: ClassSums) -> ClassSums:
+        rows = None if self.rows is None or other.rows is None else self.rows - other.rows
+        return ClassSums(self.weights - other.weights, rows)
 
     def __add__(self, other: ClassSums) -> ClassSums:
         rows = None if self.rows is None or other.rows is None else self.rows + other.rows

@@ -1,0 +1,50 @@
+"""Sums of classes that need not be asked for: what a node has and one of its children has not, the other child has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._typing import IntArray
+from ._sums import ClassSums, Routes
+
+_MOST_BYTES = 2**28  # of sums that are kept
+
+
+@dataclass
+class Siblings:
+    """Which open nodes follow from their siblings, and the sums of their parents."""
+
+    first: IntArray  # where the codes of each column begin, and the end
+    follows: dict[int, tuple[int, ClassSums]] = field(default_factory=dict, init=False)  # sibling, sums of the parent
+
+    def keep(self, found: ClassSums, nodes: IntArray, routes: Routes) -> None:
+        """Keep the sums of nodes that were split into two open ones; the child of more rows follows from the other."""
+        room = _MOST_BYTES - sum(own.n_bytes for _, own in self.follows.values())
+        for place, node in enumerate(nodes.tolist()):
+            feature, lower, upper = (int(own[node]) for own in (routes.feature, routes.lower, routes.upper))
+            room -= found.n_bytes // len(nodes)
+            if feature < 0 or -1 in (routes.open[lower], routes.open[upper]) or room < 0:
+                continue
+            own = found.of([place])
+            rows = own.n_rows(slice(*self.first[feature : feature + 2]))[0]
+            goes_lower = routes.goes_lower[routes.start[node] :][: len(rows)].astype(bool)
+            one, other = (lower, upper) if 2 * rows[goes_lower].sum() <= rows.sum() else (upper, lower)
+            self.follows[other] = one, own
+
+    def asked(self, nodes: IntArray) -> IntArray:
+        """Those of some nodes whose sums must be asked for."""
+        chosen = set(nodes.tolist())
+        return np.array([node for node in nodes.tolist() if self.follows.get(node, (-1,))[0] not in chosen])
+
+    def complete(self, found: ClassSums, asked: IntArray, nodes: IntArray) -> ClassSums:
+        """The sums of all nodes, from those of nodes that were asked for."""
+        place = {node: i for i, node in enumerate(asked.tolist())}
+        result = found.of([place.get(node, 0) for node in nodes.tolist()])
+        for i, node in enumerate(nodes.tolist()):
+            if node not in place:
+                sibling, parent = self.follows[node]
+                result.put(i, parent - found.of([place[sibling]]))
+            self.follows.pop(node, None)
+        return result

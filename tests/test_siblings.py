@@ -1,0 +1,38 @@
+"""Of two children the one of fewer rows is asked for; the other follows, to the last row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from baytree import engines
+from baytree.engines import _part_source
+from baytree.growth import WAITS, ClassSums, _siblings
+from tests.sources import assert_same_model, fitted_in_memory, model_of, table_of
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most_bytes", [0, 20_000, 2**28])
+def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, most_bytes):
+    monkeypatch.setattr(_siblings, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(_part_source.PartSource, "kept", lambda _: None)
+    asked, original = [], _part_source.PartSource.sums
+
+    def sums(self, routes):
+        asked.append((routes.n_open, int((routes.open == WAITS).sum())))
+        return original(self, routes)
+
+    monkeypatch.setattr(_part_source.PartSource, "sums", sums)
+    frame, names = table_of("classes", weighted=weighted, n=400)
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), frame, **names), expected)
+    assert (sum(waits for _, waits in asked) > 0) == (most_bytes > 0)
+
+
+def test_what_one_child_has_not_the_other_has():
+    random = np.random.default_rng(0)
+    parent, child = ClassSums(random.integers(5, 9, (1, 6, 2)), None), ClassSums(random.integers(0, 5, (1, 6, 2)), None)
+    other = parent - child
+    assert_array_equal((other + child).weights, parent.weights)
+    assert other.rows is None

@@ -100,18 +100,38 @@ def test_columns_of_many_bins_have_the_same_codes(put, outcome):
 
 @given(st.data(), st.integers(24, 60))
 def test_slices_lead_to_the_bin_of_every_value(data, n_bins):
-    ends = np.unique(data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n_bins, max_size=n_bins, unique=True)))
-    ends = np.unique(ends + 0.0)
-    lows = np.append(ends[0], np.nextafter(ends[:-1], np.inf))
+    drawn = data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n_bins, max_size=n_bins, unique=True))
+    ends = np.unique(np.array(drawn) + 0.0)
+    share = data.draw(st.floats(1e-3, 1.0))
+    lows = np.append(ends[0], ends[:-1] + np.diff(ends) * share)
     slices = _sql_encode.Slices.of(ColumnBins(lows, ends, has_missing=False))
     if slices is None:
         return
     values = np.concatenate([lows, ends, lows / 2 + ends / 2])
-    for shift in (-1, 0, 1):  # a database may round in another way
-        place = np.floor((values - slices.low) * slices.factor).astype(int) + shift
-        place = np.clip(place, 0, len(slices.base) - 1)
-        codes = slices.base[place] + (values[:, None] > slices.ends[place]).sum(axis=1)
+    w = (values - slices.low) * slices.factor
+    for rounded in (w, np.nextafter(w, -np.inf), np.nextafter(w, np.inf)):  # a database may round in another way
+        shift, *beyond = (own[np.floor(rounded).astype(int)] for own in slices.by_slice)
+        codes = np.floor(rounded * 0.5 + shift) + sum((rounded > own).astype(int) for own in beyond)
         assert_array_equal(codes, np.searchsorted(ends, values))
+
+
+def test_values_that_slices_do_not_tell_apart_have_the_same_codes(put):
+    random = np.random.default_rng(0)
+    frame, names = table_of("classes", n=1000)
+    frame["close"] = 1.0 + random.integers(0, 90, len(frame)) * np.finfo(np.float64).eps
+    frame["wide"] = np.where(np.arange(len(frame)) == 3, 1e6, frame["close"])
+    expected = fitted_in_memory(model_of("classes", max_bins=60), frame, names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=60), put(frame), **names), expected)
+
+
+def test_settings_of_the_connection_are_as_before(duckdb):
+    frame, names = table_of("classes", n=100)
+    table = duckdb(frame)
+    connection = table.get_backend().con
+    connection.execute("SET perfect_ht_threshold = 7")
+    engines.fit(model_of("classes", max_bins=9), table, **names)
+    assert connection.sql("SELECT current_setting('perfect_ht_threshold')").fetchone() == (7,)
+    connection.execute("RESET perfect_ht_threshold")
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]

@@ -136,22 +136,16 @@ def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, ha
     collected = np.sort(collected)
     places = np.concatenate([[0], np.searchsorted(collected, counted.splitters, "right"), [len(collected)]])
     holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
-    lows, highs, wants_low = [], [], True
-    for i in np.flatnonzero(counted.counts):
-        if wants_low:
-            lows.append(counted.lows[i])
-            wants_low = False
-        if not holds_end[i]:
-            continue
+    filled = np.flatnonzero(counted.counts)
+    lows, highs = list(counted.lows[filled[:1]]), []
+    for i in np.flatnonzero(holds_end):
         if one_value[i]:
             value, count = counted.lows[i : i + 1], counted.counts[i : i + 1]
         else:
             value, count = _runs(collected[places[i] : places[i + 1]])
         upto = before[i] + np.cumsum(count)
         is_end = _ended(upto, n, max_bins) > _ended(upto - count, n, max_bins)
-        for place in np.flatnonzero(is_end):
-            highs.append(value[place])
-            wants_low = place + 1 == len(value)
-            if not wants_low:
-                lows.append(value[place + 1])
+        following = np.append(value[1:], counted.lows[filled[np.searchsorted(filled, i, "right") :][:1]])
+        highs += value[is_end].tolist()
+        lows += following[is_end[: len(following)]].tolist()
     return ColumnBins(np.array(lows[: len(highs)]), np.array(highs), has_missing)

@@ -6,8 +6,7 @@ table where not. Everything that is fetched is a count or a sum of whole numbers
 
 from __future__ import annotations
 
-import uuid
-from contextlib import suppress
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
@@ -35,27 +34,25 @@ from ..growth import (
 )
 from ..outcomes import Family, Outcome, Target, whole_outcome
 from ..table import Column, Kind, Schema
-from ._ctrl_c import ctrl_c_is_no_error, end_running_query
+from ._ctrl_c import end_running_query
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
 from ._sql_bins import Range, find_bins
-from ._sql_encode import Slices, SliceTables
+from ._sql_encode import Sliced, Slices, coded_by_slices
 from ._sql_look import TableLook
 from ._sql_place import PlacedRows
+from ._sql_settings import Settings
+from ._sql_sums import Adder, ClassAdder, Layout, NumberAdder, flat
+from ._sql_values import TemporaryTables
 from ._sql_whole import (
-    OUTSIDE,
-    Digits,
     coded,
     fetch,
     fetch_arrays,
-    halves,
-    is_missing,
-    number,
+    outside,
     product_digits,
     whole_expression,
 )
-
-_FEATURES_A_QUERY = 16
+from ._sql_words import Words
 
 
 @dataclass
@@ -68,16 +65,20 @@ class SqlSource:
     known: KnownColumns | None = field(default=None, init=False)
     rows: Any = field(default=None, init=False)  # those that count
     schema: Schema | None = field(default=None, init=False)
+    ranges: dict[int, Range] = field(default_factory=dict, init=False)
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
     classes: AnyArray | None = field(default=None, init=False)
     plan: TargetPlan | None = field(default=None, init=False)
     coded: Any = field(default=None, init=False)
+    n_stored: list[int] = field(default_factory=list, init=False)  # codes of each column that the coded rows can have
+    words: Words | None = field(default=None, init=False)  # where the coded rows have the codes
     stored: list[AnyArray] = field(default_factory=list, init=False)  # what the coded rows have for each code
-    temporary: str | None = field(default=None, init=False)
     placed: PlacedRows | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
+        self.settings = Settings(self.table.get_backend())
+        self.temporary = TemporaryTables(self.table.get_backend())  # the coded rows, where they are one
         self.features = [name for name in self.table.columns if name not in self.names.all]
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:  # noqa: ARG002
@@ -88,7 +89,8 @@ class SqlSource:
         kinds = look.kinds(known)
         self.rows = rows = look.counted_rows()
         rest = known.rest
-        reach = look.reach(rows, {i: kinds[i] for i in rest}, has_classes=plan.has_classes)
+        reach = look.reach(rows, has_classes=plan.has_classes)
+        self.ranges = look.ranges(rows, reach.n_rows, {i: kinds[i] for i in rest})
         found = [
             Column(kinds[i], look.labels(rows, self.features[i]) if kinds[i] is Kind.CATEGORY else None) for i in rest
         ]
@@ -104,29 +106,17 @@ class SqlSource:
         schema, known = _known(self.schema), _known(self.known)
         result = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
         rest = [i for i in known.rest if i not in result]
-        found, ranges = self._ranges(rest), {}
+        ranges = {}
         for i in rest:
-            has_missing, low = bool(found[f"m_{i}"]), found.get(f"l_{i}")
-            if low is None:
+            own = self.ranges[i]
+            if own.low is None:
                 positions = np.arange(_n_categories(schema.columns[i]), dtype=np.float64)
-                result[i] = ColumnBins(positions, positions, has_missing)
+                result[i] = ColumnBins(positions, positions, own.has_missing)
             else:
-                ranges[self.features[i]] = Range(float(low) + 0.0, float(found[f"h_{i}"]) + 0.0, has_missing)
+                ranges[self.features[i]] = own
         ends = find_bins(self.rows, ranges, max_bins)
         self.columns = tuple(ends[name] if name in ends else result[i] for i, name in enumerate(self.features))
         return self.columns
-
-    def _ranges(self, features: list[int]) -> dict[str, Any]:
-        """Missing values of each feature, and the ends of numbers; some to a query, so that Ctrl-C is heard."""
-        result: dict[str, Any] = {}
-        for start in range(0, len(features), _FEATURES_A_QUERY):
-            own = {i: self.rows[self.features[i]] for i in features[start : start + _FEATURES_A_QUERY]}
-            asked = {f"m_{i}": is_missing(column).sum() for i, column in own.items()}
-            for i, column in own.items():
-                if _known(self.schema).columns[i].categories is None:
-                    asked |= {f"l_{i}": number(column).min(), f"h_{i}": number(column).max()}
-            result |= {name: values[0] for name, values in fetch(self.rows.aggregate(**asked)).items()}
-        return result
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """The rows as codes and whole numbers, from here on."""
@@ -134,17 +124,17 @@ class SqlSource:
         self._encode(plan, family)
         numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
         digits = product_digits(numbers, self.weight, with_square=len(numbers) == 1)
-        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(digits))}
-        known = {f"c{i}": self.coded[f"c{i}"] for i in _known(self.known).bins}
+        asked = {f"d{i}": own.expression for i, own in enumerate(flat(digits))}
+        known = {f"c{i}": _known(self.words).code(self.coded, i) for i in _known(self.known).bins}
         table = self.coded.select(**asked, **known)
-        lowest = {name: table[name].min() for name in known}
-        found = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in asked}, **lowest))
+        largest = {name: table[name].max() for name in known}
+        found = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in asked}, **largest))
         for i in _known(self.known).bins:
-            if found[f"c{i}"][0] == OUTSIDE:
+            if found[f"c{i}"][0] == outside(self.columns[i]):
                 raise self._outside(i)
         self._narrow()
-        if self.temporary is not None:
-            self.placed = PlacedRows(self.coded, self.stored)
+        if self.temporary.names:
+            self.placed = PlacedRows(self.coded, self.stored, self._layout, self._adder, self.settings)
         sums = iter([int(found[f"d{i}"][0] or 0) for i in range(len(asked))])
         return [sum(next(sums) << own.power for own in each) for each in digits]
 
@@ -152,7 +142,9 @@ class SqlSource:
         """Given categories that do not occur have no codes."""
         asked = [i for i in _known(self.known).may_not_occur if not is_left_out(self.columns[i])]
         occurs = {i: np.zeros(self.columns[i].n_codes, dtype=bool) for i in asked}
-        seen = [self.coded.select(f=ibis.literal(i), code=self.coded[f"c{i}"]).distinct() for i in asked]
+        seen = [
+            self.coded.select(f=ibis.literal(i), code=_known(self.words).code(self.coded, i)).distinct() for i in asked
+        ]
         found = fetch(reduce(lambda one, other: one.union(other), seen)) if seen else {"f": [], "code": []}
         for i, code in zip(found["f"], found["code"], strict=True):
             occurs[i][code] = True
@@ -165,11 +157,25 @@ class SqlSource:
     def _outside(self, i: int) -> ValueError:
         """What to say of a value that a known column must not have."""
         own = self.rows[self.features[i]]
-        wrong = self.rows.filter(coded(own, self.columns[i], _known(self.schema).columns[i]) == OUTSIDE)
+        bins = self.columns[i]
+        wrong = self.rows.filter(coded(own, bins, _known(self.schema).columns[i]) == outside(bins))
         found: ValueError = _known(self.known).outside(
             i, fetch(wrong.select(value=self.features[i]).limit(1))["value"][0]
         )
         return found
+
+    @property
+    def _layout(self) -> Layout:
+        """The codes of all columns in a line."""
+        first = np.cumsum([0, *self.n_stored])
+        occurs = np.concatenate([start + own for start, own in zip(first[:-1], self.stored, strict=True)])
+        return Layout(_known(self.words), first, occurs)
+
+    @property
+    def _adder(self) -> Adder:
+        if self.classes is not None:
+            return ClassAdder(self._layout, len(self.classes), self.weight is not None)
+        return NumberAdder(self._layout, self.n_numbers, self.weight is not None)
 
     @property
     def n_numbers(self) -> int:
@@ -187,69 +193,50 @@ class SqlSource:
         numbers, weight = whole_expression(rows, self.names, plan, family)
         others = {f"u{k}": number for k, number in enumerate(numbers)} | ({} if weight is None else {"w": weight})
         columns = [(rows[name], bins) for name, bins in zip(self.features, self.columns, strict=True)]
+        self.n_stored = [own.n_codes for own in self.columns]
+        backend = self.table.get_backend()
+        self.words = words = Words.of([n + (i in known.bins) for i, n in enumerate(self.n_stored)], backend)
         sliced = {}
         for i, (column, bins) in enumerate(columns):
             is_found = i not in known.bins and schema.columns[i].categories is None and not is_left_out(bins)
             slices = Slices.of(bins) if is_found else None  # given bins may have values beyond their ends
-            if slices is None:
-                others[f"c{i}"] = coded(column, bins, schema.columns[i])
-            else:
-                sliced[f"c{i}"] = column, len(bins.highs), slices
-        backend = self.table.get_backend()
-        tables, name = SliceTables(backend), f"baytree_{uuid.uuid4().hex[:12]}"
+            if slices is not None:
+                missing = len(bins.highs) if bins.has_missing else None
+                sliced[f"c{i}"] = Sliced(self.ranges[i].value(column), missing, slices)
+
+        def plain(chosen: Iterable[int]) -> dict[str, Any]:
+            return {f"c{i}": coded(*columns[i], schema.columns[i]) for i in chosen}
+
+        if not self.temporary.are_possible(rows):
+            self.coded = _packed(rows.select(**others, **plain(range(len(columns)))), words, others)
+            return
+        tables = TemporaryTables(backend)
         try:
-            self.temporary = name
-            with ctrl_c_is_no_error():
-                self.coded = backend.create_table(name, obj=tables.coded(rows, sliced, others), temp=True)
-        except Exception:  # noqa: BLE001  a database that takes no temporary table says so in its own way
-            codes = {f"c{i}": coded(column, bins, schema.columns[i]) for i, (column, bins) in enumerate(columns)}
-            self.coded, self.temporary = rows.select(**(others | codes)), None
+            some = plain(i for i in range(len(columns)) if f"c{i}" not in sliced)
+            codes = coded_by_slices(tables, rows, sliced, others | some)
+            self.coded = self.temporary.of_query(_packed(codes, words, others))
         finally:
-            tables.close()
+            tables.drop()
 
     def close(self) -> None:
         """Drop the temporary tables."""
         end_running_query(self.table.get_backend())
+        self.settings.close()
         if self.placed is not None:
             self.placed.close()
-        if self.temporary is not None:
-            with suppress(Exception):  # a connection that was lost has no temporary tables any more
-                self.table.get_backend().drop_table(self.temporary, force=True)
-            self.temporary = None
+        self.temporary.drop()
 
     def kept(self) -> EncodedRows | None:
         """They are in the database."""
         return None
 
     def sums(self, routes: Routes) -> Sums | ClassSums:
-        """A GROUP BY for each feature, several to a query."""
-        first = np.cumsum([0, *(bins.n_codes for bins in self.columns)])
-        number, placed = self._placed(routes)
-        adder = (
-            _ClassAdder(self, routes.n_open, first) if self.classes is not None else _Adder(self, routes.n_open, first)
-        )
-        for start in range(0, len(self.columns), _FEATURES_A_QUERY):
-            chosen = range(start, min(start + _FEATURES_A_QUERY, len(self.columns)))
-            queries = [adder.query(placed, feature).mutate(f=ibis.literal(feature)) for feature in chosen]
-            found = fetch_arrays(reduce(lambda one, other: one.union(other), queries))
-            adder(number[found["node"]], first[found["f"]] + self._codes(found["f"], found["code"]), found)
-        return adder.result
-
-    def _codes(self, feature: AnyArray, stored: AnyArray) -> AnyArray:
-        """Codes of features from what the coded rows have for them."""
-        result = stored.copy()
-        for f in np.unique(feature):
-            own = feature == f
-            result[own] = np.searchsorted(self.stored[f], stored[own])
-        return result
-
-    def _placed(self, routes: Routes) -> tuple[AnyArray, Any]:
-        """The rows of open nodes with a number of their node, and the number of each among the open ones."""
-        if self.placed is None:
-            placed = self.coded.mutate(node=self._node(routes)).filter(lambda rows: rows.node >= 0)
-            return np.arange(routes.n_open), placed
-        asked = np.flatnonzero(routes.open >= 0)  # those that wait come behind, finished ones before
-        return routes.open, self.placed.at(routes).filter(lambda rows: rows.node.between(int(asked[0]), int(asked[-1])))
+        """A GROUP BY for each feature."""
+        adder = self._adder
+        if self.placed is not None:
+            return adder.sums(routes.n_open, self.placed.sums(routes))
+        placed = self.coded.mutate(node=self._node(routes)).filter(lambda rows: rows.node >= 0)
+        return adder.sums(routes.n_open, [fetch_arrays(own) for own in self._layout.queries(placed, adder)])
 
     def _node(self, routes: Routes) -> Any:
         """The number of the open node that a row is in, or -1."""
@@ -264,7 +251,7 @@ class SqlSource:
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)
             return ibis.ifelse(
-                _in_codes(self.coded[f"c{feature}"], self.stored[feature][lower]),
+                _in_codes(_known(self.words).code(self.coded, feature), self.stored[feature][lower]),
                 below(int(routes.lower[node])),
                 below(int(routes.upper[node])),
             )
@@ -275,7 +262,8 @@ class SqlSource:
         """Some thousand rows at most, as codes and whole numbers."""
         found = fetch(self.coded.filter(self._mark() % shares == 0))
         arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
-        chosen = np.stack([np.searchsorted(own, arrays[f"c{i}"]) for i, own in enumerate(self.stored)])
+        codes = [_known(self.words).read(arrays, i) for i in range(len(self.stored))]
+        chosen = np.stack([np.searchsorted(*both) for both in zip(self.stored, codes, strict=True)])
         return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1), arrays.get("w"))
 
     def halves(self) -> tuple[SumSource, SumSource]:
@@ -298,7 +286,7 @@ class SqlSource:
 
     def _expression(self, i: int) -> Any:
         """The code of a feature in each row."""
-        stored, own = self.stored[i], self.coded[f"c{i}"]
+        stored, own = self.stored[i], _known(self.words).code(self.coded, i)
         if np.array_equal(stored, np.arange(len(stored))):
             return own.cast("int64")
         return own.cases(*((int(code), place) for place, code in enumerate(stored)), else_=0).cast("int64")
@@ -320,62 +308,10 @@ class SqlSource:
         return result
 
 
-class _ClassAdder:
-    """What rows weigh by node, code and class, as queries tell it."""
-
-    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
-        self.weighted, n_classes = of.weight is not None, len(_known(of.classes))
-        rows = np.zeros((n_open, first[-1]), dtype=np.int64) if self.weighted else None
-        self.result = ClassSums(np.zeros((n_open, first[-1], n_classes), dtype=np.int64), rows)
-
-    def query(self, placed: Any, feature: int) -> Any:
-        """Of a feature."""
-        weight = {"w": placed["w"].cast("int64")} if self.weighted else {}
-        table = placed.select("node", code=placed[f"c{feature}"], class_=placed["u0"], **weight)
-        asked = {"w": table["w"].sum().cast("int64")} if self.weighted else {}
-        return table.group_by("node", "code", "class_").aggregate(n=table.count(), **asked)
-
-    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
-        """Add what was found."""
-        self.result.weights[node, at, found["class_"]] = found["w" if self.weighted else "n"]
-        if self.result.rows is not None:
-            np.add.at(self.result.rows, (node, at), found["n"])
-
-
-class _Adder:
-    """Sums and extremes of numbers by node and code."""
-
-    def __init__(self, of: SqlSource, n_open: int, first: AnyArray) -> None:
-        self.n_numbers, self.weighted = of.n_numbers, of.weight is not None
-        shape = (n_open, int(first[-1]))
-        self.result = Sums(
-            np.zeros(shape, dtype=np.int64),
-            np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64),
-            np.full(shape, np.iinfo(np.int64).max),
-            np.full(shape, np.iinfo(np.int64).min),
-        )
-        self.digits: list[list[Digits]] = []
-
-    def query(self, placed: Any, feature: int) -> Any:
-        """Of a feature."""
-        numbers = [placed[f"u{k}"] for k in range(self.n_numbers)]
-        weight = placed["w"] if self.weighted else None
-        self.digits = product_digits(numbers, weight, with_square=len(numbers) == 1)
-        key = numbers[0] if len(numbers) == 1 else numbers[0] * 2**31 + numbers[1]
-        asked = {f"d{i}": own.expression for i, own in enumerate(_flat(self.digits))}
-        table = placed.select("node", code=placed[f"c{feature}"], key=key, **asked)
-        sums = {name: table[name].sum().cast("int64") for name in asked}
-        return table.group_by("node", "code").aggregate(
-            n=table.count(), low=table.key.min(), high=table.key.max(), **sums
-        )
-
-    def __call__(self, node: AnyArray, at: AnyArray, found: dict[str, AnyArray]) -> None:
-        """Add what was found."""
-        result, own_digits = self.result, iter(range(len(_flat(self.digits))))
-        result.rows[node, at], result.low[node, at], result.high[node, at] = found["n"], found["low"], found["high"]
-        for k, each in enumerate(self.digits):
-            parts = [found[f"d{next(own_digits)}"].astype(object) << own.power for own in each]
-            result.sums[node, at, k] = halves(reduce(add, parts))
+def _packed(codes: Any, words: Words, others: dict[str, Any]) -> Any:
+    """The codes of rows in words, beside the other columns."""
+    packed = words.packed([codes[f"c{i}"] for i in range(len(words.word))])
+    return codes.select(*others, **packed, node=ibis.literal(0, "int32"))
 
 
 def _in_codes(code: Any, codes: AnyArray) -> Any:
@@ -387,10 +323,6 @@ def _in_codes(code: Any, codes: AnyArray) -> Any:
 
 def _n_categories(column: Column) -> int:
     return 0 if column.categories is None else len(column.categories)
-
-
-def _flat(digits: list[list[Digits]]) -> list[Digits]:
-    return [own for each in digits for own in each]
 
 
 def _known(value: Any) -> Any:

@@ -7,36 +7,39 @@ end of a bin are fetched. Window functions find the ends where slices divide a c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import ibis
+import ibis.expr.datatypes as dt
 import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins
 from ._bins import Counted, bins_of
-from ._sql_whole import fetch, fetch_arrays, number, real
+from ._sql_whole import as_number, fetch, fetch_arrays, number, real
 
-_SLICES = 2**14
+_SLICES = 2**15  # as many as 16 bits can count
 _MOST_FETCHED = 2**20  # values of a column
-_COLUMNS_A_QUERY = 14
 
 
 @dataclass(frozen=True)
 class Range:
-    """The lowest and the highest value of a column, and whether values are missing."""
+    """The lowest and the highest value of a column (None: it has no numbers), and whether values are missing."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     has_missing: bool
+    has_nan: bool = False
+
+    def value(self, column: Any) -> Any:
+        """The column as float64, null where it is missing."""
+        return number(column) if self.has_nan else as_number(column)
 
     @property
     def factor(self) -> float:
         """Slices a unit; not finite where there are none."""
-        width = self.high - self.low
+        width = 0.0 if self.low is None or self.high is None else self.high - self.low
         return (_SLICES - 1) / width if width > 0 else math.inf
 
 
@@ -64,33 +67,20 @@ def find_bins(rows: Any, ranges: dict[str, Range], max_bins: int) -> dict[str, C
 
 
 def _slice(value: Any, of: Range) -> Any:
-    return ((value - real(of.low)) * real(of.factor)).floor().cast("int32")
+    return ((value - real(of.low or 0.0)) * real(of.factor)).floor().cast("int16")
 
 
-def _values(rows: Any, name: str) -> Any:
-    value = number(rows[name])
-    return rows.filter(value.notnull()).select(v=value)
-
-
-def _fetch_by_column(queries: dict[str, Any]) -> Iterable[tuple[str, dict[str, AnyArray]]]:
-    """The results of queries of the same columns, several at a time."""
-    names = list(queries)
-    for start in range(0, len(names), _COLUMNS_A_QUERY):
-        chosen = names[start : start + _COLUMNS_A_QUERY]
-        asked = [queries[name].mutate(f=ibis.literal(i, "int32")) for i, name in enumerate(chosen)]
-        found = fetch_arrays(reduce(lambda one, other: one.union(other), asked))
-        for i, name in enumerate(chosen):
-            yield name, {key: own[found["f"] == i] for key, own in found.items()}
+def _values(rows: Any, name: str, of: Range) -> Any:
+    value = of.value(rows[name])
+    return (rows.filter(value.notnull()) if of.has_missing else rows).select(v=value)
 
 
 def _count(rows: Any, ranges: dict[str, Range]) -> dict[str, tuple[AnyArray, Counted]]:
     """The slices that have values, in ascending order, and their counts."""
-    queries = {}
-    for name, own in ranges.items():
-        table = _values(rows, name).mutate(slice=lambda t, own=own: _slice(t.v, own))
-        queries[name] = table.group_by("slice").aggregate(n=table.count(), low=table.v.min(), high=table.v.max())
     result = {}
-    for name, found in _fetch_by_column(queries):
+    for name, own in ranges.items():
+        table = _values(rows, name, own).mutate(slice=lambda t, own=own: _slice(t.v, own))
+        found = fetch_arrays(table.group_by("slice").aggregate(n=table.count(), low=table.v.min(), high=table.v.max()))
         order = np.argsort(found["slice"])
         counts, lows, highs = (found[key][order] for key in ("n", "low", "high"))
         of_slices = Counted(highs + 0.0, np.append(counts, 0), np.append(lows + 0.0, np.nan), None)
@@ -98,19 +88,36 @@ def _count(rows: Any, ranges: dict[str, Range]) -> dict[str, tuple[AnyArray, Cou
     return result
 
 
+# A list of hundreds of numbers takes Ibis long to compile.
+_bit = ibis.udf.scalar.builtin(
+    lambda bits, place: None,  # noqa: ARG005
+    name="get_bit",
+    signature=((dt.string, dt.int32), dt.int32),
+)
+
+
+def _is_one_of(place: Any, places: AnyArray, backend: Any) -> Any:
+    if backend.name != "duckdb":
+        return place.isin(places.tolist())
+    bits = np.full(_SLICES, "0")
+    bits[places] = "1"
+    return _bit("".join(bits), place.cast("int32")) == 1
+
+
 def _collect(rows: Any, wanted: dict[str, tuple[Range, AnyArray]]) -> dict[str, AnyArray]:
-    queries = {}
+    result = {}
     for name, (of, slices) in wanted.items():
-        table = _values(rows, name)
-        within = _slice(table.v, of).isin(slices.tolist())
-        chosen = table.filter(within)
-        queries[name] = chosen.group_by("v").aggregate(n=chosen.count())
-    return {name: np.repeat(found["v"] + 0.0, found["n"]) for name, found in _fetch_by_column(queries)}
+        table = _values(rows, name, of)
+        chosen = table.filter(_is_one_of(_slice(table.v, of), slices, rows.get_backend()))
+        found = fetch_arrays(chosen.group_by("v").aggregate(n=chosen.count()))
+        result[name] = np.repeat(found["v"] + 0.0, found["n"])
+    return result
 
 
 def _by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     """One query for a column; window functions find the ends."""
-    known = _values(rows, name)
+    value = number(rows[name])
+    known = rows.filter(value.notnull()).select(v=value)
     few = fetch(known.distinct().limit(max_bins + 1))["v"]
     if len(few) <= max_bins:
         values = np.sort(np.array(few, dtype=np.float64)) + 0.0
@@ -123,4 +130,4 @@ def _by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     before = ((counts.upto - counts.n) * max_bins / counts.total).floor()
     found = fetch(counts.filter(ended > before).select("v", "next").order_by("v"))
     highs = np.array(found["v"], dtype=np.float64)
-    return ColumnBins(np.array([of.low, *found["next"][:-1]], dtype=np.float64) + 0.0, highs, of.has_missing)
+    return ColumnBins(np.array([of.low or 0.0, *found["next"][:-1]], dtype=np.float64) + 0.0, highs, of.has_missing)

@@ -13,7 +13,10 @@ from ..outcomes import Reach
 from ..table import Kind
 from ._given import Given, Known, KnownColumns
 from ._parts import Names
+from ._sql_bins import Range
 from ._sql_whole import as_number, fetch, is_missing, number
+
+_FEATURES_A_QUERY = 16
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,12 @@ class TableLook:
             raise ValueError(f"Column {name!r} of X is to be ordered, but has no order: give its categories, in order.")
         return known.kind or kind
 
-    def reach(self, rows: Any, kinds: dict[int, Kind], *, has_classes: bool) -> Reach:
-        """The reach of the target; infinite values of the features that are looked at are refused."""
+    def reach(self, rows: Any, *, has_classes: bool) -> Reach:
+        """The reach of the target."""
         numbers = {} if has_classes else {"y": self.names.target}
         numbers |= {} if self.names.weight is None else {"weight": self.names.weight}
         numbers |= self.names.extras
-        asked = {"n": rows.count(), **self._of_target(rows, numbers), **self._of_features(rows, kinds)}
+        asked = {"n": rows.count(), **self._of_target(rows, numbers)}
         found = {name: values[0] for name, values in fetch(rows.aggregate(**asked)).items()}
         n_rows = int(found["n"])
         if n_rows == 0:
@@ -85,11 +88,6 @@ class TableLook:
         for name, column in {"y": self.names.target, **numbers}.items():
             if found[f"{name}_gone"] or found.get(f"{name}_inf"):
                 raise ValueError(f"Column {column!r} holds missing or infinite values: the target must be complete.")
-        for i in kinds:
-            if found.get(f"inf_{i}"):
-                raise ValueError(
-                    f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
-                )
         ranges = {name: (float(found[f"{name}_low"]), float(found[f"{name}_high"])) for name in numbers}
         return Reach(n_rows, ranges, not found.get("whole"))
 
@@ -105,11 +103,39 @@ class TableLook:
             asked["whole"] = (weight != weight.floor()).sum()
         return asked
 
-    def _of_features(self, rows: Any, kinds: dict[int, Kind]) -> dict[str, Any]:
-        numbers = {i: rows[self.features[i]] for i, kind in kinds.items() if kind is Kind.NUMBER}
-        return {
-            f"inf_{i}": (own.isinf() & ~is_missing(own)).sum() for i, own in numbers.items() if own.type().is_floating()
-        }
+    def ranges(self, rows: Any, n_rows: int, kinds: dict[int, Kind]) -> dict[int, Range]:
+        """The range of each feature that is looked at; infinite values are refused."""
+        features = [i for i in kinds if kinds[i] in (Kind.NUMBER, Kind.TRUTH)]
+        result: dict[int, Range] = {}
+        for some in _some(features):
+            asked = [self._plain_range(rows, i) for i in some]
+            found = _one_row(rows, asked)
+            result |= {i: _range(found, i, n_rows) for i in some}
+        with_nan = [i for i, own in result.items() if own.has_nan]
+        for some in _some(with_nan):
+            found = _one_row(rows, [self._careful_range(rows, i) for i in some])
+            for i in some:
+                if found[f"infinite_{i}"]:
+                    raise ValueError(
+                        f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
+                    )
+                result[i] = _range(found, i, n_rows, has_nan=True)
+        others = [i for i in kinds if i not in result]
+        for some in _some(others):
+            found = _one_row(rows, [{f"n_{i}": (~is_missing(rows[self.features[i]])).sum()} for i in some])
+            result |= {i: _range(found, i, n_rows) for i in some}
+        return result
+
+    def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
+        """Counts and extremes; what is neither NaN nor infinite is nothing less itself."""
+        own = as_number(rows[self.features[i]])
+        asked = {f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
+        return asked | ({f"odd_{i}": (own - own).sum()} if rows[self.features[i]].type().is_floating() else {})
+
+    def _careful_range(self, rows: Any, i: int) -> dict[str, Any]:
+        column, own = rows[self.features[i]], number(rows[self.features[i]])
+        infinite = (column.isinf() & ~is_missing(column)).sum()
+        return {f"infinite_{i}": infinite, f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
 
     def labels(self, rows: Any, name: str) -> AnyArray:
         """The categories of a column, in ascending order."""
@@ -152,6 +178,26 @@ class TableLook:
             row = fetch(rows.filter(suspect).select(y=y, **own).limit(1))
             if row["y"]:
                 plan.look(np.array(row["y"]), None, {name: np.array(row[name]) for name in own})
+
+
+def _some(features: list[int]) -> list[list[int]]:
+    """Some features to a query, so that Ctrl-C is heard."""
+    return [features[start : start + _FEATURES_A_QUERY] for start in range(0, len(features), _FEATURES_A_QUERY)]
+
+
+def _one_row(rows: Any, asked: list[dict[str, Any]]) -> dict[str, Any]:
+    all_asked = {name: own for each in asked for name, own in each.items()}
+    return {name: values[0] for name, values in fetch(rows.aggregate(**all_asked)).items()}
+
+
+def _range(found: dict[str, Any], i: int, n_rows: int, *, has_nan: bool = False) -> Range:
+    low, high = found.get(f"low_{i}"), found.get(f"high_{i}")
+    return Range(
+        None if low is None else float(low) + 0.0,
+        None if high is None else float(high) + 0.0,
+        has_missing=int(found[f"n_{i}"] or 0) < n_rows,
+        has_nan=has_nan or bool(found.get(f"odd_{i}")),
+    )
 
 
 def _label(column: Any) -> Any:

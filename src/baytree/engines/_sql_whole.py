@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,9 @@ from ..table import Column, Kind
 from ._ctrl_c import ctrl_c_is_no_error
 from ._parts import Names, is_left_out
 
-OUTSIDE = -1  # the code of a value that a column must not have
 _DIGIT = 31
 _MASK = 2**_DIGIT - 1
+_AT_ONCE = 4  # queries
 
 
 @dataclass(frozen=True)
@@ -52,25 +53,30 @@ def number(column: Any) -> Any:
 
 
 def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
-    """The code of each value of a column; OUTSIDE for a value that a column of known values must not have."""
+    """The code of each value of a column; `outside` for one that a column of known values must not have."""
     if is_left_out(bins):
         return ibis.literal(0, "int32")
     missing = ibis.literal(len(bins.highs), "int32")
     if of.categories is not None:
         value = column if column.type().is_string() else as_number(column)
-        return _place(value, is_missing(column), of.categories.tolist())
+        return _place(value, is_missing(column), of.categories.tolist(), outside(bins))
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
-        return _place(as_number(column), is_missing(column), [0.0, 1.0])
+        return _place(as_number(column), is_missing(column), [0.0, 1.0], outside(bins))
     code = _search(as_number(column), bins.ends, 0, len(bins.highs))
     if column.type().is_floating():
-        code = ibis.ifelse(column.isinf(), OUTSIDE, code)
+        code = ibis.ifelse(column.isinf(), outside(bins), code)
     return ibis.ifelse(is_missing(column), missing, code)
 
 
-def _place(value: Any, missing: Any, labels: list[Any]) -> Any:
+def outside(bins: ColumnBins) -> int:
+    """The code of a value that a column must not have: behind all others."""
+    return len(bins.highs) + 1
+
+
+def _place(value: Any, missing: Any, labels: list[Any], else_: int) -> Any:
     """The place of each value among some labels."""
     known = [label if isinstance(label, str) else real(label) for label in labels]
-    places = value.cases(*((label, i) for i, label in enumerate(known)), else_=OUTSIDE) if known else OUTSIDE
+    places = value.cases(*((label, i) for i, label in enumerate(known)), else_=else_) if known else else_
     return ibis.ifelse(missing, len(labels), places).cast("int32")
 
 
@@ -111,8 +117,8 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
 
 def _classes(target: Any, classes: AnyArray) -> Any:
     if len(classes) == 1:
-        return ibis.literal(0, "int64")
-    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int64")
+        return ibis.literal(0, "int16")
+    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int16")
 
 
 def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:
@@ -162,8 +168,38 @@ def fetch(expression: Any) -> dict[str, list[Any]]:
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
 
 
+class Repeated:
+    """Queries of the same columns that are asked again and again, of tables that differ in their names alone.
+
+    Ibis compiles what it is asked each time, which can take longer than the answer. DuckDB is given the text, some
+    queries at a time, so that each of its threads has one.
+    """
+
+    def __init__(self, table: Any, queries: Callable[[Any], list[Any]]) -> None:
+        self.name, self.queries, self.backend = table.op().name, queries, table.get_backend()
+        self.texts: list[str] | None = None
+        if self.backend.name == "duckdb":
+            asked = queries(table)
+            texts, self.schema = [self.backend.compile(own) for own in asked], asked[0].schema().to_pyarrow()
+            starts = range(0, len(texts), _AT_ONCE)
+            self.texts = [" UNION ALL ".join(texts[start : start + _AT_ONCE]) for start in starts]
+
+    def fetch(self, table: Any) -> list[dict[str, AnyArray]]:
+        """The answers as arrays of numbers, none of which is missing."""
+        if self.texts is None:
+            return [fetch_arrays(own) for own in self.queries(table)]
+        return [self._fetch(text.replace(self.name, table.op().name)) for text in self.texts]
+
+    def _fetch(self, text: str) -> dict[str, AnyArray]:
+        with ctrl_c_is_no_error():
+            return _arrays(self.backend.con.sql(text).to_arrow_table().cast(self.schema))
+
+
 def fetch_arrays(expression: Any) -> dict[str, AnyArray]:
     """The same as arrays of numbers, none of which is missing."""
     with ctrl_c_is_no_error():
-        found = expression.to_pyarrow()
+        return _arrays(expression.to_pyarrow())
+
+
+def _arrays(found: Any) -> dict[str, AnyArray]:
     return {name: own.to_numpy() for name, own in zip(found.column_names, found.columns, strict=True)}

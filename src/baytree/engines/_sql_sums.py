@@ -1,0 +1,133 @@
+"""The sums of open nodes as queries: a GROUP BY for each feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Protocol
+
+import ibis
+import numpy as np
+
+from .._typing import AnyArray
+from ..growth import ClassSums, Sums
+from ._sql_whole import Digits, halves, product_digits
+from ._sql_words import Words
+
+_NUMBERS = np.iinfo(np.int64)
+
+
+class Adder(Protocol):
+    """How sums are asked for, and what they come to."""
+
+    def query(self, rows: Any, code: Any, first: int) -> Any:
+        """The sums of a feature, whose codes begin at some place; `key` tells node and code."""
+
+    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> Sums | ClassSums:
+        """All that was found, together."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The codes of all columns in a line: as the rows have them, and which of them occur."""
+
+    words: Words
+    first: AnyArray  # where the codes of each column begin, and the end
+    occurs: AnyArray  # the places that the codes of the columns have in the line
+
+    @property
+    def width(self) -> int:
+        """Places in the line."""
+        return int(self.first[-1])
+
+    def queries(self, rows: Any, adder: Adder) -> list[Any]:
+        """The sums of rows, all of which are in nodes that are asked for."""
+        return [
+            adder.query(rows, self.words.code(rows, feature), int(first))
+            for feature, first in enumerate(self.first[:-1])
+        ]
+
+    def chosen(self, sums: AnyArray) -> AnyArray:
+        """The codes that occur, of sums by node and place."""
+        return sums if len(self.occurs) == self.width else np.ascontiguousarray(sums[:, self.occurs])
+
+
+@dataclass(frozen=True)
+class ClassAdder:
+    """What rows weigh by node, code and class."""
+
+    layout: Layout
+    n_classes: int
+    weighted: bool
+
+    def query(self, rows: Any, code: Any, first: int) -> Any:
+        """The weight of each class."""
+        weight = {"w": rows["w"]} if self.weighted else {}
+        table = rows.select("node", code=code, class_=rows["u0"], **weight)
+        asked = {"w": table["w"].sum().cast("int64")} if self.weighted else {}
+        found = table.group_by("node", "code", "class_").aggregate(n=table.count(), **asked)
+        place = found["node"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
+        return found.select("n", *asked, key=place * self.n_classes + found["class_"])
+
+    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> ClassSums:
+        """By node, code and class."""
+        shape = (n_open, self.layout.width, self.n_classes)
+        rows, weights = np.zeros(shape, dtype=np.int64), np.zeros(shape if self.weighted else 0, dtype=np.int64)
+        for own in found:
+            rows.reshape(-1)[own["key"]] = own["n"]
+            if self.weighted:
+                weights.reshape(-1)[own["key"]] = own["w"]
+        if not self.weighted:
+            return ClassSums(self.layout.chosen(rows), None)
+        return ClassSums(self.layout.chosen(weights), self.layout.chosen(rows.sum(axis=-1)))
+
+
+@dataclass(frozen=True)
+class NumberAdder:
+    """Sums and extremes of numbers by node and code."""
+
+    layout: Layout
+    n_numbers: int
+    weighted: bool
+
+    def query(self, rows: Any, code: Any, first: int) -> Any:
+        """The sums of the digits of each number."""
+        numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
+        tells = numbers[0] if self.n_numbers == 1 else numbers[0] * 2**31 + numbers[1]
+        asked = {f"d{i}": own.expression for i, own in enumerate(flat(self._digits(rows)))}
+        table = rows.select("node", code=code, tells=tells, **asked)
+        sums = {name: table[name].sum().cast("int64") for name in asked}
+        found = table.group_by("node", "code").aggregate(
+            n=table.count(), low=table.tells.min(), high=table.tells.max(), **sums
+        )
+        place = found["node"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
+        return found.mutate(key=place).drop("node", "code")
+
+    def _digits(self, rows: Any) -> list[list[Digits]]:
+        numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
+        return product_digits(numbers, rows["w"] if self.weighted else None, with_square=self.n_numbers == 1)
+
+    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> Sums:
+        """By node and code."""
+        shape = (n_open, self.layout.width)
+        powers = [[own.power for own in each] for each in self._digits(_COLUMNS)]
+        rows, low, high = np.zeros(shape, np.int64), np.full(shape, _NUMBERS.max), np.full(shape, _NUMBERS.min)
+        sums = np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64)
+        for own in found:
+            node, at = np.divmod(own["key"], self.layout.width)
+            rows[node, at], low[node, at], high[node, at] = own["n"], own["low"], own["high"]
+            digits = iter(range(sum(map(len, powers))))
+            for k, each in enumerate(powers):
+                parts = [own[f"d{next(digits)}"].astype(object) << power for power in each]
+                sums[node, at, k] = halves(reduce(add, parts))
+        return Sums(*(self.layout.chosen(own) for own in (rows, sums, low, high)))
+
+
+# Numbers and weights of no row: what digits they have does not depend on any.
+_COLUMNS = ibis.table({"u0": "int64", "u1": "int64", "w": "int64"}, name="columns")
+
+
+def flat(digits: list[list[Digits]]) -> list[Digits]:
+    """One after the other."""
+    return [own for each in digits for own in each]

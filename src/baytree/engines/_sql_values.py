@@ -1,0 +1,68 @@
+"""Short temporary tables of our own numbers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import ibis
+
+from ._ctrl_c import ctrl_c_is_no_error
+
+
+@dataclass
+class TemporaryTables:
+    """Tables that are dropped when they are not of use any more."""
+
+    backend: Any
+    names: list[str] = field(default_factory=list, init=False)
+
+    def are_possible(self, rows: Any) -> bool:
+        """Whether the database takes some; one that does not says so in its own way."""
+        try:
+            self.of_query(rows.limit(0).select(nothing=ibis.literal(0, "int32")))
+        except Exception:  # noqa: BLE001
+            return False
+        finally:
+            self.drop()
+        return True
+
+    def of_query(self, query: Any) -> Any:
+        """What a query returns, as a table."""
+        with ctrl_c_is_no_error():
+            return self.backend.create_table(self._new_name(), obj=query, temp=True)
+
+    def of_values(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
+        """Numbers and digits; Ibis would take long to read them."""
+        values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
+        return self.of_text(f"SELECT * FROM (VALUES {values}) AS given({', '.join(columns)})")  # noqa: S608
+
+    def of_text(self, query: str) -> Any:
+        """What a query returns that has no word of anybody else in it."""
+        name = self._new_name()
+        with ctrl_c_is_no_error():
+            self.backend.raw_sql(f"CREATE TEMPORARY TABLE {name} AS {query}")
+        return self.backend.sql(f"SELECT * FROM {name}")  # noqa: S608
+
+    def _new_name(self) -> str:
+        self.names.append(f"baytree_{uuid.uuid4().hex[:12]}")
+        return self.names[-1]
+
+    def drop(self, names: list[str] | None = None) -> None:
+        """Drop some of them, or all."""
+        for name in list(self.names if names is None else names):
+            with suppress(Exception):  # a connection that was lost has no temporary tables any more
+                self.backend.drop_table(name, force=True)
+            self.names.remove(name)
+
+
+def real_text(value: float) -> str:
+    """A number as SQL reads it, to the last bit."""
+    return f"CAST('{value!r}' AS DOUBLE PRECISION)"
+
+
+def _literal(value: Any) -> str:
+    return real_text(value) if isinstance(value, float) else repr(value)

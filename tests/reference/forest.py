@@ -58,14 +58,6 @@ class Random:
                 return d * v * boost
             draw += 3
 
-    def choose(self, n, size):
-        items, chosen = list(range(n)), set()
-        for i in range(size):
-            other = i + int(self.uniform(i, 0) * (n - i))
-            items[i], items[other] = items[other], items[i]
-            chosen.add(items[i])
-        return chosen
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -77,7 +69,7 @@ class Problem:
     outcome: Outcome
     growth: Growth
     seed: int
-    n_features: int  # that each tree may use
+    n_features: int  # that each node may use
     resample: bool
     prune: bool
 
@@ -185,7 +177,6 @@ class Member:
     value: Any
     times: Any  # how many rows of the table each node has
     rows: Any  # of the table, that the tree was grown on, equal ones once
-    features: set[int]
 
     def nodes(self):
         """Nodes that are left, in depth-first order."""
@@ -210,10 +201,8 @@ def member(problem, t):
     counts, unit = tree_counts(problem, totals, t)
     some = [own for own, count in zip(sets, counts, strict=True) if count > 0]
     rows = np.array([own[0] for own in some])
-    features = Random(problem.seed, 2, t).choose(problem.X.shape[1], problem.n_features)
     seen = problem.values()[rows]
-    seen[:, [f for f in range(seen.shape[1]) if f not in features]] = 0.0
-    nodes = _grow(problem, np.ascontiguousarray(seen), rows, counts[counts > 0])
+    nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0])
     tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
     times, at = _rows_of_nodes(tree, seen, [len(own) for own in some])
     if problem.growth.max_bins is not None:
@@ -223,11 +212,13 @@ def member(problem, t):
     internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
     value = problem.outcome.mean(problem.outcome.update(prior, statistics))
     in_order = put_in_order(replace(tree, value=value[:, None, :]), problem.growth.monotonic)
-    return Member(tree, internal, in_order.value[:, 0], times, rows, features)
+    return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 
-def _grow(problem, seen, rows, counts):
-    growth, target = problem.growth, problem.target
+def _grow(problem, t, seen, rows, counts):
+    growth, target, settings = problem.growth, problem.target, problem.growth.settings()
+    if problem.n_features < seen.shape[1]:
+        settings.draw_features(problem.seed, t, problem.n_features)
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
     columns = _core.encode(seen, problem.is_nominal.astype(np.uint8), 0, 0, keep_values, 1)
     extras = {name: values[rows] for name, values in target.extras.items()}
@@ -235,7 +226,7 @@ def _grow(problem, seen, rows, counts):
         columns,
         problem.outcome.to_core(Target(target.y[rows], counts, extras)),
         problem.outcome.core_prior().tolist(),
-        growth.settings(),
+        settings,
         growth.look_ahead(),
         growth.engine.subtree_rows,
         1,

@@ -521,7 +521,7 @@ def _agreement(fitted: FittedForest, data: EncodedData) -> float:
 
 
 def read_max_features(max_features: Any, n_features: int) -> int:
-    """Read the `max_features` parameter: how many features each tree may use."""
+    """Read the `max_features` parameter: how many features each node may use."""
     what = "max_features must be a share in (0, 1], a number of features, 'sqrt', 'log2' or None"
     if max_features is None:
         return n_features

@@ -103,6 +103,7 @@ constexpr Test kTests[] = {
     {"every item is chosen equally often", every_item_is_chosen_equally_often},
     {"forests do not depend on threads, whole", forests_do_not_depend_on_threads<Whole>},
     {"forests do not depend on threads, real", forests_do_not_depend_on_threads<Real>},
+    {"nodes draw their own features", nodes_draw_their_own_features},
     {"forests route like their trees", forests_route_like_their_trees},
     {"damaged forests are refused", damaged_forests_are_refused},
     {"infinite values of forests are noticed", infinite_values_of_forests_are_noticed},

@@ -28,6 +28,7 @@
 #include "partitions/histogram.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/oblique.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split.hpp"
@@ -80,6 +81,7 @@ class GreedyGrower {
     std::vector<FeatureScore> scores;
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_split = kMinusInfinity;  // the same of its splits
+    std::optional<Settings> drawn = {};  // where its features are
     std::optional<std::size_t> middle = {};  // where the upper child's rows begin, once they are divided
     std::optional<Children<Number>> children = {};  // none: it is a leaf
   };
@@ -104,8 +106,9 @@ class GreedyGrower {
   std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
   Node<Number>& node_of(const Open& open) { return nodes_[open.task.node]; }
   const Node<Number>& node_of(const Open& open) const { return nodes_[open.task.node]; }
+  const Settings& settings_of(const Open& open) const { return open.drawn ? *open.drawn : settings_; }
   double log_prior_of(const Open& open, std::size_t feature) const {
-    return NodePrior(settings_.prior, node_of(open).depth).of_feature(feature);
+    return NodePrior(settings_of(open).prior, node_of(open).depth).of_feature(feature);
   }
 
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
@@ -150,9 +153,14 @@ class GreedyGrower {
   Open open(const Task& task) const {
     const Node<Number>& node = nodes_[task.node];
     const std::size_t n_features = columns_.columns.size();
-    return {task, NodeOutcome<T>(outcome_, rows_of(task), node),
-            std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
-            std::vector<FeatureScore>(n_features), node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+    Open result{task, NodeOutcome<T>(outcome_, rows_of(task), node),
+                std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
+                std::vector<FeatureScore>(n_features),
+                node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+    settings_of_node(
+        settings_, columns_, node, [&](std::size_t f) { return varies(columns_.columns[f], rows_of(task)); },
+        result.drawn);
+    return result;
   }
 
   UnsortedFeature<T> unsorted(const Open& open, std::size_t feature) const
@@ -171,7 +179,7 @@ class GreedyGrower {
   // First look at a feature: a histogram where the node has them, the final scores where not.
   void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
-    if (column.n_codes < 2 || !settings_.uses(feature)) return;
+    if (column.n_codes < 2 || !settings_of(open).uses(feature)) return;
     if constexpr (BoundedOutcome<T>) {
       if (has_histogram(open, feature)) {
         open.histograms[feature] = make_histogram(unsorted(open, feature), scratch.histogram);
@@ -219,11 +227,11 @@ class GreedyGrower {
     const Threads threads{std::max<std::size_t>(n_threads_ / n_nodes, 1), &interrupt_};
     auto search = [&](double rival) {
       const ScoredNode<T> scored = open.own.scored(node);
-      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.hyperplanes,
+      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), scratch.subtree.hyperplanes,
                                  threads.n)
           .find(rival);
     };
-    node.partition = modal_partition(node, settings_, open.scores, search,
+    node.partition = modal_partition(node, settings_of(open), open.scores, search,
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
     if (!node.partition.is_split()) return;
     if (!open.middle)

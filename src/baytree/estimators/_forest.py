@@ -517,12 +517,12 @@ def _agreement(fitted: FittedForest, data: EncodedData) -> float:
     of_forest, of_tree = fitted.mean(rows)[:, 0], fitted.modal.mean(rows)[:, 0]
     finite = np.isfinite(of_forest) & np.isfinite(of_tree)
     variance = float(np.var(of_forest[finite])) if finite.any() else 0.0
-    error = float(np.mean((of_forest - of_tree)[finite] ** 2)) if finite.any() else 0.0
+    error = float(np.mean((of_forest[finite] - of_tree[finite]) ** 2)) if finite.any() else 0.0
     return 1.0 - error / variance if variance > 0 else 1.0
 
 
 def read_max_features(max_features: Any, n_features: int) -> int:
-    """Read the `max_features` parameter: how many features each tree may use."""
+    """Read the `max_features` parameter: how many features each node may use."""
     what = "max_features must be a share in (0, 1], a number of features, 'sqrt', 'log2' or None"
     if max_features is None:
         return n_features

@@ -68,6 +68,7 @@ struct ByCodeScratch {
   std::vector<Number> sets;
   std::vector<FeatureScore> scores;
   PartitionList<Number> list;
+  std::optional<Settings> drawn;  // of the node, where its features are drawn
 
   SortedFeature<Keyed> sorted() const { return {order, n_present, false}; }
 };
@@ -133,9 +134,8 @@ class ByCode {
   // Gives a node its modal partition; none: it stays a leaf.
   void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch) const {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
-    std::optional<Settings> drawn;
     const Settings& settings = settings_of_node(
-        settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, drawn);
+        settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
     const NodePrior log_prior(settings.prior, node.depth);
     double best = node.log_likelihood + settings.prior.log_no_split(node.depth, 1.0);
     scratch.scores.resize(n_features());

@@ -59,6 +59,7 @@ struct SubtreeScratch {
   std::vector<FeatureScore> scores;
   FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
+  std::optional<Settings> drawn;  // of the node that is split, where its features are drawn
   HyperplaneSearchScratch hyperplanes;
   std::vector<std::uint64_t> is_member;  // by position of a row in the subtree, one bit each
   std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
@@ -182,7 +183,7 @@ class Subtree {
   std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
     Node<Number>& node = nodes_[index];
     own_ = &settings_of_node(
-        settings_, columns_, node, [&](std::size_t f) { return !constant(f, begin, end); }, drawn_);
+        settings_, columns_, node, [&](std::size_t f) { return !constant(f, begin, end); }, scratch_.drawn);
     const typename T::Node scorer = outcome_->node(node.prior, node.statistics.data());
     const ScoredNode<T> scored{*outcome_, scorer, node};
     const std::size_t best_feature = score(scored, begin, end);
@@ -321,7 +322,6 @@ class Subtree {
   std::vector<Node<Number>>& nodes_;
   SubtreeScratch<Number>& scratch_;
   std::size_t n_features_;
-  std::optional<Settings> drawn_;
   const Settings* own_ = &settings_;  // of the node that is split
 };
 

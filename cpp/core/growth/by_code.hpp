@@ -145,7 +145,7 @@ class ByCode {
         [&](std::size_t f) -> SplitList* {
           return settings.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
         },
-        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
         [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
     const auto search = [](double) { return BestHyperplane{}; };
     node.partition = modal_partition(node, settings, scratch.scores, search, [&](const Mode& mode) {

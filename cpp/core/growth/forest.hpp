@@ -157,10 +157,9 @@ class ForestGrower {
     settings.use = use(order->rows);
     if (plan_.n_features < columns_.columns.size()) settings.draw = {plan_.seed, tree, plan_.n_features};
     settings.order = std::move(order);
-    Nodes nodes = grow_tree(columns_, std::move(outcome), std::move(settings), root_prior_, lookahead_, subtree_rows_,
-                            n_threads, interrupt);
-    for (Node<Number>& node : nodes) node.feature_posterior = {};
-    return nodes;
+    settings.fills_posterior = false;
+    return grow_tree(columns_, std::move(outcome), std::move(settings), root_prior_, lookahead_, subtree_rows_,
+                     n_threads, interrupt);
   }
 
   // The weights of a tree, by row of the table; `rows` gets the rows that are in it, in their order.

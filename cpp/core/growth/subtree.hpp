@@ -216,7 +216,7 @@ class Subtree {
           list_partitions_of(f, scored, sorted(f, begin, end));
           return &scratch_.feature.list.splits;
         },
-        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
         [&](std::size_t f, const FeatureScore& score) {
           const double of_feature = log_prior.of_feature(f) + score.best;
           if (of_feature <= best) return;

@@ -34,6 +34,7 @@ class ForestRouter {
     row_step_ = has_planes ? n_features : 1;
     feature_step_ = has_planes ? 1 : most_rows_;
     require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
+    rules_.reserve(splits), steps_.reserve(splits.size()), node_.reserve(splits.size());
     for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
     rules_.finish();
     value_.reserve(value.size());

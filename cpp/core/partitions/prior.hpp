@@ -104,6 +104,7 @@ struct Settings {
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
   std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
   FeatureDraw draw = {};
+  bool fills_posterior = true;  // nodes know their posterior over features
 
   bool constrained() const { return !monotonic.empty(); }
   int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
@@ -111,6 +112,8 @@ struct Settings {
   bool in_hyperplanes(std::size_t feature) const {
     return direction(feature) == 0 && (use.empty() || use[feature] == Use::everything);
   }
+  // Below which score the sum of a feature's partitions does not matter, where it matters down to `floor` at most.
+  double floor_of_sums(double floor) const { return fills_posterior ? floor : -kMinusInfinity; }
   // How many rows of the table a row stands for.
   std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };

@@ -62,7 +62,7 @@ class ManyGrownTrees(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
-        subtree_rows=4096,  # every thread has sorted lists of a subtree's rows: memory
+        subtree_rows=2048,  # every thread has sorted lists of a subtree's rows: memory
         search=Search(
             sizes=(2, 4, 8, 20),
             few_rows=1024,
@@ -512,9 +512,10 @@ def _agreement(fitted: FittedForest, data: EncodedData) -> float:
     """How near the tree to read comes to the forest."""
     chosen: AnyArray = np.flatnonzero(some_folds_of(data.rows, data.target, 1, _MOST_ROWS) == 0)
     rows = data.take(chosen).rows
+    mean = fitted.mean_by_parts(rows)
     if fitted.classes is not None:
-        return float(np.mean(fitted.class_codes(rows) == fitted.modal.class_codes(rows)))
-    of_forest, of_tree = fitted.mean(rows)[:, 0], fitted.modal.mean(rows)[:, 0]
+        return float(np.mean(fitted.decision.codes(mean) == fitted.modal.class_codes(rows)))
+    of_forest, of_tree = mean[:, 0], fitted.modal.mean(rows)[:, 0]
     finite = np.isfinite(of_forest) & np.isfinite(of_tree)
     variance = float(np.var(of_forest[finite])) if finite.any() else 0.0
     error = float(np.mean((of_forest[finite] - of_tree[finite]) ** 2)) if finite.any() else 0.0

@@ -3,7 +3,8 @@
 The paper's sets, coded as its authors did, ten folds (ripley: its own part for testing), and, raw, the other sets of
 the folder, ``clf_*.csv`` (five folds) and ``reg_*.csv`` (ten folds). Classes: accuracy, log loss, calibration error.
 Numbers: R2, negative log density in units of the standard deviation of y, share of test rows inside the 90 % interval,
-its width. Seconds are CPU time of the fit; leaves those of one tree.
+its width. Seconds are CPU time of the fit; leaves those of one tree. Below the means of a model stand its differences
+from the first model and their standard errors, by what they vary over the folds of each set.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ from baytree import (
 )
 
 Part = tuple[Any, Any, Any, Any]  # X and y to fit, X and y to test
+Figures = dict[str, dict[str, list[float]]]  # by set and name, one a fold
+Found = dict[str, Figures]  # by model
 
 
 def variant(base: type[Any], settings: dict[str, Any], **parameters: Any) -> Callable[[], Any]:
@@ -105,8 +109,13 @@ def models_of(*, numbers: bool) -> dict[str, Callable[[], Any]]:
     return result
 
 
-def tables(folder: Path, sets: list[str]) -> Iterator[tuple[str, bool, list[Part]]]:
-    """Name, whether numbers are predicted, and the parts of each set."""
+def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tuple[str, bool, list[Part]]]:
+    """Name, whether numbers are predicted, and the parts of each set: so many folds for each seed."""
+
+    def split(kind: type[Any], n_folds: int, X: Any, y: Any) -> list[Part]:
+        divided = [kind(n_folds, shuffle=True, random_state=seed).split(X, y) for seed in range(seeds)]
+        return [(X.iloc[a], y[a], X.iloc[b], y[b]) for own in divided for a, b in islice(own, folds)]
+
     for name in datasets.NAMES:
         if not sets or name in sets:
             data = datasets.load(name, folder)
@@ -114,8 +123,7 @@ def tables(folder: Path, sets: list[str]) -> Iterator[tuple[str, bool, list[Part
                 yield name, False, [(pd.DataFrame(data.X), data.y, pd.DataFrame(data.X_test), data.y_test)]
                 continue
             X = pd.DataFrame(data.X, columns=list(data.feature_names))
-            split = KFold(10, shuffle=True, random_state=0).split(X)
-            yield name, False, [(X.iloc[a], data.y[a], X.iloc[b], data.y[b]) for a, b in split]
+            yield name, False, split(KFold, 10, X, data.y)
     for path in sorted([*folder.glob("clf_*.csv"), *folder.glob("reg_*.csv")]):
         if sets and path.stem not in sets:
             continue
@@ -123,9 +131,7 @@ def tables(folder: Path, sets: list[str]) -> Iterator[tuple[str, bool, list[Part
         y = table.pop("target").to_numpy()
         X = table.astype(dict.fromkeys(table.select_dtypes(exclude="number"), "category"))
         numbers = path.stem.startswith("reg")
-        folds = KFold(10, shuffle=True, random_state=0) if numbers else StratifiedKFold(5, shuffle=True, random_state=0)
-        y = y.astype(float) if numbers else y
-        yield path.stem, numbers, [(X.iloc[a], y[a], X.iloc[b], y[b]) for a, b in folds.split(X, y)]
+        yield path.stem, numbers, split(KFold, 10, X, y.astype(float)) if numbers else split(StratifiedKFold, 5, X, y)
 
 
 def calibration_error(y: Any, probability: Any, classes: Any) -> float:
@@ -168,7 +174,14 @@ def figures_of(make: Callable[[], Any], part: Part, *, numbers: bool) -> dict[st
     return result
 
 
-def show(title: str, rows: dict[str, dict[str, dict[str, float]]]) -> None:
+def difference(by_set: Figures, first: Figures, name: str) -> tuple[float, float]:
+    """By how much a figure differs from the first model's, mean over the sets, and the standard error."""
+    own = [np.subtract(by_set[of_set][name], first[of_set][name]) for of_set in by_set]
+    variance = [float(np.var(one, ddof=1)) / len(one) for one in own if len(one) > 1]
+    return float(np.mean([np.mean(one) for one in own])), float(np.sqrt(np.sum(variance)) / len(own))
+
+
+def show(title: str, rows: Found) -> None:
     """Print, for each model, its figures by set and their means."""
     names = ["accuracy", "log loss", "calibration", "R2", "-log density", "inside", "width", "leaves", "seconds"]
     print(f"\n{title}")
@@ -176,9 +189,15 @@ def show(title: str, rows: dict[str, dict[str, dict[str, float]]]) -> None:
         columns = [name for name in names if all(name in figures for figures in by_set.values())]
         print(f"\n  {model:26s}" + "".join(f"{name:>14s}" for name in columns))
         for of_set, figures in by_set.items():
-            print(f"    {of_set:24s}" + "".join(f"{figures[name]:14.4g}" for name in columns))
-        means = [np.mean([figures[name] for figures in by_set.values()]) for name in columns]
+            print(f"    {of_set:24s}" + "".join(f"{np.mean(figures[name]):14.4g}" for name in columns))
+        means = [np.mean([np.mean(figures[name]) for figures in by_set.values()]) for name in columns]
         print(f"    {'mean of ' + str(len(by_set)):24s}" + "".join(f"{mean:14.4g}" for mean in means), flush=True)
+        first = next(iter(rows.values()))
+        if by_set is first or not all(name in figures for figures in first.values() for name in columns):
+            continue
+        differences = [difference(by_set, first, name) for name in columns]
+        for label, values in zip(("difference", "its standard error"), zip(*differences, strict=True), strict=True):
+            print(f"    {label:24s}" + "".join(f"{value:14.2g}" for value in values), flush=True)
 
 
 def main() -> None:
@@ -188,24 +207,24 @@ def main() -> None:
     options.add_argument("--sets", nargs="*", default=[], help="names of sets; none: all")
     options.add_argument("--models", nargs="*", default=[], help="names of models; none: all but the variants")
     options.add_argument("--variants", action="store_true", help="the variants too")
-    options.add_argument("--folds", type=int, default=10, help="at most so many of each set")
+    options.add_argument("--folds", type=int, default=10, help="at most so many of each division of a set")
+    options.add_argument("--seeds", type=int, default=1, help="so many divisions of each set into folds")
     options.add_argument("--out", type=Path, help="a file for one line of JSON a fit")
     given = options.parse_args()
-    found: dict[bool, dict[str, dict[str, dict[str, float]]]] = {False: {}, True: {}}
-    for name, numbers, parts in tables(given.data, given.sets):
+    found: dict[bool, Found] = {False: {}, True: {}}
+    for name, numbers, parts in tables(given.data, given.sets, given.folds, given.seeds):
         models = models_of(numbers=numbers)
         chosen = given.models or [m for m in models if given.variants or m in ORDINARY]
         for model in chosen:
             if model not in models:
                 continue
             figures = []
-            for fold, part in enumerate(parts[: given.folds]):
+            for fold, part in enumerate(parts):
                 figures.append(figures_of(models[model], part, numbers=numbers))
                 if given.out:
                     with given.out.open("a", encoding="utf-8") as file:
                         file.write(json.dumps([name, model, fold, figures[-1]]) + "\n")
-            means = {key: float(np.mean([one[key] for one in figures])) for key in figures[0]}
-            found[numbers].setdefault(model, {})[name] = means
+            found[numbers].setdefault(model, {})[name] = {key: [one[key] for one in figures] for key in figures[0]}
         print(".", end="", flush=True)
     for numbers, title in ((False, "Classes"), (True, "Numbers")):
         if found[numbers]:

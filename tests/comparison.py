@@ -69,6 +69,7 @@ def oracle_settings(prior, parameters):
         monotonic=parameters.get("monotonic_cst"),
         lookahead=parameters.get("lookahead", 0),
         prune=parameters.get("prune", True),
+        draw=parameters.get("draw"),
     )
 
 
@@ -156,3 +157,58 @@ def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
     )
     assert_allclose(model.log_posterior_, oracle.log_posterior(root), **close)
     assert_allclose(tree.log_posterior(include_internal=False), oracle.log_posterior(root, False), **close)
+
+
+def rows_of_nodes(model, X):
+    return model.decision_path(X).toarray().astype(bool).T
+
+
+def paths_of_nodes(tree):
+    """The way to every node from the root: of each step, whether it goes up."""
+    paths = [()] * tree.node_count
+    for node in np.flatnonzero(tree.children_left >= 0):
+        paths[tree.children_left[node]] = (*paths[node], False)
+        paths[tree.children_right[node]] = (*paths[node], True)
+    return paths
+
+
+def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1e-7):
+    """Recompute prior and likelihood of every node, with its hyperplane among the partitions, from its rows alone."""
+    tree = model.tree_
+    own = oracle_settings(prior, parameters)
+    own.oblique = Engine().oblique_share
+    problem = oracle.Problem(X.astype(float).tolist(), outcome, own)
+    paths = paths_of_nodes(tree)
+    for node, inside in enumerate(rows_of_nodes(model, X)):
+        path = paths[node]
+        rows = np.flatnonzero(inside).tolist()
+        assert len(rows) == tree.n_node_samples[node]
+        depth, node_prior = int(tree.depth[node]), tree.prior[node].tolist()
+        if parameters.get("monotonic_cst") is not None:
+            continue
+        no_split, *others = problem.partition_space(rows, depth, node_prior, path=path)
+        if not others:
+            assert tree.children_left[node] < 0
+            continue
+        assert_allclose(tree.log_prior_leaf[node], no_split.log_prior, rtol=tolerance, atol=tolerance)
+        best = max(partition.score for partition in others)
+        if tree.children_left[node] < 0:
+            assert no_split.score >= best - tolerance * (1 + abs(best))
+            continue
+        score = tree.log_prior_split[node] + tree.log_likelihood_split[node]
+        assert score > no_split.score - tolerance
+        assert score >= best - tolerance * (1 + abs(best))
+        if not hyperplanes(tree)[node]:
+            continue
+        terms = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
+        features = tree.hyperplane_feature[terms]
+        assert tree.feature[node] == features[0]
+        assert set(features) <= set(problem.numeric(rows, problem.on_offer(rows, path)[0]))
+        expected = problem.hyperplane_prior(rows, depth, len(features), path)
+        assert_allclose(tree.log_prior_split[node], expected, rtol=1e-9)
+        values = np.where(np.isnan(X[:, features]), tree.hyperplane_missing_value[terms], X[:, features])
+        left = values @ tree.hyperplane_coefficient[terms] <= tree.threshold[node]
+        children = rows_of_nodes(model, X)[[tree.children_left[node], tree.children_right[node]]]
+        assert_array_equal(children[0], inside & left)
+        likelihood = sum(outcome.log_likelihood(np.flatnonzero(side).tolist(), node_prior) for side in children)
+        assert_allclose(tree.log_likelihood_split[node], likelihood, rtol=tolerance, atol=tolerance)

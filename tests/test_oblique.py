@@ -19,9 +19,14 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, load
 from baytree.export import to_text
 from tests import strategies
-from tests.comparison import class_prior, engine, hyperplanes, oracle_settings
+from tests.comparison import (
+    assert_nodes_say_the_truth,
+    class_prior,
+    engine,
+    hyperplanes,
+    rows_of_nodes,
+)
 from tests.reference import outcomes
-from tests.reference.tree import Problem
 
 SHARE = 0.5
 
@@ -32,50 +37,6 @@ def diagonal(n=300, d=2, seed=0, noise=0.05):
     X = random.random((n, d))
     y = (X[:, 0] + 0.5 * X[:, 1] + noise * random.normal(size=n) > 0.75).astype(int)
     return X, y
-
-
-def rows_of_nodes(model, X):
-    return model.decision_path(X).toarray().astype(bool).T
-
-
-def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1e-7):
-    """Recompute prior and likelihood of every node, with its hyperplane among the partitions, from its rows alone."""
-    tree = model.tree_
-    own = oracle_settings(prior, parameters)
-    own.oblique = SHARE
-    problem = Problem(X.astype(float).tolist(), outcome, own)
-    for node, inside in enumerate(rows_of_nodes(model, X)):
-        rows = np.flatnonzero(inside).tolist()
-        assert len(rows) == tree.n_node_samples[node]
-        depth, node_prior = int(tree.depth[node]), tree.prior[node].tolist()
-        if parameters.get("monotonic_cst") is not None:
-            continue
-        no_split, *others = problem.partition_space(rows, depth, node_prior)
-        if not others:
-            assert tree.children_left[node] < 0
-            continue
-        assert_allclose(tree.log_prior_leaf[node], no_split.log_prior, rtol=tolerance, atol=tolerance)
-        best = max(partition.score for partition in others)
-        if tree.children_left[node] < 0:
-            assert no_split.score >= best - tolerance * (1 + abs(best))
-            continue
-        score = tree.log_prior_split[node] + tree.log_likelihood_split[node]
-        assert score > no_split.score - tolerance
-        assert score >= best - tolerance * (1 + abs(best))
-        if not hyperplanes(tree)[node]:
-            continue
-        terms = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
-        features = tree.hyperplane_feature[terms]
-        assert tree.feature[node] == features[0]
-        assert set(features) <= set(problem.numeric(rows))
-        expected = problem.hyperplane_prior(rows, depth, len(features))
-        assert_allclose(tree.log_prior_split[node], expected, rtol=1e-9)
-        values = np.where(np.isnan(X[:, features]), tree.hyperplane_missing_value[terms], X[:, features])
-        left = values @ tree.hyperplane_coefficient[terms] <= tree.threshold[node]
-        children = rows_of_nodes(model, X)[[tree.children_left[node], tree.children_right[node]]]
-        assert_array_equal(children[0], inside & left)
-        likelihood = sum(outcome.log_likelihood(np.flatnonzero(side).tolist(), node_prior) for side in children)
-        assert_allclose(tree.log_likelihood_split[node], likelihood, rtol=tolerance, atol=tolerance)
 
 
 def gentle(X):

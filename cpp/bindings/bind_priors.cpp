@@ -71,7 +71,14 @@ void bind_settings(nb::module_& module) {
             new (self) Settings{prior, limits, smoothing, oblique, copy_of(monotonic)};
           },
           nb::arg("prior"), nb::arg("limits"), nb::arg("smoothing"), nb::arg("monotonic").noconvert().none(),
-          nb::arg("oblique"));
+          nb::arg("oblique"))
+      .def(
+          "draw_features",
+          [](Settings& self, std::uint64_t seed, std::uint64_t tree, std::size_t n_features) {
+            self.draw = {seed, tree, n_features};
+          },
+          nb::arg("seed"), nb::arg("tree"), nb::arg("n_features"),
+          "Let each node of the tree with this number use so many features, drawn for it alone.");
 
   nb::class_<Lookahead>(module, "Lookahead", "How far a node looks before it chooses.")
       .def(

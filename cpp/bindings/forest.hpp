@@ -33,6 +33,7 @@ struct ForestArrays {
 
   template <class Number>
   void add(const std::vector<Node<Number>>& nodes) {
+    reserve(nodes);
     for (const Node<Number>& node : nodes) add_node(node);
     tree_start.push_back(static_cast<std::int64_t>(kind.size()));
   }
@@ -82,6 +83,23 @@ struct ForestArrays {
   }
 
  private:
+  // No array has room for more than it gets: there are many trees.
+  template <class Number>
+  void reserve(const std::vector<Node<Number>>& nodes) {
+    std::size_t n_categories = 0, n_terms = 0;
+    for (const Node<Number>& node : nodes) {
+      if (const auto* set = std::get_if<CategorySet>(&node.partition.split)) n_categories += set->categories.size();
+      if (const auto* plane = std::get_if<Hyperplane>(&node.partition.split)) n_terms += plane->terms.size();
+    }
+    for (auto* array : {&children_right, &feature, &n_rows}) array->reserve(nodes.size());
+    for (auto* array : {&kind, &has_missing, &missing_go_to_left}) array->reserve(nodes.size());
+    for (auto* array : {&log_prior_leaf, &log_prior_split, &log_odds_split}) array->reserve(nodes.size());
+    for (auto* array : {&category_start, &hyperplane_start}) array->reserve(nodes.size() + 1);
+    threshold.reserve(nodes.size()), statistics.reserve(nodes.size() * nodes[0].statistics.size());
+    category.reserve(n_categories), category_goes_left.reserve(n_categories), hyperplane_feature.reserve(n_terms);
+    for (auto* array : {&hyperplane_coefficient, &hyperplane_missing_value}) array->reserve(n_terms);
+  }
+
   template <class Value>
   void take(std::vector<ForestArrays>& trees, std::vector<Value> ForestArrays::* array) {
     std::size_t size = 0;

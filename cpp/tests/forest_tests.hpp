@@ -2,6 +2,7 @@
 // and rows that go where each tree alone sends them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "growth/forest.hpp"
@@ -139,6 +141,33 @@ void forests_do_not_depend_on_threads() {
     check(expected[0].size() > 5, "there are splits");
     check(structure(expected[0]) != structure(expected[1]), "trees differ");
   }
+}
+
+// Every node draws its own: no hyperplane has more features than it may use, and a tree has more than a node.
+inline void nodes_draw_their_own_features() {
+  const auto problem = make_problem<std::uint32_t>("features", 600, 2, false, 0.5);
+  const OwnedTable owned(problem.columns, Layout::row_major);
+  for (const std::size_t max_bins : {0, 16})
+    for (const std::size_t subtree_rows : {0, 4096}) {
+      const During during(max_bins, " bins, subtrees of ", subtree_rows, " rows");
+      ForestCase one{"features", max_bins == 0 ? 0.5 : 0.0, max_bins, {11, 0, 8, false, true, 2.0, 2}};
+      Interrupt interrupt = never_asked();
+      const Columns columns = encode(owned.table, {std::vector<std::uint8_t>(7), 16, true, max_bins}, 1, interrupt);
+      std::size_t most = 0;
+      for (const auto& tree : grow_forest(one, columns, problem, 2, subtree_rows)) {
+        std::vector<std::uint8_t> used(7);
+        for (const auto& node : tree) {
+          if (const auto* plane = std::get_if<Hyperplane>(&node.partition.split)) {
+            check(plane->terms.size() <= 2, "a hyperplane has the features of its node");
+            for (const auto& term : plane->terms) used[static_cast<std::size_t>(term.feature)] = 1;
+          } else if (node.partition.is_split()) {
+            used[static_cast<std::size_t>(node.partition.feature())] = 1;
+          }
+        }
+        most = std::max<std::size_t>(most, static_cast<std::size_t>(std::count(used.begin(), used.end(), 1)));
+      }
+      check(most > 2, "nodes draw different features");
+    }
 }
 
 // Trees one behind the other, children numbered throughout.

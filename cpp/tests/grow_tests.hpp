@@ -206,7 +206,7 @@ inline void nearly_equal_partitions_count_as_equal() {
       const double best = log_likelihood + std::log(0.5) - std::log(0.5 * prior.feature_weight[f]) + above[f];
       scores.push_back({best, best, 1});
     }
-    const Mode chosen = choose_mode(node, prior, scores);
+    const Mode chosen = choose_mode(node, {prior, {}}, scores);
     check_near(node.log_odds_split, *std::max_element(above.begin(), above.end()), 1e-12 * 1000.0);
     if (chosen.feature >= 0)
       check(chosen.lowest_score <= scores[static_cast<std::size_t>(chosen.feature)].best, "it is found");

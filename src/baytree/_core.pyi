@@ -103,6 +103,10 @@ class Settings:
         monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         oblique: Oblique,
     ) -> None: ...
+    def draw_features(self, seed: int, tree: int, n_features: int) -> None:
+        """
+        Let each node of the tree with this number use so many features, drawn for it alone.
+        """
 
 class Lookahead:
     """How far a node looks before it chooses."""

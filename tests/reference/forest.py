@@ -1,4 +1,4 @@
-"""The forest, naively: random numbers one by one, rows in order, trees by the engine of single trees, averaged."""
+"""The forest, naively: rows in order, trees by the engine of single trees, averaged."""
 
 from __future__ import annotations
 
@@ -18,53 +18,7 @@ from baytree.growth._grow import read_tree
 from baytree.outcomes import Outcome, Target
 from baytree.tree import SplitKind, Tree
 from tests.reference import bins
-
-_MASK = 2**64 - 1
-
-
-def mark(number):
-    """splitmix64."""
-    z = (number + 1) * 0x9E3779B97F4A7C15 & _MASK
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
-    return z ^ (z >> 31)
-
-
-class Random:
-    """The numbers of one stream of one tree."""
-
-    def __init__(self, seed, stream, tree):
-        self.key = mark((mark((mark(seed) + stream) & _MASK) + tree) & _MASK)
-
-    def uniform(self, item, draw):
-        bits = mark((mark((self.key + item) & _MASK) + draw) & _MASK)
-        return ((bits >> 11) + 0.5) * 2.0**-53
-
-    def gamma(self, shape, item):
-        if shape == 1:
-            return -math.log(self.uniform(item, 0))
-        draw, boost = 0, 1.0
-        if shape < 1:
-            boost, draw = math.pow(self.uniform(item, 0), 1 / shape), 1
-        d = (shape + 1 if shape < 1 else shape) - 1 / 3
-        c = 1 / math.sqrt(9 * d)
-        while True:
-            x = math.sqrt(-2 * math.log(self.uniform(item, draw))) * math.cos(
-                2 * math.pi * self.uniform(item, draw + 1)
-            )
-            root = 1 + c * x
-            v = root * root * root
-            if root > 0 and math.log(self.uniform(item, draw + 2)) < 0.5 * x * x + d - d * v + d * math.log(v):
-                return d * v * boost
-            draw += 3
-
-    def choose(self, n, size):
-        items, chosen = list(range(n)), set()
-        for i in range(size):
-            other = i + int(self.uniform(i, 0) * (n - i))
-            items[i], items[other] = items[other], items[i]
-            chosen.add(items[i])
-        return chosen
+from tests.reference.draws import MASK, Random, mark
 
 
 @dataclass(frozen=True)
@@ -77,7 +31,7 @@ class Problem:
     outcome: Outcome
     growth: Growth
     seed: int
-    n_features: int  # that each tree may use
+    n_features: int  # that each node may use
     resample: bool
     prune: bool
 
@@ -129,14 +83,14 @@ def row_marks(problem):
         of_point = of_all = 0
         for number in numbers.tolist():
             (bits,) = struct.unpack("<Q", struct.pack("<d", number + 0.0))
-            of_all = mark((of_all + bits) & _MASK)
+            of_all = mark((of_all + bits) & MASK)
         for f, of_column in enumerate(codes):
             if of_column.max() == 0:
                 continue
             m = mark(f << 32 | int(of_column[i]))
             is_part = not problem.is_nominal[f] and (growth.monotonic is None or growth.monotonic[f] == 0)
-            of_point = of_point + (m if is_part else 0) & _MASK
-            of_all = of_all + (m << 29 & _MASK | m >> 35) & _MASK
+            of_point = of_point + (m if is_part else 0) & MASK
+            of_all = of_all + (m << 29 & MASK | m >> 35) & MASK
         result.append((of_point, of_all))
     return result
 
@@ -185,7 +139,6 @@ class Member:
     value: Any
     times: Any  # how many rows of the table each node has
     rows: Any  # of the table, that the tree was grown on, equal ones once
-    features: set[int]
 
     def nodes(self):
         """Nodes that are left, in depth-first order."""
@@ -210,10 +163,8 @@ def member(problem, t):
     counts, unit = tree_counts(problem, totals, t)
     some = [own for own, count in zip(sets, counts, strict=True) if count > 0]
     rows = np.array([own[0] for own in some])
-    features = Random(problem.seed, 2, t).choose(problem.X.shape[1], problem.n_features)
     seen = problem.values()[rows]
-    seen[:, [f for f in range(seen.shape[1]) if f not in features]] = 0.0
-    nodes = _grow(problem, np.ascontiguousarray(seen), rows, counts[counts > 0])
+    nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0])
     tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
     times, at = _rows_of_nodes(tree, seen, [len(own) for own in some])
     if problem.growth.max_bins is not None:
@@ -223,11 +174,13 @@ def member(problem, t):
     internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
     value = problem.outcome.mean(problem.outcome.update(prior, statistics))
     in_order = put_in_order(replace(tree, value=value[:, None, :]), problem.growth.monotonic)
-    return Member(tree, internal, in_order.value[:, 0], times, rows, features)
+    return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 
-def _grow(problem, seen, rows, counts):
-    growth, target = problem.growth, problem.target
+def _grow(problem, t, seen, rows, counts):
+    growth, target, settings = problem.growth, problem.target, problem.growth.settings()
+    if problem.n_features < seen.shape[1]:
+        settings.draw_features(problem.seed, t, problem.n_features)
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
     columns = _core.encode(seen, problem.is_nominal.astype(np.uint8), 0, 0, keep_values, 1)
     extras = {name: values[rows] for name, values in target.extras.items()}
@@ -235,7 +188,7 @@ def _grow(problem, seen, rows, counts):
         columns,
         problem.outcome.to_core(Target(target.y[rows], counts, extras)),
         problem.outcome.core_prior().tolist(),
-        growth.settings(),
+        settings,
         growth.look_ahead(),
         growth.engine.subtree_rows,
         1,

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.reference.draws import FeatureDraw
+
 TOLERANCE = 1e-9
 FEW_CATEGORIES = 8
 OBLIQUE_SIZES = (2, 3, 4, 6, 8, 12, 20)
@@ -37,6 +39,7 @@ class Settings:
     lookahead: int = 0
     prune: bool = True
     oblique: float = 0.0  # share of the split for hyperplanes
+    draw: FeatureDraw | None = None  # of each node's features; none: it may use all
 
 
 @dataclass
@@ -99,12 +102,30 @@ class Problem:
         everything = list(range(len(X)))
         counted = [r for r in range(d) if not settings.proper or self.splits(everything, r)]
         total = sum(raw[r] for r in counted)
-        self.share = settings.oblique if len(self.numeric(everything)) > 1 else 0.0
+        drawable = [r for r in counted if raw[r] > 0]
+        self.features = list(range(d)) if settings.draw is None else drawable  # that a node may use
+        self.share = settings.oblique if len(self.numeric(everything, self.features)) > 1 else 0.0
         self.w = [(1 - self.share) * raw[r] / total if total else 0.0 for r in range(d)]
 
-    def numeric(self, rows) -> list[int]:
-        """Features of numbers that vary in a node and are under no constraint."""
-        features = [r for r in range(len(self.X[0])) if r not in self.settings.categorical]
+    def on_offer(self, rows, path) -> tuple[list[int], float]:
+        """The features that a node may use, and what their prior mass is multiplied by.
+
+        Some of those that have two values in the node are drawn. They share out the mass of all of these, and that of
+        hyperplanes too where fewer than two features are left for them.
+        """
+        draw = self.settings.draw
+        varying = [r for r in self.features if len({repr(self.X[i][r] + 0.0) for i in rows}) > 1]
+        if draw is None or len(varying) <= draw.n_features:
+            return self.features, 1.0
+        drawn = draw.chosen(path, varying)
+        mass, everything = sum(self.w[r] for r in varying), range(len(self.X))
+        if len(self.numeric(everything, varying)) > 1 and len(self.numeric(everything, drawn)) < 2:
+            mass += self.share
+        return drawn, mass / sum(self.w[r] for r in drawn)
+
+    def numeric(self, rows, features) -> list[int]:
+        """Of some features those of numbers that vary in a node and are under no constraint."""
+        features = [r for r in features if r not in self.settings.categorical]
         if self.settings.monotonic is not None:
             features = [r for r in features if self.settings.monotonic[r] == 0]
         return [r for r in features if len({self.X[i][r] for i in rows if not math.isnan(self.X[i][r])}) > 1]
@@ -115,9 +136,9 @@ class Problem:
         features = [r for r in range(len(self.X[0])) if r not in self.settings.categorical and not (free and free[r])]
         return len({tuple("?" if math.isnan(self.X[i][r]) else self.X[i][r] + 0.0 for r in features) for i in rows})
 
-    def hyperplane_prior(self, rows, depth, size) -> float:
+    def hyperplane_prior(self, rows, depth, size, path=()) -> float:
         """Log prior of one split by a hyperplane of some features: a size, a choice of features, one of the ways."""
-        n_features, others = len(self.numeric(rows)), self.count_points(rows) - 1
+        n_features, others = len(self.numeric(rows, self.on_offer(rows, path)[0])), self.count_points(rows) - 1
         s = self.settings.split ** (1 + depth if self.settings.by_depth else 1)
         sizes = [k for k in OBLIQUE_SIZES if k <= n_features]
         ways = sum(math.comb(others, i) for i in range(1, size + 1))
@@ -237,17 +258,19 @@ class Problem:
         inside = bounds[0] <= min(left, right) + slack and max(left, right) <= bounds[1] + slack
         return inside and (direction == 0 or direction * left <= direction * right + slack)
 
-    def partition_space(self, rows, depth, prior, bounds=(-math.inf, math.inf)):
+    def partition_space(self, rows, depth, prior, bounds=(-math.inf, math.inf), path=()):
         """No split, then every split in order of feature and threshold."""
         settings = self.settings
         whole = self.outcome.log_likelihood(rows, prior)
         alone = [Partition(None, None, 0.0, whole)]
-        splits = [self.splits(rows, r) for r in range(len(self.X[0]))]
+        features, factor = self.on_offer(rows, path)
+        splits = [self.splits(rows, r) if r in features else [] for r in range(len(self.X[0]))]
         if depth >= settings.max_depth or len({self.outcome.record(i) for i in rows}) == 1 or not any(splits):
             return alone
         s = settings.split ** (1 + depth if settings.by_depth else 1)
-        splittable = sum(self.w[r] * self.mass(rows, r, splits[r]) for r in range(len(splits)))
-        splittable += self.share if len(self.numeric(rows)) > 1 else 0.0
+        w = [weight * factor for weight in self.w]
+        splittable = sum(w[r] * self.mass(rows, r, splits[r]) for r in range(len(splits)))
+        splittable += self.share if len(self.numeric(rows, features)) > 1 else 0.0
         no_split = 1 - s * min(splittable, 1.0) if settings.proper else 1 - s
         space = [Partition(None, None, math.log(no_split), whole)]
         for r, of_feature in enumerate(splits):
@@ -256,32 +279,36 @@ class Problem:
                 likelihood = sum(self.outcome.log_likelihood(side, prior) for side in sides)
                 if not self.keeps_order(sides, self.direction(r, split), prior, bounds):
                     likelihood = -math.inf
-                space.append(Partition(r, split, math.log(s * self.w[r]) + split.log_share, likelihood))
+                space.append(Partition(r, split, math.log(s * w[r]) + split.log_share, likelihood))
         return space
 
-    def grow(self, rows=None, depth=0, prior=None, bounds=(-math.inf, math.inf)) -> Node:
+    def grow(self, rows=None, depth=0, prior=None, bounds=(-math.inf, math.inf), path=()) -> Node:
         rows = list(range(len(self.X))) if rows is None else rows
         prior = list(self.settings.prior) if prior is None else prior
-        space = self.partition_space(rows, depth, prior, bounds)
-        values = [self.value(partition, rows, depth, prior, bounds, self.settings.lookahead) for partition in space]
+        space = self.partition_space(rows, depth, prior, bounds, path)
+        levels = self.settings.lookahead
+        values = [self.value(partition, rows, depth, prior, bounds, path, levels) for partition in space]
         best = max(values)
         mode = next(p for p, v in zip(space, values, strict=True) if v >= best - TOLERANCE * (1 + abs(best)))
         node = Node(rows, depth, prior, space, values, mode)
         if mode.feature is not None:
             sides = self.sides(rows, mode.feature, mode.split)
-            for side, inside in zip(sides, self.divide_bounds(sides, mode, prior, bounds), strict=True):
+            both = zip(sides, self.divide_bounds(sides, mode, prior, bounds), (False, True), strict=True)
+            for side, inside, is_upper in both:
                 smoothed = self.outcome.update(side, prior, self.settings.smoothing)
-                node.children.append(self.grow(side, depth + 1, smoothed, inside))
+                node.children.append(self.grow(side, depth + 1, smoothed, inside, (*path, is_upper)))
         return node
 
-    def value(self, partition, rows, depth, prior, bounds, levels) -> float:
+    def value(self, partition, rows, depth, prior, bounds, path, levels) -> float:
         """Of the best tree that starts with a partition and looks so many levels further."""
         if partition.feature is None or levels == 0 or partition.log_likelihood == -math.inf:
             return partition.score
         value = partition.log_prior
         sides = self.sides(rows, partition.feature, partition.split)
-        for side, inside in zip(sides, self.divide_bounds(sides, partition, prior, bounds), strict=True):
-            here = (side, depth + 1, self.outcome.update(side, prior, self.settings.smoothing), inside)
+        both = zip(sides, self.divide_bounds(sides, partition, prior, bounds), (False, True), strict=True)
+        for side, inside, is_upper in both:
+            smoothed = self.outcome.update(side, prior, self.settings.smoothing)
+            here = (side, depth + 1, smoothed, inside, (*path, is_upper))
             value += max(self.value(below, *here, levels - 1) for below in self.partition_space(*here))
         return value
 

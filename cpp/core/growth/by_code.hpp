@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "partitions/divide.hpp"
 #include "partitions/monotonic.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/partition_list.hpp"
 #include "partitions/prior.hpp"
 #include "types.hpp"
@@ -66,6 +68,7 @@ struct ByCodeScratch {
   std::vector<Number> sets;
   std::vector<FeatureScore> scores;
   PartitionList<Number> list;
+  std::optional<Settings> drawn;  // of the node, where its features are drawn
 
   SortedFeature<Keyed> sorted() const { return {order, n_present, false}; }
 };
@@ -125,25 +128,27 @@ class ByCode {
     parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
       if (settings_.prior.proper) counts[f] = settings_.uses(f) && can_be_split(f, root, scorer, sums, scratch);
     });
-    settings_.prior.set_feature_weight(divided_by_sum(settings_, columns_, counts));
+    share_out_prior(settings_, columns_, counts);
   }
 
   // Gives a node its modal partition; none: it stays a leaf.
   void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch) const {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
-    const NodePrior log_prior(settings_.prior, node.depth);
-    double best = node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0);
+    const Settings& settings = settings_of_node(
+        settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
+    const NodePrior log_prior(settings.prior, node.depth);
+    double best = node.log_likelihood + settings.prior.log_no_split(node.depth, 1.0);
     scratch.scores.resize(n_features());
     stop_if_asked();
     score_features(
         scratch.scores,
         [&](std::size_t f) -> SplitList* {
-          return settings_.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
+          return settings.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
         },
-        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
         [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
     const auto search = [](double) { return BestHyperplane{}; };
-    node.partition = modal_partition(node, settings_, scratch.scores, search, [&](const Mode& mode) {
+    node.partition = modal_partition(node, settings, scratch.scores, search, [&](const Mode& mode) {
       const auto f = static_cast<std::size_t>(mode.feature);
       list(node, scorer, f, sums, scratch);
       collect(f, sums, scratch);
@@ -154,6 +159,7 @@ class ByCode {
 
   // Completes the children of a node, whose statistics are known.
   void complete_children(const Node<Number>& node, Children<Number>& children) const {
+    children.lower.path = path_of_child(node.path, false), children.upper.path = path_of_child(node.path, true);
     for (Node<Number>* child : {&children.lower, &children.upper}) {
       child->depth = node.depth + 1;
       complete_node(outcome_, settings_, node.prior, *child);
@@ -170,6 +176,14 @@ class ByCode {
     for (std::size_t k = 0; k < width(); ++k)
       if (statistics[k] != Number{0}) return true;
     return false;
+  }
+
+  // Whether two codes of a feature have rows.
+  bool varies(std::size_t f, const Sums& sums) const {
+    int n = 0;
+    for (Code code = 0; code < columns_.columns[f].n_codes && n < 2; ++code)
+      n += has_rows(statistics_at(sums, f, code));
+    return n == 2;
   }
 
   // The codes of a feature that have rows, in ascending order, as entries of a tallied outcome.

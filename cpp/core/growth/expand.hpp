@@ -90,7 +90,7 @@ BestHyperplane best_hyperplane(const Node<Number>& node, const Settings& setting
 template <class Number, class Search>
 Decision decide(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores, Search&& search) {
   BestHyperplane hyperplane = best_hyperplane(node, settings, scores, search);
-  const Mode mode = choose_mode(node, settings.prior, scores, hyperplane);
+  const Mode mode = choose_mode(node, settings, scores, hyperplane);
   return {mode, std::move(hyperplane.partition)};
 }
 

@@ -26,6 +26,7 @@
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/prior.hpp"
 #include "types.hpp"
 
@@ -37,7 +38,7 @@ struct ForestPlan {
   bool resample = false;  // rows are drawn with replacement; otherwise all of them have random weights
   bool whole = true;  // weights are whole numbers, for which there may be tables
   double factor = 1.0;  // on the weights
-  std::size_t n_features = 0;  // that each tree may use
+  std::size_t n_features = 0;  // that each node may use
 };
 
 // How often the rows of the order count in one tree; zero: not at all.
@@ -88,22 +89,6 @@ class RowWeights {
   double total_ = 0.0;
   std::size_t n_draws_ = 0;
 };
-
-namespace detail {
-
-// Whether a column has two different values in some rows; `present`: beside missing ones.
-inline bool varies(const Column& column, std::span<const Row> rows, bool present) {
-  return std::visit(
-      [&](const auto& codes) {
-        const Code missing = present ? column.missing_code() : column.n_codes;
-        const auto first = std::find_if(rows.begin(), rows.end(), [&](Row row) { return codes[row] != missing; });
-        return std::any_of(first, rows.end(),
-                           [&](Row row) { return codes[row] != missing && codes[row] != codes[*first]; });
-      },
-      column.codes);
-}
-
-}  // namespace detail
 
 // Grows the trees of a forest one by one, on the weights that RowWeights draws.
 template <Outcome T>
@@ -169,12 +154,12 @@ class ForestGrower {
     T outcome(outcome_);
     outcome.set_weights(draw(tree, order->rows));
     Settings settings(settings_);
-    settings.use = use(tree, order->rows);
+    settings.use = use(order->rows);
+    if (plan_.n_features < columns_.columns.size()) settings.draw = {plan_.seed, tree, plan_.n_features};
     settings.order = std::move(order);
-    Nodes nodes = grow_tree(columns_, std::move(outcome), std::move(settings), root_prior_, lookahead_, subtree_rows_,
-                            n_threads, interrupt);
-    for (Node<Number>& node : nodes) node.feature_posterior = {};
-    return nodes;
+    settings.fills_posterior = false;
+    return grow_tree(columns_, std::move(outcome), std::move(settings), root_prior_, lookahead_, subtree_rows_,
+                     n_threads, interrupt);
   }
 
   // The weights of a tree, by row of the table; `rows` gets the rows that are in it, in their order.
@@ -189,16 +174,13 @@ class ForestGrower {
     return weights;
   }
 
-  // What a tree can use each feature for: it may not be drawn, or have one value in the rows of the tree.
-  std::vector<Use> use(std::size_t tree, std::span<const Row> rows) const {
-    const std::size_t n = columns_.columns.size();
-    const std::vector<std::uint8_t> drawn = CounterRandom(plan_.seed, 2, tree).choose(n, plan_.n_features);
-    std::vector<Use> result(n, Use::nothing);
-    for (std::size_t f = 0; f < n; ++f) {
-      const Column& column = columns_.columns[f];
-      if (drawn[f] && detail::varies(column, rows, false))
-        result[f] = detail::varies(column, rows, true) ? Use::everything : Use::splits;
-    }
+  // What a tree can use each feature for, which may have one value in the rows of the tree.
+  std::vector<Use> use(std::span<const Row> rows) const {
+    std::vector<Use> result;
+    for (const Column& column : columns_.columns)
+      result.push_back(!varies(column, rows)        ? Use::nothing
+                       : varies(column, rows, true) ? Use::everything
+                                                    : Use::splits);
     return result;
   }
 

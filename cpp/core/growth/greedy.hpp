@@ -28,6 +28,7 @@
 #include "partitions/histogram.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/oblique.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split.hpp"
@@ -37,6 +38,8 @@ namespace baytree {
 
 // Values (rows times features) that a subtree's lists may have, for its memory.
 inline constexpr std::size_t kMostSubtreeValues = std::size_t{1} << 20;
+// Rows of a table whose columns, each for itself, a core's cache holds.
+inline constexpr std::size_t kRowsInCache = std::size_t{1} << 17;
 // Rows of a node that are worth another thread.
 inline constexpr std::size_t kFewestLeft = 2048;
 // Numbers a row that histograms may keep; they stay in memory for a level.
@@ -62,7 +65,13 @@ class GreedyGrower {
     nodes_.push_back(std::move(top));
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
-    while (!level.empty()) level = grow_level(std::move(level));
+    while (!level.empty()) {
+      std::vector<Task> together = n_together(level.size()) == 1 ? std::vector<Task>{level.back()} : level;
+      level.resize(level.size() - together.size());
+      const std::vector<Task> below = grow_level(std::move(together));
+      level.insert(level.end(), below.begin(), below.end());
+    }
+    for (Scratch& scratch : scratch_) scratch = {};  // small nodes do not need what large ones did
     grow_subtrees();
     return depth_first(std::move(nodes_));
   }
@@ -80,6 +89,7 @@ class GreedyGrower {
     std::vector<FeatureScore> scores;
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_split = kMinusInfinity;  // the same of its splits
+    std::optional<Settings> drawn = {};  // where its features are
     std::optional<std::size_t> middle = {};  // where the upper child's rows begin, once they are divided
     std::optional<Children<Number>> children = {};  // none: it is a leaf
   };
@@ -104,8 +114,15 @@ class GreedyGrower {
   std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
   Node<Number>& node_of(const Open& open) { return nodes_[open.task.node]; }
   const Node<Number>& node_of(const Open& open) const { return nodes_[open.task.node]; }
+  const Settings& settings_of(const Open& open) const { return open.drawn ? *open.drawn : settings_; }
   double log_prior_of(const Open& open, std::size_t feature) const {
-    return NodePrior(settings_.prior, node_of(open).depth).of_feature(feature);
+    return NodePrior(settings_of(open).prior, node_of(open).depth).of_feature(feature);
+  }
+
+  // Nodes of a level that are open at the same time: all, for all threads to have work and for what they read of a
+  // column to be in the cache for all of them; one, which takes less memory, where this gains nothing.
+  std::size_t n_together(std::size_t n_nodes) const {
+    return n_threads_ == 1 && columns_.n_rows <= kRowsInCache ? 1 : n_nodes;
   }
 
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
@@ -150,9 +167,14 @@ class GreedyGrower {
   Open open(const Task& task) const {
     const Node<Number>& node = nodes_[task.node];
     const std::size_t n_features = columns_.columns.size();
-    return {task, NodeOutcome<T>(outcome_, rows_of(task), node),
-            std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
-            std::vector<FeatureScore>(n_features), node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+    Open result{task, NodeOutcome<T>(outcome_, rows_of(task), node),
+                std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
+                std::vector<FeatureScore>(n_features),
+                node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+    settings_of_node(
+        settings_, columns_, node, [&](std::size_t f) { return varies(columns_.columns[f], rows_of(task)); },
+        result.drawn);
+    return result;
   }
 
   UnsortedFeature<T> unsorted(const Open& open, std::size_t feature) const
@@ -171,7 +193,7 @@ class GreedyGrower {
   // First look at a feature: a histogram where the node has them, the final scores where not.
   void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
-    if (column.n_codes < 2 || !settings_.uses(feature)) return;
+    if (column.n_codes < 2 || !settings_of(open).uses(feature)) return;
     if constexpr (BoundedOutcome<T>) {
       if (has_histogram(open, feature)) {
         open.histograms[feature] = make_histogram(unsorted(open, feature), scratch.histogram);
@@ -179,7 +201,7 @@ class GreedyGrower {
       }
     }
     list_sorted(open, feature, scratch);
-    open.scores[feature] = summarise(scratch.feature().list.splits, kMinusInfinity);
+    open.scores[feature] = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
   }
 
   void find_reference(Open& open) const {
@@ -197,7 +219,7 @@ class GreedyGrower {
     if (open.histograms[feature].n_splits == 0) return;
     // The best split is needed even where it is invisible beside no split.
     list_from_histogram(open, feature, std::min(open.best - kInvisible, open.best_split), scratch);
-    open.scores[feature] = summarise(scratch.feature().list.splits, kMinusInfinity);
+    open.scores[feature] = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
     open.scores[feature].n_splits = open.histograms[feature].n_splits;
   }
 
@@ -216,14 +238,15 @@ class GreedyGrower {
   // Where a level has fewer nodes than there are threads, each of them has several.
   void expand(Open& open, std::size_t n_nodes, Scratch& scratch) {
     Node<Number>& node = node_of(open);
+    forget_histograms(open);
     const Threads threads{std::max<std::size_t>(n_threads_ / n_nodes, 1), &interrupt_};
     auto search = [&](double rival) {
       const ScoredNode<T> scored = open.own.scored(node);
-      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_, scratch.subtree.hyperplanes,
+      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), scratch.subtree.hyperplanes,
                                  threads.n)
           .find(rival);
     };
-    node.partition = modal_partition(node, settings_, open.scores, search,
+    node.partition = modal_partition(node, settings_of(open), open.scores, search,
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
     if (!node.partition.is_split()) return;
     if (!open.middle)
@@ -231,6 +254,12 @@ class GreedyGrower {
     open.children = make_children(outcome_, settings_, node, node.partition.split,
                                   rows_of({0, open.task.begin, *open.middle}),
                                   rows_of({0, *open.middle, open.task.end}), threads);
+  }
+
+  // Those of features that do not have the best split.
+  void forget_histograms(Open& open) const {
+    for (std::size_t f = 0; f < open.histograms.size(); ++f)
+      if (log_prior_of(open, f) + open.scores[f].best < open.best_split - 1.0) open.histograms[f] = {};
   }
 
   // The modal partition of a feature. One from a histogram divides the rows too: that takes the same look at them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "parallel.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/oblique.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split_list.hpp"
@@ -131,10 +133,13 @@ void choose_listed(const PartitionList<Number>& list, const Listing& listing, do
 // them, unless they are listed together. Partitions that constraints forbid are no partitions. With none to list, only
 // the node's log odds are found.
 template <Outcome T>
-std::vector<Partition> best_partitions(const Columns& columns, const T& outcome, const Settings& settings,
+std::vector<Partition> best_partitions(const Columns& columns, const T& outcome, const Settings& of_tree,
                                        std::span<const Row> rows, const Listing& listing,
                                        Node<typename T::Number>& node, ListingScratch<typename T::Number>& scratch) {
-  if (!may_split(node, settings.limits)) return {};
+  if (!may_split(node, of_tree.limits)) return {};
+  std::optional<Settings> drawn;
+  const Settings& settings = settings_of_node(
+      of_tree, columns, node, [&](std::size_t f) { return varies(columns.columns[f], rows); }, drawn);
   const NodeOutcome<T> own(outcome, rows, node);
   const ScoredNode<T> scored = own.scored(node);
   const NodePrior log_prior(settings.prior, node.depth);

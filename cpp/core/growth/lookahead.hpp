@@ -123,7 +123,7 @@ class LookaheadGrower {
 
   // The posterior over features, of the best trees that were found.
   void share_out(const Open& open, double top, Node<Number>& node) const {
-    if (open.values.empty()) return;
+    if (open.values.empty() || !settings_.fills_posterior) return;
     node.feature_posterior.assign(columns_.columns.size() + 1, 0.0);
     node.feature_posterior.back() = std::exp(node.log_leaf() - top);
     for (std::size_t k = 0; k < open.values.size(); ++k)

@@ -15,6 +15,7 @@
 #include "partitions/divide.hpp"
 #include "partitions/monotonic.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split.hpp"
 #include "types.hpp"
@@ -91,6 +92,7 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
     return make_node(outcome, settings, parent.depth + 1, parent.prior, entries, row_of, threads);
   };
   Children<typename T::Number> children{child(lower), child(upper)};
+  children.lower.path = path_of_child(parent.path, false), children.upper.path = path_of_child(parent.path, true);
   if (settings.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);
   return children;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "parallel.hpp"
 #include "partitions/category_sets.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/partition_list.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/thresholds.hpp"
@@ -27,16 +29,18 @@ namespace baytree {
 // Whether there are features enough for a hyperplane, somewhere.
 inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
   std::size_t count = 0;
-  for (std::size_t f = 0; f < columns.columns.size(); ++f) {
-    const Column& column = columns.columns[f];
-    count += !column.is_categorical && column.n_codes - column.has_missing > 1 && settings.in_hyperplanes(f);
-  }
+  for (std::size_t f = 0; f < columns.columns.size(); ++f) count += is_in_hyperplanes(settings, columns, f);
   return settings.oblique.share > 0.0 && count > 1;
 }
 
-// Feature weights that sum to one (less the share of hyperplanes) over the features that count.
-inline std::vector<double> divided_by_sum(const Settings& settings, const Columns& columns,
-                                          const std::vector<std::uint8_t>& counts) {
+// Feature weights that sum to one (less the share of hyperplanes) over the features that count. Nodes do not draw
+// others.
+inline void share_out_prior(Settings& settings, const Columns& columns, const std::vector<std::uint8_t>& counts) {
+  if (settings.draw.n_features > 0) {
+    settings.use.resize(counts.size(), Use::everything);
+    for (std::size_t f = 0; f < counts.size(); ++f)
+      if (!counts[f]) settings.use[f] = Use::nothing;
+  }
   std::vector<double> weights = settings.prior.feature_weight;
   double sum = 0.0;
   for (std::size_t f = 0; f < weights.size(); ++f)
@@ -44,7 +48,7 @@ inline std::vector<double> divided_by_sum(const Settings& settings, const Column
   const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
   if (sum > 0.0)
     for (double& weight : weights) weight *= share / sum;
-  return weights;
+  settings.prior.set_feature_weight(std::move(weights));
 }
 
 // Whether a threshold of a column without missing values leaves so many rows on both sides.
@@ -60,11 +64,10 @@ inline bool has_threshold(const Column& column, std::span<const Row> rows, std::
   return lower >= min_rows && rows.size() - lower >= min_rows;
 }
 
-// w_r: sums to one (less the share of hyperplanes) over the features that can be split at the root, in the paper's
-// literal prior over all.
+// The features that w_r sums to one over: those that can be split at the root, in the paper's literal prior all.
 template <Outcome T>
-std::vector<double> normalised_feature_weights(const Settings& settings, const Columns& columns,
-                                               const ScoredNode<T>& root, std::size_t n_threads, Interrupt& interrupt) {
+std::vector<std::uint8_t> features_that_count(const Settings& settings, const Columns& columns,
+                                              const ScoredNode<T>& root, std::size_t n_threads, Interrupt& interrupt) {
   const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
   struct Scratch {
     std::vector<Keyed> order, spare;
@@ -90,7 +93,7 @@ std::vector<double> normalised_feature_weights(const Settings& settings, const C
                [&](std::size_t f, std::size_t worker) {
                  counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f], worker));
                });
-  return divided_by_sum(settings, columns, counts);
+  return counts;
 }
 
 // The root; completes the settings and the outcome. Its rows are `all_rows` of the settings.
@@ -106,8 +109,8 @@ Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings&
   settings.limits.total_weight = outcome.weight_in(root.statistics.data());
   outcome.prepare(root_prior, root.statistics.data(), n_threads);
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
-  settings.prior.set_feature_weight(
-      normalised_feature_weights(settings, columns, ScoredNode<T>{outcome, scorer, root}, n_threads, interrupt));
+  share_out_prior(settings, columns,
+                  features_that_count(settings, columns, ScoredNode<T>{outcome, scorer, root}, n_threads, interrupt));
   return root;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "partitions/divide.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
+#include "partitions/node_features.hpp"
 #include "partitions/oblique.hpp"
 #include "partitions/partition_list.hpp"
 #include "partitions/prior.hpp"
@@ -57,6 +59,7 @@ struct SubtreeScratch {
   std::vector<FeatureScore> scores;
   FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one with the best partition so far
+  std::optional<Settings> drawn;  // of the node that is split, where its features are drawn
   HyperplaneSearchScratch hyperplanes;
   std::vector<std::uint64_t> is_member;  // by position of a row in the subtree, one bit each
   std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
@@ -179,12 +182,14 @@ class Subtree {
   // where it stays a leaf.
   std::size_t split(std::size_t index, std::size_t begin, std::size_t end) {
     Node<Number>& node = nodes_[index];
+    own_ = &settings_of_node(
+        settings_, columns_, node, [&](std::size_t f) { return !constant(f, begin, end); }, scratch_.drawn);
     const typename T::Node scorer = outcome_->node(node.prior, node.statistics.data());
     const ScoredNode<T> scored{*outcome_, scorer, node};
     const std::size_t best_feature = score(scored, begin, end);
     std::size_t n_lower = 0;
     node.partition = modal_partition(
-        node, settings_, scratch_.scores, [&](double rival) { return search(node, rival, begin, end); },
+        node, *own_, scratch_.scores, [&](double rival) { return search(node, rival, begin, end); },
         [&](const Mode& mode) { return pick(mode, scored, best_feature, begin, end, n_lower); });
     if (!node.partition.is_split()) return begin;
     if (node.partition.is_hyperplane()) return divide_by_hyperplane(index, begin, end);
@@ -201,17 +206,17 @@ class Subtree {
 
   // Scores all features and keeps the list of the one with the best partition; returns which it is.
   std::size_t score(const ScoredNode<T>& scored, std::size_t begin, std::size_t end) {
-    const NodePrior log_prior(settings_.prior, scored.node.depth);
-    double best = scored.node.log_likelihood + settings_.prior.log_no_split(scored.node.depth, 1.0);
+    const NodePrior log_prior(own_->prior, scored.node.depth);
+    double best = scored.node.log_likelihood + own_->prior.log_no_split(scored.node.depth, 1.0);
     std::size_t best_feature = n_features_;
     score_features(
         scratch_.scores,
         [&](std::size_t f) -> SplitList* {
-          if (constant(f, begin, end)) return nullptr;
+          if (!own_->uses(f) || constant(f, begin, end)) return nullptr;
           list_partitions_of(f, scored, sorted(f, begin, end));
           return &scratch_.feature.list.splits;
         },
-        [&](std::size_t f) { return best - log_prior.of_feature(f) - kInvisible; },
+        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
         [&](std::size_t f, const FeatureScore& score) {
           const double of_feature = log_prior.of_feature(f) + score.best;
           if (of_feature <= best) return;
@@ -233,7 +238,7 @@ class Subtree {
     }
     const std::size_t at = first_split(scratch_.best_list.splits, mode.lowest_score);
     Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order,
-                                       NodePrior(settings_.prior, scored.node.depth).of_feature(feature),
+                                       NodePrior(own_->prior, scored.node.depth).of_feature(feature),
                                        [&](SmallEntry entry) { return row_of(entry); });
     n_lower = divide_order(scratch_.best_list, at, order.n_present,
                            std::span<SmallEntry>(list(feature) + begin, end - begin));
@@ -244,7 +249,7 @@ class Subtree {
     if (!find_members(begin, end)) return {};
     const NodeOutcome<T> own(*outcome_, scratch_.members, node);
     const ScoredNode<T> scored = own.scored(node);
-    return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, settings_, scratch_.hyperplanes).find(rival);
+    return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, *own_, scratch_.hyperplanes).find(rival);
   }
 
   // Lists that are constant are not divided, so that another one tells who is here; false where all are.
@@ -317,6 +322,7 @@ class Subtree {
   std::vector<Node<Number>>& nodes_;
   SubtreeScratch<Number>& scratch_;
   std::size_t n_features_;
+  const Settings* own_ = &settings_;  // of the node that is split
 };
 
 }  // namespace baytree

@@ -214,7 +214,7 @@ class CategoricalNode {
   }
 
   // Large nodes look up both sides: that takes less time and memory than to fold what is hardly ever looked up.
-  static constexpr std::size_t kMostFolded = std::size_t{1} << 15;
+  static constexpr std::size_t kMostFolded = std::size_t{1} << 12;
 
   void fold_tables(const Categorical<Count>& outcome) {
     const bool shared = outcome.tables && outcome.tables->prior == prior_;

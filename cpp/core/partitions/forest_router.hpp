@@ -34,6 +34,7 @@ class ForestRouter {
     row_step_ = has_planes ? n_features : 1;
     feature_step_ = has_planes ? 1 : most_rows_;
     require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
+    rules_.reserve(splits), steps_.reserve(splits.size()), node_.reserve(splits.size());
     for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
     rules_.finish();
     value_.reserve(value.size());
@@ -81,7 +82,7 @@ class ForestRouter {
   static constexpr std::int32_t kPlane = -1, kRule = -2;
   static constexpr std::size_t kAtOnce = 8;  // rows that a hyperplane is evaluated for
   // Rows that are walked together: many, for most nodes to have some of them, but not more values than a cache holds.
-  static constexpr std::size_t kMostRows = 16384, kLeastRows = 256, kMostValues = std::size_t{1} << 19;
+  static constexpr std::size_t kMostRows = 8192, kLeastRows = 256, kMostValues = std::size_t{1} << 18;
 
   // Every node but the first of a tree has one parent, before it and in the same tree.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {

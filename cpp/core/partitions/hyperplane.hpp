@@ -122,14 +122,14 @@ class PointSplitter {
                             std::size_t order) {
     stop_if_asked();
     points_.project(parts, coefficients, scratch_.projection);
-    return best_projected(parts, coefficients, order);
+    return set_bits(scratch_.projection) ? best_projected(parts, coefficients, order) : CandidatePlane{};
   }
 
-  // The same where the work space has the projection of the points already.
+  // The same where the work space has the bits of the projection of the points already.
   CandidatePlane best_projected(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                                 std::size_t order) {
     auto& s = scratch_;
-    if (!order_by(s.projection)) return {};
+    if (rank_rows(s.bits, s.order) < 2) return {};
     const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
     find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);
     if (s.splits.n_splits == 0) return {};
@@ -138,8 +138,8 @@ class PointSplitter {
       MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.splits);
     const auto top = std::max_element(s.splits.log_likelihood.begin(), s.splits.log_likelihood.end());
     const std::uint32_t position = s.splits.positions[static_cast<std::size_t>(top - s.splits.log_likelihood.begin())];
-    const double threshold = midpoint(s.projection[row_in_node(feature.order[position])],
-                                      s.projection[row_in_node(feature.order[position + 1])]);
+    const double threshold = midpoint(value_of_bits(s.bits[row_in_node(feature.order[position])]),
+                                      value_of_bits(s.bits[row_in_node(feature.order[position + 1])]));
     return {parts, coefficients, order, threshold, log_prior_[parts.size()], times_ * *top};
   }
 
@@ -178,14 +178,14 @@ class PointSplitter {
     return result;
   }
 
-  // Orders numbers, one a row; false where one is not finite, or all are equal.
-  bool order_by(const std::vector<double>& numbers) {
+  // Bits in the order of some numbers, one a row; false where one is not finite.
+  bool set_bits(const std::vector<double>& numbers) {
     scratch_.bits.resize(points_.n);
     for (std::size_t i = 0; i < points_.n; ++i) {
       if (!std::isfinite(numbers[i])) return false;
       scratch_.bits[i] = ordered_bits(numbers[i]);
     }
-    return rank_rows(scratch_.bits, scratch_.order) > 1;
+    return true;
   }
 
   // The weights of the points, less with their distance.
@@ -212,7 +212,7 @@ class PointSplitter {
     auto& s = scratch_;
     const std::size_t part = from.parts[j];
     find_turns(from, part);
-    if (!order_by(s.turn)) return {};
+    if (!set_bits(s.turn) || rank_rows(s.bits, s.order) < 2) return {};
     const std::vector<typename T::Number> sets = lower_after_turns(part);
     if (sets.empty()) return {};
     s.scores.resize(s.behind.size());

@@ -71,11 +71,12 @@ void fill_feature_posterior(Node<Number>& node, const NodePrior& log_prior, std:
 
 }  // namespace detail
 
-// Fills the node's posterior over partitions and tells which is the mode: among equals no split comes first, then the
-// first feature, then the hyperplane.
+// Tells which partition is the mode: among equals no split comes first, then the first feature, then the hyperplane.
+// Fills the node's posterior over partitions too, unless nobody asks for it.
 template <class Number>
-Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<const FeatureScore> scores,
+Mode choose_mode(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores,
                  const BestHyperplane& hyperplane = {}) {
+  const PartitionPrior& prior = settings.prior;
   double splittable = 0.0;
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_splits > 0) splittable += prior.feature_weight[f] * scores[f].mass;
@@ -93,7 +94,8 @@ Mode choose_mode(Node<Number>& node, const PartitionPrior& prior, std::span<cons
   }
   node.log_odds_split = best_split - no_split;
   const double best = std::max(best_split, no_split);
-  detail::fill_feature_posterior(node, log_prior, scores, hyperplane.partition, top, best - kInvisible);
+  if (settings.fills_posterior)
+    detail::fill_feature_posterior(node, log_prior, scores, hyperplane.partition, top, best - kInvisible);
   const double lowest = best - tie_tolerance(best);
   if (no_split >= lowest) return {};
   for (std::size_t f = 0; f < scores.size(); ++f)

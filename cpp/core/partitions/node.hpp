@@ -22,6 +22,7 @@ struct Node {
   std::size_t n_rows = 0;
   bool one_outcome = false;     // all rows have the same
   std::uint64_t rows_mark = 0;  // tells the set of its rows from others
+  std::uint64_t path = 0;       // the way to it from the root
   std::vector<Number> statistics;
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows

@@ -198,24 +198,31 @@ class HyperplaneSearch {
   CandidatePlane split_all(const CandidatePlane& plane) {
     Points all;
     all.n = n();
-    project_all(plane, scratch_.threads[0].projection);
+    if (!project_all(plane, scratch_.threads[0].bits)) return {};
     PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
     return splitter.best_projected(plane.parts, plane.coefficients, plane.order);
   }
 
-  // Every row along a direction, some rows at a time: the columns are never there as a whole.
-  void project_all(const CandidatePlane& plane, std::vector<double>& projection) const {
-    std::array<double, 1024> x;
-    projection.assign(n(), 0.0);
+  // The bits of every row along a direction, some rows at a time: the columns, and the numbers that the bits stand for,
+  // are never there as a whole. False where one is not finite.
+  bool project_all(const CandidatePlane& plane, std::vector<std::uint64_t>& bits) const {
+    std::array<double, 1024> x, projection;
+    bits.resize(n());
     for (std::size_t begin = 0; begin < n(); begin += x.size()) {
       const std::span<const Row> rows = rows_.subspan(begin, std::min(x.size(), n() - begin));
+      projection.fill(0.0);
       for (std::size_t j = 0; j < plane.parts.size(); ++j) {
         const std::size_t part = plane.parts[j];
         columns_.columns[points().features[part]].read(rows, x.data());
         for (std::size_t i = 0; i < rows.size(); ++i)
-          projection[begin + i] += plane.coefficients[j] * (x[i] == x[i] ? x[i] : points().mean[part]);
+          projection[i] += plane.coefficients[j] * (x[i] == x[i] ? x[i] : points().mean[part]);
+      }
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!std::isfinite(projection[i])) return false;
+        bits[begin + i] = ordered_bits(projection[i]);
       }
     }
+    return true;
   }
 
   // The best fitted direction, turned and shaken if it is within reach of the rival.

@@ -30,6 +30,12 @@ struct PartitionPrior {
     for (std::size_t f = 0; f < feature_weight.size(); ++f) log_feature_weight[f] = std::log(feature_weight[f]);
   }
 
+  void multiply_feature_weight(double factor) {
+    const double log_factor = std::log(factor);
+    for (double& weight : feature_weight) weight *= factor;
+    for (double& weight : log_feature_weight) weight += log_factor;
+  }
+
   double log_split(std::size_t depth) const {
     return (by_depth ? 1.0 + static_cast<double>(depth) : 1.0) * std::log(split);
   }
@@ -81,6 +87,12 @@ struct Oblique {
 // What a tree uses a feature for.
 enum class Use : std::uint8_t { nothing, splits, everything };  // splits: but not hyperplanes
 
+// How many features each node may use, which are drawn by the seed, the number of the tree and the way to the node.
+struct FeatureDraw {
+  std::uint64_t seed = 0, tree = 0;
+  std::size_t n_features = 0;  // 0: all
+};
+
 // Everything but the data and the outcome's own prior that decides which tree is grown.
 struct Settings {
   PartitionPrior prior;
@@ -91,6 +103,8 @@ struct Settings {
   bool in_any_order = false;  // bit for bit the same tree for any order of the rows: they are put in one of their own
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
   std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
+  FeatureDraw draw = {};
+  bool fills_posterior = true;  // nodes know their posterior over features
 
   bool constrained() const { return !monotonic.empty(); }
   int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
@@ -98,6 +112,8 @@ struct Settings {
   bool in_hyperplanes(std::size_t feature) const {
     return direction(feature) == 0 && (use.empty() || use[feature] == Use::everything);
   }
+  // Below which score the sum of a feature's partitions does not matter, where it matters down to `floor` at most.
+  double floor_of_sums(double floor) const { return fills_posterior ? floor : -kMinusInfinity; }
   // How many rows of the table a row stands for.
   std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };

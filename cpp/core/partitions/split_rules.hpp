@@ -87,6 +87,14 @@ inline void check_splits(const SplitArrays& splits, std::size_t n_features) {
 // Decides which way a row goes at a split.
 class SplitRules {
  public:
+  // Room for all splits of some arrays.
+  void reserve(const SplitArrays& splits) {
+    rules_.reserve(splits.size());
+    term_feature_.reserve(splits.hyperplane_feature.size());
+    coefficient_.reserve(splits.hyperplane_feature.size());
+    missing_value_.reserve(splits.hyperplane_feature.size());
+  }
+
   // Adds a split from checked arrays.
   void add(const SplitArrays& splits, std::size_t i) {
     const SplitKind kind = splits.kind_of(i);

@@ -62,7 +62,7 @@ class ManyGrownTrees(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
-        subtree_rows=4096,  # every thread has sorted lists of a subtree's rows: memory
+        subtree_rows=2048,  # every thread has sorted lists of a subtree's rows: memory
         search=Search(
             sizes=(2, 4, 8, 20),
             few_rows=1024,
@@ -512,17 +512,18 @@ def _agreement(fitted: FittedForest, data: EncodedData) -> float:
     """How near the tree to read comes to the forest."""
     chosen: AnyArray = np.flatnonzero(some_folds_of(data.rows, data.target, 1, _MOST_ROWS) == 0)
     rows = data.take(chosen).rows
+    mean = fitted.mean_by_parts(rows)
     if fitted.classes is not None:
-        return float(np.mean(fitted.class_codes(rows) == fitted.modal.class_codes(rows)))
-    of_forest, of_tree = fitted.mean(rows)[:, 0], fitted.modal.mean(rows)[:, 0]
+        return float(np.mean(fitted.decision.codes(mean) == fitted.modal.class_codes(rows)))
+    of_forest, of_tree = mean[:, 0], fitted.modal.mean(rows)[:, 0]
     finite = np.isfinite(of_forest) & np.isfinite(of_tree)
     variance = float(np.var(of_forest[finite])) if finite.any() else 0.0
-    error = float(np.mean((of_forest - of_tree)[finite] ** 2)) if finite.any() else 0.0
+    error = float(np.mean((of_forest[finite] - of_tree[finite]) ** 2)) if finite.any() else 0.0
     return 1.0 - error / variance if variance > 0 else 1.0
 
 
 def read_max_features(max_features: Any, n_features: int) -> int:
-    """Read the `max_features` parameter: how many features each tree may use."""
+    """Read the `max_features` parameter: how many features each node may use."""
     what = "max_features must be a share in (0, 1], a number of features, 'sqrt', 'log2' or None"
     if max_features is None:
         return n_features

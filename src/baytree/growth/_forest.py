@@ -26,7 +26,7 @@ class Plan:
     first: int  # the trees have the numbers first, first + 1, ...
     n_trees: int
     resample: bool
-    n_features: int  # that each tree may use
+    n_features: int  # that each node may use
     factor: float  # on the weights of the rows while a tree grows
     whole: bool = True  # rows count whole numbers of times
 

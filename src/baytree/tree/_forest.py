@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -255,6 +256,28 @@ class Forest:
         kept = as_tree > as_leaf + TOLERANCE * (1 + np.abs(as_leaf))  # rounding does not decide
         pruned = ~kept & ~self.is_leaf
         return self.pruned_to(kept, np.where(pruned, as_tree - as_leaf, self.log_odds_split))
+
+    def parts(self, most_nodes: int) -> Iterator[Self]:
+        """The trees in groups of at most so many nodes, or of one tree."""
+        first = 0
+        while first < self.n_trees:
+            stop = int(np.searchsorted(self.tree_start, self.tree_start[first] + most_nodes, side="right")) - 1
+            stop = max(stop, first + 1)
+            yield self.trees_between(first, stop)
+            first = stop
+
+    def trees_between(self, first: int, stop: int) -> Self:
+        """The trees of the numbers first, first + 1, ..., stop - 1."""
+        nodes = slice(int(self.tree_start[first]), int(self.tree_start[stop]))
+        leaves = slice(*(int(np.count_nonzero(self.is_leaf[:end])) for end in (nodes.start, nodes.stop)))
+        part = {name: array[nodes] for name, array in self.arrays().items()}
+        part["tree_start"] = self.tree_start[first : stop + 1] - nodes.start
+        part["leaf_statistics"] = self.leaf_statistics[leaves]
+        for name, others in _ENTRIES.items():
+            start = getattr(self, name)[nodes.start : nodes.stop + 1]
+            part[name] = start - start[0]
+            part |= {other: getattr(self, other)[start[0] : start[-1]] for other in others}
+        return replace(self, **part)
 
     def with_trees(self, other: Forest) -> Self:
         """The trees of this forest and, behind them, those of another."""

@@ -117,8 +117,8 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
 
 def _classes(target: Any, classes: AnyArray) -> Any:
     if len(classes) == 1:
-        return ibis.literal(0, "int16")
-    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int16")
+        return ibis.literal(0, "int32")
+    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int32")
 
 
 def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:

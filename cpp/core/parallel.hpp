@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "workers.hpp"
+
 namespace baytree {
 
 struct Interrupted : std::runtime_error {
@@ -30,6 +32,7 @@ class Interrupt {
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   void stop_at(Clock::time_point deadline) { deadline_ = deadline; }
+  Workers& workers() { return workers_; }
 
   // The interrupt that this thread works under, so that loops deep inside need not be handed it; none outside.
   static Interrupt*& of_this_thread() {
@@ -51,6 +54,7 @@ class Interrupt {
   std::thread::id owner_ = std::this_thread::get_id();
   std::atomic<bool> stop_{false};
   Clock::time_point last_ = Clock::now(), deadline_ = Clock::time_point::max();
+  Workers workers_;
 };
 
 // For loops that may take long: ends them where somebody asked to stop. Cheap enough for every tenth of a millisecond.
@@ -71,6 +75,20 @@ class WorksUnder {
 
  private:
   Interrupt* before_;
+};
+
+// The threads of an interrupt while this lives; where somebody else has them, others.
+class ClaimedWorkers {
+ public:
+  explicit ClaimedWorkers(Workers& workers) : workers_(workers.claim() ? workers : others_) {}
+  ~ClaimedWorkers() { workers_.set_free(); }
+  ClaimedWorkers(const ClaimedWorkers&) = delete;
+  ClaimedWorkers& operator=(const ClaimedWorkers&) = delete;
+  Workers* operator->() { return &workers_; }
+
+ private:
+  Workers others_;
+  Workers& workers_;
 };
 
 // Calls run(task, worker) for every task in [0, n_tasks), on up to n_threads threads of which the
@@ -95,25 +113,16 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
     }
   };
 
-  std::size_t n_busy = 0;
-  std::mutex busy_lock;
-  std::condition_variable is_done;
   const std::size_t n_workers = std::clamp<std::size_t>(n_tasks, 1, std::max<std::size_t>(n_threads, 1));
-  std::vector<std::jthread> threads;
-  threads.reserve(n_workers - 1);
-  n_busy = n_workers - 1;
-  for (std::size_t worker = 1; worker < n_workers; ++worker)
-    threads.emplace_back([&, worker] {
-      work(worker);
-      const std::lock_guard<std::mutex> guard(busy_lock);
-      if (--n_busy == 0) is_done.notify_one();
-    });
-  work(0);
-  // The caller goes on asking while others work.
-  for (std::unique_lock<std::mutex> lock(busy_lock);
-       !is_done.wait_for(lock, std::chrono::milliseconds(20), [&] { return n_busy == 0; });)
-    interrupt.ask();
-  threads.clear();  // joins
+  if (n_workers == 1) {
+    work(0);
+  } else {
+    ClaimedWorkers workers(interrupt.workers());
+    const Workers::Work on_others(work);
+    workers->start(n_workers - 1, on_others);
+    work(0);
+    while (!workers->wait(std::chrono::milliseconds(20))) interrupt.ask();  // the caller goes on asking
+  }
   if (failure) std::rethrow_exception(failure);
   if (interrupt.stopped()) throw Interrupted();
 }

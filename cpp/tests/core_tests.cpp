@@ -32,6 +32,7 @@ constexpr Test kTests[] = {
     {"exceptions reach the caller", exceptions_reach_the_caller},
     {"an exception ends the loop", an_exception_ends_the_loop},
     {"a stop ends the loop", a_stop_ends_the_loop},
+    {"loops share threads", loops_share_threads},
     {"tasks add tasks", tasks_add_tasks},
     {"a failing task ends all", a_failing_task_ends_all},
     {"blocks cover everything once", blocks_cover_everything_once},

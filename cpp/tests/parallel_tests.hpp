@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -39,6 +41,26 @@ inline void every_task_runs_once() {
       for (std::size_t task = 0; task < n_tasks; ++task)
         check_equal(worker_of_task[task] == 0, thread_of_task[task] == std::this_thread::get_id());
     }
+}
+
+// The threads of an interrupt are used again, and a loop within a task has others.
+inline void loops_share_threads() {
+  Interrupt interrupt = never_asked();
+  std::set<std::thread::id> outer;
+  std::mutex lock;
+  for (std::size_t repeat = 0; repeat < 30; ++repeat) {
+    const std::size_t n_threads = 2 + repeat % 3;
+    std::vector<std::size_t> product(64);
+    parallel_for(8, n_threads, interrupt, [&](std::size_t i, std::size_t) {
+      {
+        const std::lock_guard<std::mutex> guard(lock);
+        outer.insert(std::this_thread::get_id());
+      }
+      parallel_for(8, 1 + repeat % 4, interrupt, [&](std::size_t j, std::size_t) { product[8 * i + j] = i * j; });
+    });
+    for (std::size_t k = 0; k < product.size(); ++k) check_equal(product[k], (k / 8) * (k % 8));
+  }
+  check(outer.size() <= 4, "the same threads work again");
 }
 
 // A task of size s leaves tasks of size s - 1, s - 2, ..., 0: there are 2^s of them.

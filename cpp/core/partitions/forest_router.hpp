@@ -82,7 +82,7 @@ class ForestRouter {
   static constexpr std::int32_t kPlane = -1, kRule = -2;
   static constexpr std::size_t kAtOnce = 8;  // rows that a hyperplane is evaluated for
   // Rows that are walked together: many, for most nodes to have some of them, but not more values than a cache holds.
-  static constexpr std::size_t kMostRows = 16384, kLeastRows = 256, kMostValues = std::size_t{1} << 19;
+  static constexpr std::size_t kMostRows = 8192, kLeastRows = 256, kMostValues = std::size_t{1} << 18;
 
   // Every node but the first of a tree has one parent, before it and in the same tree.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {

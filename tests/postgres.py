@@ -47,6 +47,12 @@ def postgres_server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def as_arguments(connection):
+    """The same as the arguments of Ibis."""
+    given = dict(part.split("=") for part in connection.split())
+    return {"database": given.pop("dbname"), "port": int(given.pop("port")), **given}
+
+
 def _other_user(folder):
     """PostgreSQL does not run as root: then somebody else owns the folder and the server."""
     if os.getuid() != 0:

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.postgres import find_binaries, postgres_server
+from tests.postgres import as_arguments
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -120,15 +120,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    if find_binaries() is None and not os.environ.get("BAYTREE_NEEDS_POSTGRES"):
-        pytest.skip("PostgreSQL is not installed")
-    with postgres_server() as how:
-        given = dict(part.split("=") for part in how.split())
-        yield {"database": given.pop("dbname"), "port": int(given.pop("port")), **given}
-
-
 def interrupted(name, folder, **given):
     """Run a fit until it is interrupted; returns what it says, once all of its processes are gone."""
     (folder / "script.py").write_text(SCRIPT, "utf-8")
@@ -166,7 +157,7 @@ SOURCES = ["memory", "frame", "parquet", "uncached", "function", "dask", "duckdb
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(name, tmp_path, request):
-    given = {"postgres": request.getfixturevalue("postgres")} if name == "postgres" else {"postgres": None}
+    given = {"postgres": as_arguments(request.getfixturevalue("postgres")) if name == "postgres" else None}
     report = interrupted(name, tmp_path, **given)
     assert report["caught"] is not None, f"the fit was over before the signal: {report['errors']}"
     assert report["left"] == []

@@ -90,7 +90,7 @@ def models_of(*, numbers: bool) -> dict[str, Callable[[], Any]]:
     for factor in (1, 2, 8, 16):
         result[f"factor {factor}"] = variant(forest, {"forest_factor": float(factor)})
         result[f"factor {factor}, axis"] = variant(forest, {"forest_factor": float(factor)}, partitions="axis")
-    for share in (0.5, 0.7, "sqrt"):
+    for share in (0.5, 0.7, 0.8, 1.0, "sqrt"):
         result[f"features {share}"] = variant(forest, {}, max_features=share)
         result[f"features {share}, axis"] = variant(forest, {}, max_features=share, partitions="axis")
     result["prune"] = variant(forest, {}, prune=True)

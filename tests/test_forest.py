@@ -91,8 +91,8 @@ def test_a_forest_is_better_than_its_trees():
 
 def test_intervals_of_a_regressor_hold():
     random = np.random.default_rng(1)
-    X = random.uniform(size=(1200, 3))
-    y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.3 * random.normal(size=1200)
+    X = random.uniform(size=(2600, 3))
+    y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.3 * random.normal(size=2600)
     model = BayesianForestRegressor(random_state=0).fit(X[:600], y[:600])
     low, high = model.predict_interval(X[600:]).T
     assert 0.86 < np.mean((low <= y[600:]) & (y[600:] <= high)) < 0.94

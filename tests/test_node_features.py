@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier, BayesianTreeRegressor
+from baytree.estimators._forest import read_max_features
 from baytree.growth import Growth
 from tests import strategies
 from tests.comparison import (
@@ -130,6 +131,13 @@ def test_draws_depend_on_neither_threads_nor_the_order_of_rows(partitions, max_f
             np.testing.assert_array_equal(make(n_jobs).fit(frame, y).predict_proba(frame), expected)
         shuffled = make(1).fit(frame.iloc[order], y[order])
     np.testing.assert_array_equal(shuffled.predict_proba(frame), expected)
+
+
+def test_a_share_of_the_features_leaves_hyperplanes():
+    shares = {n: read_max_features(0.7, n) for n in (1, 2, 3, 5, 20)}
+    assert shares == {1: 1, 2: 2, 3: 2, 5: 4, 20: 14}
+    assert read_max_features(0.01, 20) == 2
+    assert read_max_features(1, 20) == 1
 
 
 def test_trees_are_added_as_a_larger_forest_has_them():

@@ -170,14 +170,33 @@ inline void nodes_draw_their_own_features() {
     }
 }
 
+// The same tree, the left child of a node right behind it.
+inline FlatTree depth_first(const FlatTree& tree) {
+  FlatTree result = tree;
+  result.nodes.clear();
+  auto add = [&](auto&& self, std::size_t from) -> std::int64_t {
+    const auto place = result.nodes.size();
+    result.nodes.push_back(tree.nodes[from]);
+    if (tree.nodes[from].left >= 0) {
+      const std::int64_t left = self(self, static_cast<std::size_t>(tree.nodes[from].left));
+      const std::int64_t right = self(self, static_cast<std::size_t>(tree.nodes[from].right));
+      result.nodes[place].left = left, result.nodes[place].right = right;
+    }
+    return static_cast<std::int64_t>(place);
+  };
+  add(add, 0);
+  return result;
+}
+
 // Trees one behind the other, children numbered throughout.
 struct FlatForest {
-  std::vector<FlatTree> trees;
+  std::vector<FlatTree> trees = {};
   std::vector<FlatNode> nodes = {};
   std::vector<std::int64_t> tree_start{0};
   std::vector<double> value = {};  // two of each node
 
-  explicit FlatForest(std::vector<FlatTree> given) : trees(std::move(given)) {
+  explicit FlatForest(const std::vector<FlatTree>& given) {
+    for (const FlatTree& tree : given) trees.push_back(depth_first(tree));
     for (const FlatTree& tree : trees) {
       const auto first = static_cast<std::int64_t>(nodes.size());
       for (FlatNode node : tree.nodes) {
@@ -243,7 +262,7 @@ inline void forests_route_like_their_trees() {
             if (std::isnan(node.threshold)) node.threshold = 1.5;
             node.missing_left = random() % 2;
           }
-      const FlatForest forest(std::move(trees));
+      const FlatForest forest(trees);
       check_forest_router(forest, by_row.table, 4);
       check_forest_router(forest, by_column.table, 4);
       const OwnedTable turned({columns[3], columns[0], columns[2], columns[1]}, Layout::row_major);

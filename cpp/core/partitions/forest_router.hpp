@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,8 +17,9 @@
 
 namespace baytree {
 
-// All trees, checked and laid out for walking: the children of a node lie side by side and leaves lead back to
-// themselves. Nodes are numbered throughout the forest; tree t has those from tree_start[t] on.
+// All trees, checked and laid out for walking: depth first, the left child of a node right behind it, which is the
+// order in which they are walked, so that the caches see it coming. Nodes are numbered throughout the forest; tree t
+// has those from tree_start[t] on.
 class ForestRouter {
  public:
   // `value` has what each node predicts, n_values numbers one node after the other.
@@ -34,13 +34,11 @@ class ForestRouter {
     row_step_ = has_planes ? n_features : 1;
     feature_step_ = has_planes ? 1 : most_rows_;
     require(n_values_ > 0 && n_values_ * splits.size() == value.size(), "the values of the nodes are not all there");
-    rules_.reserve(splits), steps_.reserve(splits.size()), node_.reserve(splits.size());
-    for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) add_tree(splits, static_cast<std::size_t>(tree_start[t]));
+    roots_.assign(tree_start.begin(), tree_start.end() - 1);
+    rules_.reserve(splits), steps_.reserve(splits.size());
+    for (std::size_t node = 0; node < splits.size(); ++node) add(splits, node);
     rules_.finish();
-    value_.reserve(value.size());
-    for (const std::int32_t node : node_)
-      for (std::size_t k = 0; k < n_values_; ++k)
-        value_.push_back(value[static_cast<std::size_t>(node) * n_values_ + k]);
+    value_.assign(value.begin(), value.end());
   }
 
   std::size_t n_trees() const { return roots_.size(); }
@@ -66,7 +64,7 @@ class ForestRouter {
     return route(
         table, columns, n_threads, interrupt,
         [&](std::size_t tree, std::size_t row, std::size_t at)
-            BAYTREE_INLINE { result[row * n_trees() + tree] = node_[at]; },
+            BAYTREE_INLINE { result[row * n_trees() + tree] = static_cast<std::int32_t>(at); },
         [](std::size_t, std::size_t) {});
   }
 
@@ -74,17 +72,17 @@ class ForestRouter {
   struct Step {
     double threshold;
     std::int32_t feature;  // of a threshold; kPlane: it is a hyperplane; kRule: the rule must be asked
-    std::int32_t left;
+    std::int32_t right;  // child; none in a leaf
   };
   struct Part {
-    std::size_t place, begin, end;  // rows of a node
+    std::size_t node, begin, end;  // its rows
   };
-  static constexpr std::int32_t kPlane = -1, kRule = -2;
+  static constexpr std::int32_t kPlane = -1, kRule = -2, kNone = -1;
   static constexpr std::size_t kAtOnce = 8;  // rows that a hyperplane is evaluated for
   // Rows that are walked together: many, for most nodes to have some of them, but not more values than a cache holds.
   static constexpr std::size_t kMostRows = 8192, kLeastRows = 256, kMostValues = std::size_t{1} << 18;
 
-  // Every node but the first of a tree has one parent, before it and in the same tree.
+  // Every node but the first of a tree has one parent, before it and in the same tree; a left child is the next node.
   static void check_trees(const SplitArrays& splits, std::span<const std::int64_t> tree_start) {
     const std::size_t n = splits.size();
     require(n < std::size_t{1} << 31 && tree_start.size() > 1 && tree_start.front() == 0 &&
@@ -96,6 +94,7 @@ class ForestRouter {
       for (std::int64_t i = tree_start[t]; i < tree_start[t + 1]; ++i) {
         const auto at = static_cast<std::size_t>(i);
         if (splits.kind_of(at) == SplitKind::none) continue;
+        require(splits.children_left[at] == i + 1, "the left child of a node is not the next node");
         for (const std::int64_t child : {splits.children_left[at], splits.children_right[at]}) {
           require(child > i && child < tree_start[t + 1], "a node points back, or outside of its tree");
           require(!has_parent[static_cast<std::size_t>(child)], "a node has two parents");
@@ -105,23 +104,14 @@ class ForestRouter {
     }
   }
 
-  void add_tree(const SplitArrays& splits, std::size_t root) {
-    roots_.push_back(static_cast<std::int32_t>(node_.size()));
-    node_.push_back(static_cast<std::int32_t>(root));
-    for (std::size_t place = static_cast<std::size_t>(roots_.back()); place < node_.size(); ++place) {
-      const auto node = static_cast<std::size_t>(node_[place]);
-      rules_.add(splits, node);
-      const SplitKind kind = splits.kind_of(node);
-      if (kind == SplitKind::none) {
-        steps_.push_back({std::numeric_limits<double>::infinity(), 0, static_cast<std::int32_t>(place)});
-        continue;
-      }
-      std::int32_t feature = kind == SplitKind::hyperplane ? kPlane : kRule;
-      if (kind < SplitKind::category_set) feature = static_cast<std::int32_t>(rules_.feature(place));
-      steps_.push_back({rules_.threshold(place), feature, static_cast<std::int32_t>(node_.size())});
-      node_.push_back(static_cast<std::int32_t>(splits.children_left[node]));
-      node_.push_back(static_cast<std::int32_t>(splits.children_right[node]));
-    }
+  void add(const SplitArrays& splits, std::size_t node) {
+    rules_.add(splits, node);
+    const SplitKind kind = splits.kind_of(node);
+    std::int32_t feature = kind == SplitKind::hyperplane ? kPlane : kRule;
+    if (kind < SplitKind::category_set) feature = static_cast<std::int32_t>(rules_.feature(node));
+    const bool is_leaf = kind == SplitKind::none;
+    steps_.push_back(
+        {rules_.threshold(node), feature, is_leaf ? kNone : static_cast<std::int32_t>(splits.children_right[node])});
   }
 
   // Rows of a table, laid out for the splits of this forest.
@@ -132,7 +122,7 @@ class ForestRouter {
     std::vector<Part> parts;
   };
 
-  // Calls arrive(tree, row, place) for every row, tree after tree, and finish(first, stop) for rows that are through.
+  // Calls arrive(tree, row, leaf) for every row, tree after tree, and finish(first, stop) for rows that are through.
   template <class Arrive, class Finish>
   bool route(const Table& table, const FeatureColumns& columns, std::size_t n_threads, Interrupt& interrupt,
              Arrive&& arrive, Finish&& finish) const {
@@ -176,23 +166,22 @@ class ForestRouter {
 
   // Sends all rows of a block down a tree, node by node: what a split looks at is looked up once for many rows.
   template <class Arrive>
-  void walk(Block& block, std::size_t n_rows, std::int32_t root, Arrive&& arrive) const {
+  void walk(Block& block, std::size_t n_rows, std::size_t root, Arrive&& arrive) const {
     block.rows.resize(n_rows);
     block.upper.resize(n_rows);
     for (std::size_t i = 0; i < n_rows; ++i) block.rows[i] = static_cast<std::uint32_t>(i);
-    block.parts.assign(1, {static_cast<std::size_t>(root), 0, n_rows});
+    block.parts.assign(1, {root, 0, n_rows});
     while (!block.parts.empty()) {
       const auto [at, begin, end] = block.parts.back();
       block.parts.pop_back();
       if (begin == end) continue;
-      const auto left = static_cast<std::size_t>(steps_[at].left);
-      if (left == at) {
+      if (steps_[at].right == kNone) {
         for (std::size_t i = begin; i < end; ++i) arrive(block.rows[i], at);
         continue;
       }
       const std::size_t middle = split(block, at, begin, end);
-      block.parts.push_back({left + 1, middle, end});
-      block.parts.push_back({left, begin, middle});
+      block.parts.push_back({static_cast<std::size_t>(steps_[at].right), middle, end});
+      block.parts.push_back({at + 1, begin, middle});
     }
   }
 
@@ -276,11 +265,10 @@ class ForestRouter {
 
   std::size_t n_features_, n_values_, most_rows_;
   std::size_t row_step_ = 1, feature_step_ = 1;  // from a value of a block to that of the next row, or feature
-  SplitRules rules_;  // by place
-  std::vector<Step> steps_;  // by place
-  std::vector<std::int32_t> node_;  // the number that each place has in the forest
-  std::vector<double> value_;  // by place
-  std::vector<std::int32_t> roots_;  // the place where each tree begins
+  SplitRules rules_;  // by node
+  std::vector<Step> steps_;  // by node
+  std::vector<double> value_;  // by node
+  std::vector<std::size_t> roots_;  // by tree
 };
 
 }  // namespace baytree

@@ -538,4 +538,4 @@ def read_max_features(max_features: Any, n_features: int) -> int:
             raise ValueError(f"max_features is {number}, but X has {n_features} features.")
         return number
     share = check_real("max_features", max_features, low=0, high=1, high_ok=True)
-    return max(1, round(share * n_features))
+    return max(min(2, n_features), round(share * n_features))  # of two features hyperplanes can be made

@@ -41,7 +41,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         ``"bayesian"``: every row has a random weight in every tree, some of them zero; ``"resample"``: rows are drawn
         with replacement.
     max_features
-        Features that each node draws to choose from: a share, a number, ``"sqrt"``, ``"log2"``, or None for all.
+        Features that each node draws to choose from: a share (but at least two), a number, ``"sqrt"``,
+        ``"log2"``, or None for all.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing, max_bins
         As in `BayesianTreeClassifier`, for every tree. `max_bins` needs ``partitions="axis"``.
     oob_score

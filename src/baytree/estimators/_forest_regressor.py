@@ -29,8 +29,11 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         As in `BayesianTreeRegressor`; the noise comes from trees of all rows as they are.
     prune, partition_prior, feature_prior, smoothing, lookahead, partitions, categorical_features, monotonic_cst
         As in `BayesianForestClassifier`.
-    bootstrap, max_features, oob_score, random_state, warm_start, verbose
+    bootstrap, oob_score, random_state, warm_start, verbose
         As in `BayesianForestClassifier`; ``oob_prediction_`` has the means.
+    max_features
+        As in `BayesianForestClassifier`, but by default every node draws 80 % of the features: for numbers this is
+        more accurate.
     max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
         As in `BayesianForestClassifier`.
     calibrate
@@ -74,7 +77,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         lookahead: int = 0,
         partitions: str = "oblique",
         bootstrap: str = "bayesian",
-        max_features: Any = 1.0,
+        max_features: Any = 0.8,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,

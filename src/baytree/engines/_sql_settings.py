@@ -10,6 +10,7 @@ from ._sql_whole import fetch
 # DuckDB counts without a hash where all that is counted by has at most this many bits: node, code and class. It looks
 # at all numbers of so many bits, which pays where there are not far fewer rows.
 _NAME, _MOST_BITS = "perfect_ht_threshold", 22
+_MOST_BITS_OF_ALL = 24  # of all threads together: each has a table of its own
 
 
 class Settings:
@@ -18,13 +19,15 @@ class Settings:
     def __init__(self, backend: Any) -> None:
         self.backend, self.before = backend, None
         if backend.name == "duckdb":
-            self.before = backend.con.sql(f"SELECT current_setting('{_NAME}')").fetchone()[0]
-            self._tell(_MOST_BITS)
+            asked = f"SELECT current_setting('{_NAME}'), current_setting('threads')"
+            self.before, n_threads = backend.con.sql(asked).fetchone()
+            self.most_bits = min(_MOST_BITS, _MOST_BITS_OF_ALL - int(n_threads).bit_length())
+            self._tell(self.most_bits)
 
     def count_in(self, rows: Any) -> None:
         """Some rows are counted next."""
         if self.before is not None:
-            self._tell(min(int(fetch(rows.aggregate(n=rows.count()))["n"][0]).bit_length() + 1, _MOST_BITS))
+            self._tell(min(int(fetch(rows.aggregate(n=rows.count()))["n"][0]).bit_length() + 1, self.most_bits))
 
     def _tell(self, bits: int) -> None:
         self.backend.raw_sql(f"SET {_NAME} = {bits}")

@@ -224,3 +224,13 @@ def test_rows_without_any_count_leave_a_tree_of_one_row():
     problem = problem_of(model, X, y, [0.01] * 3)
     assert_same_forest(model, problem, X)
     assert np.any(model.fitted_.forest.n_node_samples[model.fitted_.forest.roots] == 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_resampled_rows_of_real_weights_add_up_exactly(seed):
+    random = np.random.default_rng(seed)
+    X = np.round(random.normal(size=(26, 2)), 1)
+    y = (np.arange(26) % 5 < 2).astype(int)
+    settings = {"bootstrap": "resample", "class_weight": "balanced", "monotonic_cst": [1, -1], "max_bins": 2}
+    model = BayesianForestClassifier(3, partitions="axis", random_state=seed, **settings).fit(X, y)
+    assert_same_forest(model, problem_of(model, X, y), X)

@@ -44,7 +44,7 @@ class Problem:
         """Constraints hold for what a tree sees, so there is none with them: it sees the weights that it has."""
         if self.growth.monotonic is None:
             return self.growth.engine.forest_factor
-        return float(np.sum(self.weight)) / self.n_draws if self.resample else 1.0
+        return in_20_digits(float(np.sum(self.weight)) / self.n_draws) if self.resample else 1.0
 
     @property
     def whole(self):
@@ -72,6 +72,16 @@ class Problem:
             return self.target.y[:, None].astype(float)
         rows = self.outcome.statistics(self.target)
         return rows[:, 1:2] if self.outcome.name == "normal" else rows[:, 1:]
+
+
+def in_20_digits(number):
+    """The nearest number of 20 binary digits."""
+    scale = 1.0
+    while number * scale >= 2**20:
+        scale /= 2
+    while number * scale < 2**19:
+        scale *= 2
+    return round(number * scale) / scale
 
 
 def row_marks(problem):

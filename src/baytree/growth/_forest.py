@@ -16,6 +16,7 @@ from ._settings import Growth
 
 _MOST_COUNTED = 2**26  # rows, each as often as it counts, up to which there are tables
 _MOST_DRAWS = 100  # a row of the table, as in the core
+_DIGITS = 20  # binary ones, of weights that are to add up exactly
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ class Plan:
 
 
 def weight_of_a_draw(target: Target) -> float:
-    """What each row that a tree draws with replacement stands for: 1 where the weights add up to a whole number."""
+    """What each row that a tree draws with replacement stands for: 1 where the weights add up to a whole number.
+
+    It has few digits, so that sums of it are exact in any order.
+    """
     total = target.total_weight()
-    return total / min(max(math.floor(total + 0.5), 1), _MOST_DRAWS * len(target.y))
+    part, exponent = math.frexp(total / min(max(math.floor(total + 0.5), 1), _MOST_DRAWS * len(target.y)))
+    return math.ldexp(round(math.ldexp(part, _DIGITS)), exponent - _DIGITS)
 
 
 def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan) -> Forest:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from baytree import BayesianTreeClassifier, _core, datasets
 from benchmarks.data import classification
-from benchmarks.measure import PEAK, extra_memory_of_fit, milliseconds
+from benchmarks.measure import PEAK, extra_memory_of_fit, milliseconds, seconds_of
 
 ROWS, COLUMNS, MANY = 1_000_000, 28, 10_000_000
 PART = 500_000  # rows of a Parquet file
@@ -40,16 +41,6 @@ def best_cpu(*calls: Callable[[], object], repeats: int = 3) -> list[float]:
             start = time.process_time()
             call()
             best[i] = min(best[i], time.process_time() - start)
-    return best
-
-
-def seconds(call: Callable[[], object], repeats: int = 1) -> float:
-    """Best time of a call by the clock."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
     return best
 
 
@@ -77,10 +68,12 @@ def in_memory() -> None:
         )
     (theirs,) = best_cpu(lambda: DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, y), repeats=1)
     report("fit / DecisionTreeClassifier(max_depth=8).fit", times[0] / theirs, "at most 0.05", milliseconds(theirs))
-    one = seconds(lambda: fit(X, y), 3)
-    for n_jobs, promise in ((2, "at least 1.7"), (4, ""), (8, ""), (16, "at least 8")):
-        if n_jobs <= (os.cpu_count() or 1):
-            report(f"one thread / {n_jobs} threads", one / seconds(lambda n=n_jobs: fit(X, y, n), 3), promise)
+    promises = {1: "", 2: "at least 1.7", 4: "", 8: "", 16: "at least 8"}
+    threads = [n_jobs for n_jobs in promises if n_jobs <= (os.cpu_count() or 1)]
+    one, *more = seconds_of(*(partial(fit, X, y, n_jobs) for n_jobs in threads), repeats=6)
+    for n_jobs, took in zip(threads[1:], more, strict=True):
+        detail = f"{milliseconds(one)} against {milliseconds(took)}"
+        report(f"one thread / {n_jobs} threads", one / took, promises[n_jobs], detail)
 
 
 def memory() -> None:
@@ -179,8 +172,33 @@ def constants() -> None:
     report("nanoseconds to count a value on the way to its bin", 1e9 * look / (n * d), "")
     report("nanoseconds to find the bin of a value", 1e9 * code / (n * d), "")
     report("nanoseconds to add a value to its sums", 1e9 * add / (n * d), "")
+    report("nanoseconds of DuckDB to add a value to its sums", 1e9 * _in_duckdb(codes.reshape(n, d), y) / (n * d), "")
     weights, _ = _core.tally_classes(codes, first, root, y, None, 2, 1)
     report("bytes of the sums of a code, two classes", np.asarray(weights).nbytes / (d * 255), "")
+
+
+def _in_duckdb(codes: np.ndarray, y: np.ndarray) -> float:
+    """Processor time of the queries for the sums of 64 nodes, as a fit asks them."""
+    import ibis  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
+
+    from baytree.engines._sql_settings import Settings  # noqa: PLC0415
+    from baytree.engines._sql_sums import ClassAdder, Layout  # noqa: PLC0415
+    from baytree.engines._sql_whole import fetch_arrays  # noqa: PLC0415
+    from baytree.engines._sql_words import Words  # noqa: PLC0415
+
+    backend = ibis.duckdb.connect(threads=1)
+    n, d = codes.shape
+    words = Words.of([255] * d, backend)
+    packed = {name: np.zeros(n, dtype=np.int64) for name in words.names}
+    for column in range(d):
+        packed[words.names[words.word[column]]] |= codes[:, column].astype(np.int64) << words.shift[column]
+    rows = backend.create_table("coded", pa.table(packed | {"u0": y.astype(np.int32), "node": np.arange(n) % 64}))
+    layout = Layout(words, np.arange(d + 1) * 255, np.arange(d * 255))
+    Settings(backend).count_in(rows)
+    queries = layout.queries(rows.mutate(node=rows["node"].cast("int32")), ClassAdder(layout, 2, weighted=False))
+    (took,) = best_cpu(lambda: [fetch_arrays(query) for query in queries])
+    return took
 
 
 def _output(program: str, *arguments: str) -> str:

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -23,10 +24,23 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.fixture(scope="module")
-def cluster():
+@contextmanager
+def two_workers():
     how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**how, silence_logs=50) as own, distributed.Client(own):
+        yield own
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as own:
+        yield own
+
+
+@pytest.fixture
+def changing_cluster():
+    """For a test whose workers come and go, which may last longer than it."""
+    with two_workers() as own:
         yield own
 
 
@@ -121,16 +135,16 @@ def test_more_workers_than_partitions_with_rows(cluster):
     assert_same_model(engines.fit(model_of("classes"), partitions(parts), **names), expected)
 
 
-def test_workers_may_join_and_leave(cluster):
+def test_workers_may_join_and_leave(changing_cluster):
     frame, names = table_of("classes")
     expected = fitted_in_memory(model_of("classes"), frame, names)
     source = partitions(divided(frame, 5))
     for n_workers in (3, 1, 2):
-        cluster.scale(n_workers)
+        changing_cluster.scale(n_workers)
         assert_same_model(engines.fit(model_of("classes"), source, **names), expected)
 
 
-def test_workers_may_join_and_leave_in_the_middle_of_a_level(cluster, monkeypatch):
+def test_workers_may_join_and_leave_in_the_middle_of_a_level(changing_cluster, monkeypatch):
     from baytree.engines import _dask
 
     frame, names = table_of("classes")
@@ -140,17 +154,16 @@ def test_workers_may_join_and_leave_in_the_middle_of_a_level(cluster, monkeypatc
     def reduce(self, work, merge):
         n_workers = next(sizes, None)
         if n_workers is not None:
-            threading.Timer(0.1, cluster.scale, [n_workers]).start()
+            threading.Timer(0.1, changing_cluster.scale, [n_workers]).start()
         return original(self, _slow(work), merge)
 
     monkeypatch.setattr(_dask.DaskEncoded, "reduce", reduce)
     model = engines.fit(model_of("classes", max_depth=3), partitions(divided(frame, 6)), **names)
     assert next(sizes, None) is None
     assert_same_model(model, expected)
-    cluster.scale(2)
 
 
-def test_a_worker_that_restarts_and_loses_its_data(cluster):
+def test_a_worker_that_restarts_and_loses_its_data(changing_cluster):
     """LightGBM's fit hangs then (its issue 5920)."""
     frame, names = table_of("normal")
     expected = fitted_in_memory(model_of("normal"), frame, names)
@@ -166,7 +179,7 @@ def test_data_on_one_worker_only(cluster):
     frame, names = table_of("classes")
     expected = fitted_in_memory(model_of("classes"), frame, names)
     client = distributed.get_client()
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
     one = next(iter(client.scheduler_info()["workers"]))
     parts = client.scatter(divided(frame, 3), workers=[one])
     source = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)

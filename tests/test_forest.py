@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import pandas as pd
@@ -382,3 +382,19 @@ def test_exports_carry_all_trees():
     found = [[answer[f"probability_{label}"] for label in model.classes_] for answer in answers]
     assert_allclose(found, model.predict_proba(X[::10]), rtol=1e-12)
     assert "SELECT" in export.to_sql(model, table="iris").upper()
+
+
+@pytest.mark.parametrize("most_nodes", [1, 20, 10**6])
+def test_parts_of_a_forest_are_its_trees(most_nodes, monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    size = pd.cut(X[:, 0], 4, labels=list("abcd")).astype(str)
+    columns = pd.DataFrame(X[:, :4], columns=list("wxyz")).assign(size=size)
+    fitted = BayesianForestClassifier(7, random_state=0).fit(columns, y).fitted_
+    parts = list(fitted.forest.parts(most_nodes))
+    assert all(part.n_trees == 1 or part.node_count <= most_nodes for part in parts)
+    together = reduce(type(fitted.forest).with_trees, parts)
+    for name, array in fitted.forest.arrays().items():
+        assert_array_equal(getattr(together, name), array)
+    monkeypatch.setattr("baytree.fitted._forest._NODES_AT_ONCE", most_nodes)
+    rows = fitted.schema.read(columns)
+    assert_allclose(fitted.mean_by_parts(rows), fitted.mean(rows), rtol=1e-12)

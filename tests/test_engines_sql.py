@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sklearn.base import clone
 from baytree import BayesianTreeRegressor, engines
 from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_whole
 from baytree.growth import ColumnBins, _sample
-from tests.postgres import find_binaries, postgres_server
+from tests.postgres import as_arguments
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
 ibis = pytest.importorskip("ibis")
@@ -40,26 +40,20 @@ def duckdb():
 
 
 @pytest.fixture(scope="module")
-def postgres():
-    if find_binaries() is None and not os.environ.get("BAYTREE_NEEDS_POSTGRES"):
-        pytest.skip("PostgreSQL is not installed")
-    with postgres_server() as how:
-        given = dict(part.split("=") for part in how.split())
-        connection = ibis.postgres.connect(
-            host=given["host"], port=int(given["port"]), user=given["user"], database=given["dbname"]
-        )
+def postgres(postgres):
+    connection = ibis.postgres.connect(**as_arguments(postgres))
 
-        def put(frame):
-            name = f"t{len(connection.list_tables())}"
-            plain = frame.set_axis([f"c{i}" for i in range(frame.shape[1])], axis=1)
-            connection.create_table(name, plain)
-            for old, new in zip(plain.columns, frame.columns, strict=True):
-                quoted = new.replace('"', '""')
-                connection.con.execute(f'alter table "{name}" rename column {old} to "{quoted}"')
-            return connection.table(name)
+    def put(frame):
+        name = f"engines_{uuid.uuid4().hex}"  # other tests have tables there
+        plain = frame.set_axis([f"c{i}" for i in range(frame.shape[1])], axis=1)
+        connection.create_table(name, plain)
+        for old, new in zip(plain.columns, frame.columns, strict=True):
+            quoted = new.replace('"', '""')
+            connection.con.execute(f'alter table "{name}" rename column {old} to "{quoted}"')
+        return connection.table(name)
 
-        yield put
-        connection.disconnect()
+    yield put
+    connection.disconnect()
 
 
 @pytest.fixture(params=["duckdb", "postgres"])

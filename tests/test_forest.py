@@ -25,6 +25,17 @@ def test_predictions_are_means_over_the_trees():
     assert_array_equal(model.predict_proba(X), total / 7)
 
 
+@pytest.mark.parametrize("places", [0, 15])
+def test_many_rows_go_where_each_tree_sends_them(places):
+    X, y = make_classification(5000, 9, n_informative=6, random_state=0)
+    X = np.round(np.ascontiguousarray(X), places)  # whole numbers often lie on a hyperplane
+    model = BayesianForestClassifier(9, random_state=0).fit(X[:500], y[:500])
+    X[17, 3] = 1e9  # which leaves little of the others of its feature, rounded
+    for first in (0, 20):
+        rows = X[first:]
+        assert_array_equal(model.predict_proba(rows), sum(tree.predict_proba(rows) for tree in model.estimators_) / 9)
+
+
 def assert_same_for_any_threads(make, X, y):
     """Compare forests, what they predict and their calibration, bit for bit."""
     one, *others = (make(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 16))

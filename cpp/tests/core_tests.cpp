@@ -9,6 +9,7 @@
 #include "numbers_tests.hpp"
 #include "oblique_tests.hpp"
 #include "parallel_tests.hpp"
+#include "rounded_planes_tests.hpp"
 #include "router_tests.hpp"
 #include "space_tests.hpp"
 
@@ -107,6 +108,9 @@ constexpr Test kTests[] = {
     {"nodes draw their own features", nodes_draw_their_own_features},
     {"forests route like their trees", forests_route_like_their_trees},
     {"damaged forests are refused", damaged_forests_are_refused},
+    {"planes divide rows of all sizes", planes_divide_rows_of_all_sizes},
+    {"few rows are too close to tell", few_rows_are_too_close_to_tell},
+    {"rows that are not finite are not rounded", rows_that_are_not_finite_are_not_rounded},
     {"infinite values of forests are noticed", infinite_values_of_forests_are_noticed},
     {"forests can be interrupted", forests_can_be_interrupted},
 };

@@ -11,6 +11,7 @@
 
 #include "data/table.hpp"
 #include "parallel.hpp"
+#include "partitions/rounded_planes.hpp"
 #include "partitions/router.hpp"
 #include "partitions/split_rules.hpp"
 #include "types.hpp"
@@ -119,6 +120,7 @@ class ForestRouter {
     bool finite = true;  // no value is missing or infinite
     std::vector<double> values;
     std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block
+    RoundedBlock rounded;  // the same values
     std::vector<Part> parts;
   };
 
@@ -162,13 +164,15 @@ class ForestRouter {
       for (std::size_t i = 0; i < stop - first; ++i)
         to[i * row_step_] = from[static_cast<std::ptrdiff_t>(i) * table.row_stride];
     }
+    if (row_step_ != 1)
+      block.rounded.fill(rules_.features(), n_features_, block.values.data(), stop - first, row_step_, block.finite);
   }
 
   // Sends all rows of a block down a tree, node by node: what a split looks at is looked up once for many rows.
   template <class Arrive>
   void walk(Block& block, std::size_t n_rows, std::size_t root, Arrive&& arrive) const {
     block.rows.resize(n_rows);
-    block.upper.resize(n_rows);
+    block.upper.resize(n_rows + RoundedBlock::kRoom);
     for (std::size_t i = 0; i < n_rows; ++i) block.rows[i] = static_cast<std::uint32_t>(i);
     block.parts.assign(1, {root, 0, n_rows});
     while (!block.parts.empty()) {
@@ -208,9 +212,20 @@ class ForestRouter {
   }
 
   std::size_t split_by_plane(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    if (block.rounded.pays(end - begin)) return split_rounded(block, at, begin, end);
     if (block.finite) return split_by_sums(block, at, begin, end, [](double x, double) BAYTREE_INLINE { return x; });
     return split_by_sums(block, at, begin, end,
                          [](double x, double missing) BAYTREE_INLINE { return x == x ? x : missing; });
+  }
+
+  std::size_t split_rounded(Block& block, std::size_t at, std::size_t begin, std::size_t end) const {
+    auto lies_beyond = [&, x = block.values.data()](std::uint32_t row) {
+      return rules_.goes_right(at, [&](std::size_t feature) { return x[row * row_step_ + feature]; });
+    };
+    const std::span<std::uint32_t> rows(block.rows.data() + begin, end - begin);
+    const auto [n, n_lower] = block.rounded.divide(rules_.terms(at), steps_[at].threshold, rows, block.upper.data(),
+                                                   lies_beyond);
+    return divide(block, begin + n, end, lies_beyond, begin + n_lower, n - n_lower);
   }
 
   // The same by the sums of some rows at once, which do not wait for each other.
@@ -245,12 +260,18 @@ class ForestRouter {
            });
   }
 
-  // Both writes always happen and one counts: no branch that could be mispredicted.
   template <class GoesRight>
   static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right) {
+    return divide(block, begin, end, goes_right, begin, 0);
+  }
+
+  // The same where the rows before were divided: those that go left end at `middle`, the others are in `upper`. Both
+  // writes always happen and one counts: no branch that could be mispredicted.
+  template <class GoesRight>
+  static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right, std::size_t middle,
+                            std::size_t n_upper) {
     std::uint32_t* rows = block.rows.data();
     std::uint32_t* upper = block.upper.data();
-    std::size_t middle = begin, n_upper = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t row = rows[i];
       const bool right = goes_right(row);

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_whole
-from baytree.growth import ColumnBins, _sample
+from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_place, _sql_settings, _sql_whole
+from baytree.growth import ColumnBins, _elsewhere, _sample, _siblings
 from tests.postgres import as_arguments
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
@@ -74,6 +74,29 @@ def test_a_database_grows_the_same_tree(put, outcome, weighted):
     assert set(table.get_backend().list_tables()) == before  # what was temporary is gone
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (_sql_settings, "_MOST_PARTS", 4),  # nodes are counted in several tables
+        (_sql_place, "_MOST_NUMBERS", 8),  # rows are written anew after a few levels
+        (_elsewhere, "_MOST_BYTES", 2**15),  # some open nodes wait until others are done
+        (_siblings, "_MOST_BYTES", 2**13),  # both children of some nodes are counted
+    ],
+)
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+def test_rows_that_are_placed_in_another_way_grow_the_same_tree(put, monkeypatch, outcome, module, name, value):
+    random = np.random.default_rng(0)
+    x, z, label = random.random(3000), random.random(3000), random.integers(0, 12, 3000)
+    frame = pd.DataFrame({"x": x, "z": z, "label": np.array(list("abcdefghijkl"))[label]})
+    level = (np.floor(5 * x) + 2 * np.floor(3 * z) + label * 7 % 3).astype(int)
+    frame["y"] = np.minimum(level // 3, 2) if outcome == "classes" else level + 0.1 * random.normal(size=3000)
+    model = model_of(outcome, max_bins=20)
+    expected = fitted_in_memory(clone(model), frame, {})
+    assert expected.get_n_leaves() > 30
+    monkeypatch.setattr(module, name, value)
+    assert_same_model(engines.fit(model, put(frame)), expected)
+
+
 @pytest.mark.parametrize(("name", "value"), [("_MOST_FETCHED", 0), ("_SLICES", 5)])
 def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, name, value):
     monkeypatch.setattr(_sql_bins, name, value)
@@ -123,9 +146,13 @@ def test_settings_of_the_connection_are_as_before(duckdb):
     table = duckdb(frame)
     connection = table.get_backend().con
     connection.execute("SET perfect_ht_threshold = 7")
-    engines.fit(model_of("classes", max_bins=9), table, **names)
-    assert connection.sql("SELECT current_setting('perfect_ht_threshold')").fetchone() == (7,)
+    asked = "SELECT current_setting('perfect_ht_threshold'), current_setting('preserve_insertion_order')"
+    for keeps_order in (True, False):
+        connection.execute(f"SET preserve_insertion_order = {keeps_order}")
+        engines.fit(model_of("classes", max_bins=9), table, **names)
+        assert connection.sql(asked).fetchone() == (7, keeps_order)
     connection.execute("RESET perfect_ht_threshold")
+    connection.execute("RESET preserve_insertion_order")
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]

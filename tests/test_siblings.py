@@ -30,9 +30,21 @@ def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, m
     assert (sum(waits for _, waits in asked) > 0) == (most_bytes > 0)
 
 
-def test_what_one_child_has_not_the_other_has():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_one_child_has_not_the_other_has(weighted):
     random = np.random.default_rng(0)
-    parent, child = ClassSums(random.integers(5, 9, (1, 6, 2)), None), ClassSums(random.integers(0, 5, (1, 6, 2)), None)
-    other = parent - child
-    assert_array_equal((other + child).weights, parent.weights)
-    assert other.rows is None
+
+    def sums(n_nodes, low, high):
+        rows = random.integers(low, high, (n_nodes, 6)) if weighted else None
+        return ClassSums(random.integers(low, high, (n_nodes, 6, 2)), rows)
+
+    parent, children = sums(1, 5, 9), sums(3, 0, 5)
+    found = children.room_for(2)
+    found.put(0, children, 2)
+    found.put_rest(1, parent, children, 2)
+    assert_array_equal(found.weights[0], children.weights[2])
+    assert_array_equal(found.weights.sum(axis=0), parent.weights[0])
+    assert (found.rows is None) == (not weighted)
+    if weighted:
+        assert_array_equal(found.rows[0], children.rows[2])
+        assert_array_equal(found.rows.sum(axis=0), parent.rows[0])

@@ -128,12 +128,11 @@ def _runs(values: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
-    """The bins of a column from its count and what was collected."""
+    """The bins of a column from its count and what was collected, in ascending order."""
     if counted.distinct is not None or collected is None:
         values = np.zeros(0) if counted.distinct is None else counted.distinct
         return ColumnBins(values, values, has_missing)
     n, before = int(counted.counts.sum()), np.cumsum(counted.counts) - counted.counts
-    collected = np.sort(collected)
     places = np.concatenate([[0], np.searchsorted(collected, counted.splitters, "right"), [len(collected)]])
     holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
     filled = np.flatnonzero(counted.counts)

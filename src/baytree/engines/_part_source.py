@@ -217,7 +217,7 @@ def _column_bins(counted: Counted | None, values: Any, max_bins: int, has_missin
     if counted is None:  # categories
         positions = np.unique(values)
         return ColumnBins(positions, positions, has_missing)
-    return bins_of(counted, values, max_bins, has_missing=has_missing)
+    return bins_of(counted, np.sort(values), max_bins, has_missing=has_missing)
 
 
 def _known(value: T | None) -> T:

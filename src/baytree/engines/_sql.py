@@ -195,7 +195,7 @@ class SqlSource:
         columns = [(rows[name], bins) for name, bins in zip(self.features, self.columns, strict=True)]
         self.n_stored = [own.n_codes for own in self.columns]
         backend = self.table.get_backend()
-        self.words = words = Words.of([n + (i in known.bins) for i, n in enumerate(self.n_stored)], backend)
+        self.words = Words.of([n + (i in known.bins) for i, n in enumerate(self.n_stored)], backend)
         sliced = {}
         for i, (column, bins) in enumerate(columns):
             is_found = i not in known.bins and schema.columns[i].categories is None and not is_left_out(bins)
@@ -208,15 +208,21 @@ class SqlSource:
             return {f"c{i}": coded(*columns[i], schema.columns[i]) for i in chosen}
 
         if not self.temporary.are_possible(rows):
-            self.coded = _packed(rows.select(**others, **plain(range(len(columns)))), words, others)
+            self.coded = self._packed(rows.select(**others, **plain(range(len(columns)))), others)
             return
         tables = TemporaryTables(backend)
         try:
             some = plain(i for i in range(len(columns)) if f"c{i}" not in sliced)
             codes = coded_by_slices(tables, rows, sliced, others | some)
-            self.coded = self.temporary.of_query(_packed(codes, words, others))
+            self.coded = self.temporary.of_query(self._packed(codes, others))
         finally:
             tables.drop()
+
+    def _packed(self, codes: Any, others: dict[str, Any]) -> Any:
+        """The codes of rows in words, beside the other columns; all rows are in node 0."""
+        packed = _known(self.words).packed([codes[f"c{i}"] for i in range(len(self.columns))])
+        part = ibis.literal(0) if self.classes is None else codes["u0"]
+        return codes.select(*others, **packed, part=part.cast("int32"))
 
     def close(self) -> None:
         """Drop the temporary tables."""
@@ -235,7 +241,8 @@ class SqlSource:
         adder = self._adder
         if self.placed is not None:
             return adder.sums(routes.n_open, self.placed.sums(routes))
-        placed = self.coded.mutate(node=self._node(routes)).filter(lambda rows: rows.node >= 0)
+        part = adder.part(self.coded, self._node(routes))
+        placed = self.coded.mutate(part=part).filter(lambda rows: rows.part >= 0)
         return adder.sums(routes.n_open, [fetch_arrays(own) for own in self._layout.queries(placed, adder)])
 
     def _node(self, routes: Routes) -> Any:
@@ -306,12 +313,6 @@ class SqlSource:
             times = int(found["n"][i]) * (int(found["w"][i]) if "w" in found else 1)
             result[int(found["node"][i])] += times * own
         return result
-
-
-def _packed(codes: Any, words: Words, others: dict[str, Any]) -> Any:
-    """The codes of rows in words, beside the other columns."""
-    packed = words.packed([codes[f"c{i}"] for i in range(len(words.word))])
-    return codes.select(*others, **packed, node=ibis.literal(0, "int32"))
 
 
 def _in_codes(code: Any, codes: AnyArray) -> Any:

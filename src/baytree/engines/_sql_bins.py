@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import ColumnBins
 from ._bins import Counted, bins_of
-from ._sql_whole import as_number, fetch, fetch_arrays, number, real
+from ._sql_whole import as_number, fetch, fetch_arrays, floor, number, real
 
 _SLICES = 2**15  # as many as 16 bits can count
 _MOST_FETCHED = 2**20  # values of a column
@@ -45,29 +45,66 @@ class Range:
 
 def find_bins(rows: Any, ranges: dict[str, Range], max_bins: int) -> dict[str, ColumnBins]:
     """The bins of columns of numbers."""
-    result = {}
-    sliced = {name: own for name, own in ranges.items() if 0 < own.factor < math.inf}
-    counted = _count(rows, sliced)
-    wanted = {}
+    result, wanted = {}, {}
     for name, own in ranges.items():
-        if name not in counted:
+        if not 0 < own.factor < math.inf:
             result[name] = _by_window(rows, name, own, max_bins)
             continue
-        slices, found = counted[name]
-        inside = found.is_collected(max_bins)
-        if len(slices) <= max_bins and found.has_one_value[:-1].all():
-            result[name] = ColumnBins(found.splitters, found.splitters, own.has_missing)
-        elif len(slices) <= max_bins or found.counts[inside].sum() > _MOST_FETCHED:
-            result[name] = _by_window(rows, name, own, max_bins)
+        slices, counts = _count(rows, name, own)
+        near = _near_ends(counts, max_bins)
+        if len(slices) <= max_bins or counts[near].sum() > _MOST_FETCHED:
+            result[name] = _by_extremes(rows, name, own, max_bins)
         else:
-            wanted[name] = own, slices[inside[:-1]]
-    for name, values in _collect(rows, wanted).items():
-        result[name] = bins_of(counted[name][1], values, max_bins, has_missing=ranges[name].has_missing)
+            wanted[name] = slices, counts, near
+    for name, (slices, counts, near) in wanted.items():
+        own = ranges[name]
+        values = _collect(rows, name, own, slices[near])
+        result[name] = bins_of(
+            _known_near_ends(counts, near, values, own), values, max_bins, has_missing=own.has_missing
+        )
     return result
 
 
+def _near_ends(counts: AnyArray, max_bins: int) -> AnyArray:
+    """Which slices hold the end of a bin, or come right behind one that does."""
+    nothing = np.full(len(counts), np.nan)
+    holds_end = Counted(nothing, np.append(counts, 0), np.append(nothing, np.nan), None).holds_end(max_bins)
+    return holds_end[:-1] | np.append(False, holds_end[:-2])
+
+
+def _known_near_ends(counts: AnyArray, near: AnyArray, values: AnyArray, of: Range) -> Counted:
+    """The count of slices, given the values of some of them, in ascending order.
+
+    Nothing is asked of the other slices; that they end with those before them leaves all in order.
+    """
+    lows, highs = np.full(len(counts) + 1, np.nan), np.full(len(counts), -np.inf)
+    stop = np.cumsum(counts[near])
+    lows[:-1][near], highs[near] = values[stop - counts[near]], values[stop - 1]
+    lows[0] = of.low
+    return Counted(np.maximum.accumulate(highs), np.append(counts, 0), lows, None)
+
+
+def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
+    """The same where slices may have a single value each: none of these must be looked into."""
+    table = _values(rows, name, of).mutate(slice=lambda t: _slice(t.v, of))
+    asked = {"n": table.count(), "low": table.v.min(), "high": table.v.max()}
+    found = fetch_arrays(table.group_by("slice").aggregate(**asked))
+    order = np.argsort(found["slice"])
+    slices, counts, lows, highs = (found[key][order] for key in ("slice", "n", "low", "high"))
+    counted = Counted(highs + 0.0, np.append(counts, 0), np.append(lows + 0.0, np.nan), None)
+    inside = counted.is_collected(max_bins)
+    if len(slices) <= max_bins:
+        if counted.has_one_value[:-1].all():
+            return ColumnBins(counted.splitters, counted.splitters, of.has_missing)
+        return _by_window(rows, name, of, max_bins)
+    if counts[inside[:-1]].sum() > _MOST_FETCHED:
+        return _by_window(rows, name, of, max_bins)
+    values = _collect(rows, name, of, slices[inside[:-1]])
+    return bins_of(counted, values, max_bins, has_missing=of.has_missing)
+
+
 def _slice(value: Any, of: Range) -> Any:
-    return ((value - real(of.low or 0.0)) * real(of.factor)).floor().cast("int16")
+    return floor((value - real(of.low or 0.0)) * real(of.factor)).cast("int16")
 
 
 def _values(rows: Any, name: str, of: Range) -> Any:
@@ -75,17 +112,12 @@ def _values(rows: Any, name: str, of: Range) -> Any:
     return (rows.filter(value.notnull()) if of.has_missing else rows).select(v=value)
 
 
-def _count(rows: Any, ranges: dict[str, Range]) -> dict[str, tuple[AnyArray, Counted]]:
+def _count(rows: Any, name: str, of: Range) -> tuple[AnyArray, AnyArray]:
     """The slices that have values, in ascending order, and their counts."""
-    result = {}
-    for name, own in ranges.items():
-        table = _values(rows, name, own).mutate(slice=lambda t, own=own: _slice(t.v, own))
-        found = fetch_arrays(table.group_by("slice").aggregate(n=table.count(), low=table.v.min(), high=table.v.max()))
-        order = np.argsort(found["slice"])
-        counts, lows, highs = (found[key][order] for key in ("n", "low", "high"))
-        of_slices = Counted(highs + 0.0, np.append(counts, 0), np.append(lows + 0.0, np.nan), None)
-        result[name] = found["slice"][order], of_slices
-    return result
+    table = _values(rows, name, of).select(slice=lambda t: _slice(t.v, of))
+    found = fetch_arrays(table.group_by("slice").aggregate(n=table.count()))
+    order = np.argsort(found["slice"])
+    return found["slice"][order], found["n"][order]
 
 
 # A list of hundreds of numbers takes Ibis long to compile.
@@ -104,14 +136,11 @@ def _is_one_of(place: Any, places: AnyArray, backend: Any) -> Any:
     return _bit("".join(bits), place.cast("int32")) == 1
 
 
-def _collect(rows: Any, wanted: dict[str, tuple[Range, AnyArray]]) -> dict[str, AnyArray]:
-    result = {}
-    for name, (of, slices) in wanted.items():
-        table = _values(rows, name, of)
-        chosen = table.filter(_is_one_of(_slice(table.v, of), slices, rows.get_backend()))
-        found = fetch_arrays(chosen.group_by("v").aggregate(n=chosen.count()))
-        result[name] = np.repeat(found["v"] + 0.0, found["n"])
-    return result
+def _collect(rows: Any, name: str, of: Range, slices: AnyArray) -> AnyArray:
+    """The values in some slices, in ascending order."""
+    table = _values(rows, name, of)
+    chosen = table.filter(_is_one_of(_slice(table.v, of), slices, rows.get_backend()))
+    return np.sort(fetch_arrays(chosen)["v"] + 0.0)
 
 
 def _by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:

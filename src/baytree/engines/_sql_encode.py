@@ -20,7 +20,7 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import ColumnBins
 from ._sql_values import TemporaryTables
-from ._sql_whole import real
+from ._sql_whole import floor, real
 
 _FEWEST_BINS = 24  # a CASE does for fewer
 _SLICES_A_BIN = (8, 32, 128)  # the first that divides the bins
@@ -74,7 +74,7 @@ class Slices:
 
     def codes(self, w: Any, found: list[Any]) -> Any:
         """The codes of some w, given what was found of their slices."""
-        code = (w * 0.5 + found[0]).floor()
+        code = floor(w * 0.5 + found[0])
         return reduce(add, [ibis.ifelse(w > end, 1.0, 0.0) for end in found[1:]], code)
 
     @property
@@ -124,7 +124,7 @@ def _lists(tables: TemporaryTables, table: Any, columns: dict[str, Sliced]) -> t
     joined = table.cross_join(tables.of_text(f"SELECT {', '.join(lists)}"))
     found = {}
     for name, all_own in by_slice.items():
-        place = joined[f"w_{name}"].floor().cast("int64")
+        place = floor(joined[f"w_{name}"]).cast("int64")
         found[name] = [_element(joined[f"l{k}_{name}"], place) for k in range(len(all_own))]
     return joined, found
 
@@ -136,5 +136,5 @@ def _joins(tables: TemporaryTables, table: Any, columns: dict[str, Sliced]) -> t
         found[name] = [f"l{k}_{name}" for k in range(len(own.slices.by_slice))]
         numbers = np.stack(own.slices.by_slice, axis=1).tolist()
         slices = tables.of_values([f"k_{name}", *found[name]], ((k, *row) for k, row in enumerate(numbers)))
-        joined = joined.left_join(slices, joined[f"w_{name}"].floor().cast("int32") == slices[f"k_{name}"])
+        joined = joined.left_join(slices, floor(joined[f"w_{name}"]).cast("int32") == slices[f"k_{name}"])
     return joined, {name: [joined[of] for of in own] for name, own in found.items()}

@@ -1,9 +1,11 @@
-"""Rows of a database in the nodes of a tree: a temporary table, which is written anew where they move to children."""
+"""Rows of a database in the nodes of a tree: a temporary table, which tells of each row where it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
 import ibis
 import numpy as np
@@ -13,17 +15,36 @@ from ..growth import WAITS, Routes
 from ._sql_settings import Settings
 from ._sql_sums import Adder, Layout
 from ._sql_values import TemporaryTables
-from ._sql_whole import Repeated
+from ._sql_whole import Repeated, stored_name
 
 _GONE = -1  # nobody will ask for the node of these rows
-_FIELDS = ("node", "word", "shift", "mask", "first", "last", "inside", "outside", "chosen")
+_MOST_NUMBERS = 2**18  # of nodes that were ever given; then all begin anew
+
+
+class Move(NamedTuple):
+    """Where the rows of a node go: those whose code is from the first to the last one way, all others the other way.
+
+    The codes are bits of a word, and so are the first and the last.
+    """
+
+    node: int
+    word: int
+    shift: int
+    mask: int
+    first: int
+    last: int
+    inside: int
+    outside: int
+    chosen: str = ""  # a digit for each code, where those that go one way are no range
 
 
 @dataclass
 class PlacedRows:
-    """The codes and whole numbers of rows, with a number for the node that each is in.
+    """The codes and whole numbers of rows, with a number for the part of the node that each is in.
 
-    Nodes that are asked for have their numbers among them; those that wait have -2, -3 and so on.
+    Nodes have numbers of their own here, and their parts follow from these. Nodes that are asked for have numbers one
+    after the other. The rows are written anew where they all move; else DuckDB writes where some are, and leaves the
+    others with the number that their node's parent had.
     """
 
     coded: Any  # all rows, in node 0
@@ -31,77 +52,149 @@ class PlacedRows:
     layout: Layout
     adder: Adder
     settings: Settings
-    table: Any = field(default=None, init=False)
-    nodes: dict[int, int] = field(default_factory=dict, init=False)  # that the rows are in, by their numbers
+    rows: Any = field(default=None, init=False)
+    numbers: dict[int, int] = field(default_factory=dict, init=False)  # of the nodes that the rows are in
+    n_numbers: int = field(default=1, init=False)  # that were given
+    can_stay: bool = field(default=False, init=False)  # whether the table can be updated
     queries: Repeated | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.temporary = TemporaryTables(self.coded.get_backend())
+        backend = self.coded.get_backend()
+        self.temporary, self.asked = TemporaryTables(backend), TemporaryTables(backend)
 
     def sums(self, routes: Routes) -> list[dict[str, AnyArray]]:
         """What is found of open nodes; a tree grows from one call to the next, and a single node is a new one."""
-        if len(routes.feature) == 1 or self.table is None:
+        if len(routes.feature) == 1 or self.rows is None:
             self.close()
-            self.table, self.nodes = self.coded, {0: 0}
-        asked = self.coded if len(routes.feature) == 1 else self._move(routes, _numbers(routes))
+            self.rows, self.numbers = self.coded, {0: 0}
+        self.asked.drop()
+        tables = [self.coded] if len(routes.feature) == 1 else self._moved(routes)
         if self.queries is None:
             self.queries = Repeated(self.coded, lambda rows: self.layout.queries(rows, self.adder))
-        self.settings.count_in(asked)
-        return self.queries.fetch(asked)
+        found = []
+        for table in tables:
+            self.settings.count_in(table)
+            found += self.queries.fetch(table)
+        return found
 
-    def _move(self, routes: Routes, numbers: dict[int, int]) -> Any:
-        """Send the rows of nodes that were split to the children; returns those that are asked for.
+    def _moved(self, routes: Routes) -> list[Any]:
+        """Send the rows of nodes that were split to the children; returns those that are asked for, in some tables."""
+        asked, waiting = (np.flatnonzero(own).tolist() for own in (routes.open >= 0, routes.open == WAITS))
+        stay = bool(waiting) and self.can_stay and self.n_numbers < _MOST_NUMBERS
+        first = self.n_numbers if stay else 0
+        numbers = {node: first + int(routes.open[node]) for node in asked}
+        numbers |= self._heirs(routes) if stay else {}
+        more = [node for node in waiting if node not in numbers]
+        numbers |= {node: first + len(asked) + i for i, node in enumerate(more)}
+        moves = self._moves(routes, numbers, stay=stay)
+        if stay:
+            self._update(moves)
+        else:
+            self.can_stay = self.settings.can_update and bool(waiting)
+            self._write(moves)
+        self.numbers, self.n_numbers = numbers, first + len(asked) + len(more)
+        groups = self.settings.groups(len(asked), self.adder.n_parts)
+        if not waiting and len(groups) == 1:
+            return [self.rows]
+        return [self.asked.of_query(self._chosen(first, *own)) for own in groups]
 
-        Rows of finished nodes are left out.
-        """
-        moves = [self._move_of(number, node, routes, numbers) for number, node in self.nodes.items()]
-        joined = self.table.join(self.temporary.of_values(_FIELDS, moves), "node")
-        words = [joined[name] for name in self.layout.words.names]
-        word = joined["word"].cases(*enumerate(words[1:], 1), else_=words[0]) if len(words) > 1 else words[0]
-        code = (word >> joined["shift"]) & joined["mask"]
-        is_inside = code.between(joined["first"], joined["last"])
-        if any(move[-1] for move in moves):
-            of_set = joined["chosen"].substr(code.cast("int32"), 1) == "1"
-            is_inside = ibis.ifelse(joined["chosen"] == "", is_inside, of_set)
-        node = ibis.ifelse(is_inside, joined["inside"], joined["outside"]).cast("int32")
-        columns = [name for name in self.coded.columns if name != "node"]
-        moved = joined.select(*columns, node=node).filter(lambda rows: rows["node"] != _GONE)
-        old = list(self.temporary.names)
-        self.table = self.temporary.of_query(moved)
-        self.temporary.drop(old)
-        self.nodes = {number: node for node, number in numbers.items()}
-        if min(self.nodes) >= 0:
-            return self.table
-        return self.temporary.of_query(self.table.filter(self.table["node"] >= 0))
+    def _chosen(self, first: int, start: int, stop: int) -> Any:
+        """The rows of some nodes, whose parts have numbers as if the first node's was 0."""
+        before, n_parts = first * self.adder.n_parts, self.adder.n_parts
+        chosen = self.rows.filter(self.rows["part"].between(before + start * n_parts, before + stop * n_parts - 1))
+        return chosen.mutate(part=(chosen["part"] - before).cast("int32"))
 
-    def _move_of(self, number: int, node: int, routes: Routes, numbers: dict[int, int]) -> tuple[Any, ...]:
-        """The column that decides, codes from one to another, the nodes inside and outside; codes that are no range."""
+    def _heirs(self, routes: Routes) -> dict[int, int]:
+        """The numbers of nodes whose rows stay: those that wait, or the child that waits of one that was split."""
+        result: dict[int, int] = {}
+        for node, number in self.numbers.items():
+            below = [node] if routes.feature[node] < 0 else [int(routes.lower[node]), int(routes.upper[node])]
+            heir = next((own for own in below if routes.open[own] == WAITS), None)
+            if heir is not None:
+                result[heir] = number
+        return result
+
+    def _moves(self, routes: Routes, numbers: dict[int, int], *, stay: bool) -> list[Move]:
+        """Of all rows, or of those that do not stay; rows of finished nodes may, where no other node has the number."""
+        taken = set(numbers.values())
+        moves = []
+        for node, number in self.numbers.items():
+            gone = number if stay and number not in taken else _GONE
+            move = self._move_of(node, number, gone, routes, numbers)
+            if not stay or {move.inside, move.outside} != {number}:
+                moves.append(move)
+        return moves
+
+    def _move_of(self, node: int, number: int, gone: int, routes: Routes, numbers: dict[int, int]) -> Move:
         feature = int(routes.feature[node])
         if feature < 0:
-            stays = numbers.get(node, _GONE)
-            return number, 0, 0, 0, 0, 0, stays, stays, ""
+            to = numbers.get(node, gone)
+            return Move(number, 0, 0, 0, 0, 0, to, to)
         words, stored = self.layout.words, self.stored[feature]
-        where = (number, words.word[feature], words.shift[feature], 2 ** words.bits[feature] - 1)
+        shift = words.shift[feature]
+        where = (number, words.word[feature], shift, words.mask(feature))
         goes_lower = routes.goes_lower[routes.start[node] :][: len(stored)].astype(bool)
-        lower, upper = (numbers.get(int(child[node]), _GONE) for child in (routes.lower, routes.upper))
+        lower, upper = (numbers.get(int(child[node]), gone) for child in (routes.lower, routes.upper))
         for inside, one, other in ((goes_lower, lower, upper), (~goes_lower, upper, lower)):
             places = np.flatnonzero(inside)
             if len(places) == 0 or places[-1] - places[0] + 1 == len(places):
                 first, last = stored[places[[0, -1]]].tolist() if len(places) else (1, 0)
-                return *where, first, last, one, other, ""
+                return Move(*where, first << shift, last << shift, one, other)
         chosen = np.zeros(int(stored[-1]) + 1, dtype=np.uint8)
         chosen[stored] = goes_lower
-        return *where, 0, 0, lower, upper, "".join(map(str, chosen.tolist()))
+        return Move(*where, 0, 0, lower, upper, "".join(map(str, chosen.tolist())))
+
+    def _write(self, moves: list[Move]) -> None:
+        """Write all rows anew, but those of finished nodes."""
+        old = list(self.temporary.names)
+        words = _words(moves)
+        joined = self.rows.join(self._parts(moves, words), "part")
+        bits = reduce(or_, [joined[self.layout.words.names[word]] & joined[f"mask{word}"] for word in words])
+        is_inside = bits.between(joined["first"], joined["last"])
+        if any(move.chosen for move in moves):
+            of_set = joined["chosen"].substr((bits >> joined["shift"]).cast("int32"), 1) == "1"
+            is_inside = ibis.ifelse(joined["chosen"] == "", is_inside, of_set)
+        part = ibis.ifelse(is_inside, joined["inside"], joined["outside"])
+        moved = joined.select(*self.layout.words.names, *self.adder.summed, part=part)
+        self.rows = self.temporary.of_query(moved.filter(moved["part"] >= 0), "part" if self.can_stay else None)
+        self.temporary.drop(old)
+
+    def _update(self, moves: list[Move]) -> None:
+        """Write where the rows are that do not stay, as DuckDB reads it."""
+        words = _words(moves)
+        parts = stored_name(self._parts(moves, words))
+        bits = " | ".join(f"(rows.row.{self.layout.words.names[word]} & parts.row.mask{word})" for word in words)
+        is_inside = f"({bits}) BETWEEN parts.row.first AND parts.row.last"
+        if any(move.chosen for move in moves):
+            of_set = f"substr(parts.row.chosen, (({bits}) >> parts.row.shift)::INTEGER + 1, 1) = '1'"
+            is_inside = f"CASE WHEN parts.row.chosen = '' THEN {is_inside} ELSE {of_set} END"
+        part = f"CASE WHEN {is_inside} THEN parts.row.inside ELSE parts.row.outside END"
+        rows = stored_name(self.rows)
+        self.temporary.run(
+            f"UPDATE {rows} AS rows SET part = {part} FROM {parts} AS parts "  # noqa: S608
+            f"WHERE rows.part = parts.row.part AND {part} <> rows.part"
+        )
+        self.temporary.drop([name for name in self.temporary.names if name != rows])
+
+    def _parts(self, moves: list[Move], words: list[int]) -> Any:
+        """A table of the moves of each part; the bits of the codes are in one of the words."""
+        n_parts = self.adder.n_parts
+        node = self.temporary.of_values(Move._fields, moves)
+        part = self.temporary.of_values(["own"], [(own,) for own in range(n_parts)])
+        each = node.cross_join(part)
+        numbers = {"part": "node", "inside": "inside", "outside": "outside"}
+        columns = {name: (each[of] * n_parts + each["own"]).cast("int32") for name, of in numbers.items()}
+        columns |= {f"mask{word}": ibis.ifelse(each["word"] == word, each["mask"], 0).cast("int64") for word in words}
+        columns |= {name: each[name].cast("int64") for name in ("first", "last")}
+        return self.temporary.of_query(each.select("shift", "chosen", **columns))
 
     def close(self) -> None:
         """Drop the temporary tables."""
         self.temporary.drop()
-        self.table = None
+        self.asked.drop()
+        self.rows, self.n_numbers, self.can_stay = None, 1, False
 
 
-def _numbers(routes: Routes) -> dict[int, int]:
-    """The number of each open node."""
-    waiting = np.flatnonzero(routes.open == WAITS)
-    asked = np.flatnonzero(routes.open >= 0)
-    numbers = {int(node): int(routes.open[node]) for node in asked}
-    return numbers | {int(node): -2 - i for i, node in enumerate(waiting)}
+def _words(moves: list[Move]) -> list[int]:
+    """The words that have the codes which decide."""
+    return sorted({move.word for move in moves})

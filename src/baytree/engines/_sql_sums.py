@@ -19,10 +19,24 @@ _NUMBERS = np.iinfo(np.int64)
 
 
 class Adder(Protocol):
-    """How sums are asked for, and what they come to."""
+    """How sums are asked for, and what they come to.
+
+    Rows have a number for the part of a node that they are in: classes are counted apart.
+    """
+
+    @property
+    def n_parts(self) -> int:
+        """Of a node."""
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns that are added."""
+
+    def part(self, rows: Any, node: Any) -> Any:
+        """The part that rows are in, as an expression."""
 
     def query(self, rows: Any, code: Any, first: int) -> Any:
-        """The sums of a feature, whose codes begin at some place; `key` tells node and code."""
+        """The sums of a feature, whose codes begin at some place; `key` tells part and code."""
 
     def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> Sums | ClassSums:
         """All that was found, together."""
@@ -61,14 +75,28 @@ class ClassAdder:
     n_classes: int
     weighted: bool
 
+    @property
+    def n_parts(self) -> int:
+        """One for each class."""
+        return self.n_classes
+
+    @property
+    def summed(self) -> list[str]:
+        """Weights."""
+        return ["w"] if self.weighted else []
+
+    def part(self, rows: Any, node: Any) -> Any:
+        """By node and class."""
+        return (node * self.n_classes + rows["u0"]).cast("int32")
+
     def query(self, rows: Any, code: Any, first: int) -> Any:
         """The weight of each class."""
-        weight = {"w": rows["w"]} if self.weighted else {}
-        table = rows.select("node", code=code, class_=rows["u0"], **weight)
-        asked = {"w": table["w"].sum().cast("int64")} if self.weighted else {}
-        found = table.group_by("node", "code", "class_").aggregate(n=table.count(), **asked)
-        place = found["node"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
-        return found.select("n", *asked, key=place * self.n_classes + found["class_"])
+        table = rows.select("part", *self.summed, code=code)
+        asked = {name: table[name].sum().cast("int64") for name in self.summed}
+        found = table.group_by("part", "code").aggregate(n=table.count(), **asked)
+        part, place = found["part"].cast("int64"), found["code"].cast("int64") + first
+        before = part // self.n_classes * (self.n_classes * (self.layout.width - 1))
+        return found.select("n", *asked, key=before + part + place * self.n_classes)
 
     def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> ClassSums:
         """By node, code and class."""
@@ -91,18 +119,32 @@ class NumberAdder:
     n_numbers: int
     weighted: bool
 
+    @property
+    def n_parts(self) -> int:
+        """All rows together."""
+        return 1
+
+    @property
+    def summed(self) -> list[str]:
+        """Numbers and weights."""
+        return [f"u{k}" for k in range(self.n_numbers)] + (["w"] if self.weighted else [])
+
+    def part(self, rows: Any, node: Any) -> Any:  # noqa: ARG002
+        """The node."""
+        return node.cast("int32")
+
     def query(self, rows: Any, code: Any, first: int) -> Any:
         """The sums of the digits of each number."""
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
         tells = numbers[0] if self.n_numbers == 1 else numbers[0] * 2**31 + numbers[1]
         asked = {f"d{i}": own.expression for i, own in enumerate(flat(self._digits(rows)))}
-        table = rows.select("node", code=code, tells=tells, **asked)
+        table = rows.select("part", code=code, tells=tells, **asked)
         sums = {name: table[name].sum().cast("int64") for name in asked}
-        found = table.group_by("node", "code").aggregate(
+        found = table.group_by("part", "code").aggregate(
             n=table.count(), low=table.tells.min(), high=table.tells.max(), **sums
         )
-        place = found["node"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
-        return found.mutate(key=place).drop("node", "code")
+        place = found["part"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
+        return found.mutate(key=place).drop("part", "code")
 
     def _digits(self, rows: Any) -> list[list[Digits]]:
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]

@@ -30,10 +30,20 @@ class TemporaryTables:
             self.drop()
         return True
 
-    def of_query(self, query: Any) -> Any:
-        """What a query returns, as a table."""
+    def of_query(self, query: Any, apart: str | None = None) -> Any:
+        """What a query returns, as a table.
+
+        DuckDB estimates how many values each column has while it writes, which takes longer than to write; it does not
+        for the fields of a struct. A column that is to be updated stays apart.
+        """
+        is_duckdb = self.backend.name == "duckdb"
+        stored = query
+        if is_duckdb:
+            others = {} if apart is None else {apart: query[apart]}
+            stored = query.select(row=ibis.struct({n: query[n] for n in query.columns if n != apart}), **others)
         with ctrl_c_is_no_error():
-            return self.backend.create_table(self._new_name(), obj=query, temp=True)
+            table = self.backend.create_table(self._new_name(), obj=stored, temp=True)
+        return table.unpack("row") if is_duckdb else table
 
     def of_values(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
         """Numbers and digits; Ibis would take long to read them."""
@@ -43,9 +53,13 @@ class TemporaryTables:
     def of_text(self, query: str) -> Any:
         """What a query returns that has no word of anybody else in it."""
         name = self._new_name()
-        with ctrl_c_is_no_error():
-            self.backend.raw_sql(f"CREATE TEMPORARY TABLE {name} AS {query}")
+        self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
         return self.backend.sql(f"SELECT * FROM {name}")  # noqa: S608
+
+    def run(self, statement: str) -> None:
+        """Run a statement that has no word of anybody else in it."""
+        with ctrl_c_is_no_error():
+            self.backend.raw_sql(statement)
 
     def _new_name(self) -> str:
         self.names.append(f"baytree_{uuid.uuid4().hex[:12]}")

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+import ibis.expr.datatypes as dt
 import numpy as np
+from ibis.expr.operations import DatabaseTable
 
 from .._typing import AnyArray
 from ..estimators import TargetPlan
@@ -28,6 +30,14 @@ class Digits:
 
     expression: Any
     power: int = 0
+
+
+# Ibis makes an integer of what its own floor returns, which takes long where none is wanted, or a smaller one.
+floor = ibis.udf.scalar.builtin(
+    lambda value: None,  # noqa: ARG005
+    name="floor",
+    signature=((dt.float64,), dt.float64),
+)
 
 
 def real(value: float) -> Any:
@@ -176,7 +186,7 @@ class Repeated:
     """
 
     def __init__(self, table: Any, queries: Callable[[Any], list[Any]]) -> None:
-        self.name, self.queries, self.backend = table.op().name, queries, table.get_backend()
+        self.name, self.queries, self.backend = stored_name(table), queries, table.get_backend()
         self.texts: list[str] | None = None
         if self.backend.name == "duckdb":
             asked = queries(table)
@@ -188,11 +198,17 @@ class Repeated:
         """The answers as arrays of numbers, none of which is missing."""
         if self.texts is None:
             return [fetch_arrays(own) for own in self.queries(table)]
-        return [self._fetch(text.replace(self.name, table.op().name)) for text in self.texts]
+        return [self._fetch(text.replace(self.name, stored_name(table))) for text in self.texts]
 
     def _fetch(self, text: str) -> dict[str, AnyArray]:
         with ctrl_c_is_no_error():
             return _arrays(self.backend.con.sql(text).to_arrow_table().cast(self.schema))
+
+
+def stored_name(table: Any) -> str:
+    """Of the stored table that an expression reads."""
+    (stored,) = table.op().find(DatabaseTable)
+    return str(stored.name)
 
 
 def fetch_arrays(expression: Any) -> dict[str, AnyArray]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from .._typing import AnyArray
 
-_MOST_BITS = 52  # float64 holds such a number, so that codes can be put together before they are whole numbers
+_MOST_BITS = 62
+_FLOAT_BITS = 52  # float64 holds such a number, so that codes can be put together before they are whole numbers
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,24 @@ class Words:
 
     def packed(self, codes: list[Any]) -> dict[str, Any]:
         """The words of expressions for the codes of each column."""
-        parts: list[list[Any]] = [[] for _ in self.names]
-        for code, word, shift in zip(codes, self.word, self.shift, strict=True):
-            parts[word].append(code.cast("float64") * float(2**shift))
-        return {name: reduce(add, own).cast("int64") for name, own in zip(self.names, parts, strict=True)}
+        result = {}
+        for word, name in enumerate(self.names):
+            own = [i for i, of in enumerate(self.word) if of == word]
+            low = [i for i in own if self.shift[i] + self.bits[i] <= _FLOAT_BITS]
+            result[name] = self._whole(codes, low, 0)
+            if len(low) < len(own):
+                first = self.shift[own[len(low)]]
+                result[name] += self._whole(codes, own[len(low) :], first) * 2**first
+        return result
+
+    def _whole(self, codes: list[Any], columns: list[int], first: int) -> Any:
+        """The codes of some columns of a word, whose bits begin with the first."""
+        shifted = [codes[i].cast("float64") * float(2 ** (self.shift[i] - first)) for i in columns]
+        return reduce(add, shifted).cast("int64")
+
+    def mask(self, column: int) -> int:
+        """The bits that the codes of a column are in."""
+        return (2 ** self.bits[column] - 1) << self.shift[column]
 
     def code(self, rows: Any, column: int) -> Any:
         """The codes of a column."""

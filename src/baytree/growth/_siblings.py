@@ -41,10 +41,11 @@ class Siblings:
     def complete(self, found: ClassSums, asked: IntArray, nodes: IntArray) -> ClassSums:
         """The sums of all nodes, from those of nodes that were asked for."""
         place = {node: i for i, node in enumerate(asked.tolist())}
-        result = found.of([place.get(node, 0) for node in nodes.tolist()])
+        result = found.room_for(len(nodes))
         for i, node in enumerate(nodes.tolist()):
-            if node not in place:
-                sibling, parent = self.follows[node]
-                result.put(i, parent - found.of([place[sibling]]))
-            self.follows.pop(node, None)
+            sibling, parent = self.follows.pop(node, (-1, None))
+            if node in place:
+                result.put(i, found, place[node])
+            elif parent is not None:
+                result.put_rest(i, parent, found, place[sibling])
         return result

@@ -94,15 +94,25 @@ class ClassSums:
         """A copy of the sums of some of the open nodes."""
         return ClassSums(self.weights[nodes], None if self.rows is None else self.rows[nodes])
 
-    def put(self, node: int, other: ClassSums) -> None:
-        """Put the sums of a single node in the place of one of these."""
-        self.weights[node] = other.weights[0]
-        if self.rows is not None and other.rows is not None:
-            self.rows[node] = other.rows[0]
+    def room_for(self, n_nodes: int) -> ClassSums:
+        """Room for the sums of so many nodes."""
+        rows = None if self.rows is None else np.empty((n_nodes, *self.rows.shape[1:]), dtype=np.int64)
+        return ClassSums(np.empty((n_nodes, *self.weights.shape[1:]), dtype=np.int64), rows)
 
-    def __sub__(self, other: ClassSums) -> ClassSums:
-        rows = None if self.rows is None or other.rows is None else self.rows - other.rows
-        return ClassSums(self.weights - other.weights, rows)
+    def put(self, node: int, other: ClassSums, of: int) -> None:
+        """Put the sums of another's node in the place of one of these."""
+        for own, theirs in self._pairs(other):
+            own[node] = theirs[of]
+
+    def put_rest(self, node: int, parent: ClassSums, other: ClassSums, of: int) -> None:
+        """Put what a parent, all by itself, has and another's node has not in the place of one of these."""
+        for (own, theirs), (_, whole) in zip(self._pairs(other), self._pairs(parent), strict=True):
+            np.subtract(whole[0], theirs[of], out=own[node])
+
+    def _pairs(self, other: ClassSums) -> list[tuple[IntArray, IntArray]]:
+        """Of arrays that both have."""
+        rows = [] if self.rows is None or other.rows is None else [(self.rows, other.rows)]
+        return [(self.weights, other.weights), *rows]
 
     def __add__(self, other: ClassSums) -> ClassSums:
         rows = None if self.rows is None or other.rows is None else self.rows + other.rows

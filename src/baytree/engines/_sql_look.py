@@ -17,6 +17,7 @@ from ._sql_bins import Range
 from ._sql_whole import as_number, fetch, is_missing, number
 
 _FEATURES_A_QUERY = 16
+_NAN_IS_HIGHEST = ("duckdb", "postgres")
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,14 @@ class TableLook:
         return result
 
     def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
-        """Counts and extremes; what is neither NaN nor infinite is nothing less itself."""
+        """Counts and extremes; what is neither NaN nor infinite is nothing less itself.
+
+        NaN is the highest value in some databases, where the extremes tell enough.
+        """
         own = as_number(rows[self.features[i]])
         asked = {f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
-        return asked | ({f"odd_{i}": (own - own).sum()} if rows[self.features[i]].type().is_floating() else {})
+        is_told = rows.get_backend().name in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating()
+        return asked if is_told else asked | {f"odd_{i}": (own - own).sum()}
 
     def _careful_range(self, rows: Any, i: int) -> dict[str, Any]:
         column, own = rows[self.features[i]], number(rows[self.features[i]])
@@ -192,11 +197,12 @@ def _one_row(rows: Any, asked: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _range(found: dict[str, Any], i: int, n_rows: int, *, has_nan: bool = False) -> Range:
     low, high = found.get(f"low_{i}"), found.get(f"high_{i}")
+    is_odd = low is not None and high is not None and not np.isfinite(float(low) - float(high))
     return Range(
         None if low is None else float(low) + 0.0,
         None if high is None else float(high) + 0.0,
         has_missing=int(found[f"n_{i}"] or 0) < n_rows,
-        has_nan=has_nan or bool(found.get(f"odd_{i}")),
+        has_nan=has_nan or is_odd or bool(found.get(f"odd_{i}")),
     )
 
 

@@ -95,8 +95,9 @@ class ClassAdder:
         asked = {name: table[name].sum().cast("int64") for name in self.summed}
         found = table.group_by("part", "code").aggregate(n=table.count(), **asked)
         part, place = found["part"].cast("int64"), found["code"].cast("int64") + first
-        before = part // self.n_classes * (self.n_classes * (self.layout.width - 1))
-        return found.select("n", *asked, key=before + part + place * self.n_classes)
+        class_ = part % self.n_classes
+        key = (part - class_) * self.layout.width + place * self.n_classes + class_
+        return found.select("n", *asked, key=key)
 
     def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> ClassSums:
         """By node, code and class."""

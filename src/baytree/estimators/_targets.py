@@ -223,11 +223,14 @@ def _few_numbers(y: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     low, high = int(y.min()), int(y.max())
     if high - low > _MOST_LABELS or max(abs(low), abs(high)) >= 2**62:
         return None
-    offset = y.astype(np.int64) - low
+    offset = y.astype(np.int64)
+    if low != 0:
+        offset -= low
     found = np.bincount(offset) > 0
     if 2 * np.count_nonzero(found) > len(y):
         return None  # scikit-learn doubts that these are classes
-    return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[offset]
+    codes = offset if found.all() else (np.cumsum(found) - 1)[offset]
+    return (np.flatnonzero(found) + low).astype(y.dtype), codes
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:

@@ -81,6 +81,7 @@ constexpr Test kTests[] = {
     {"hyperplanes do not depend on the way", hyperplanes_do_not_depend_on_the_way},
     {"hyperplane splits are counted", hyperplane_splits_are_counted},
     {"rounding moves no point", rounding_moves_no_point},
+    {"hyperplanes divide rows of any number", hyperplanes_divide_rows_of_any_number},
 
     {"spaces are sound, whole", spaces_are_sound<Whole>},
     {"spaces are sound, real", spaces_are_sound<Real>},

@@ -63,6 +63,31 @@ inline void hyperplane_splits_are_counted() {
   check_near(baytree::detail::log_hyperplane_splits(9, 1), std::log(8.0), 1e-12);
 }
 
+// Every row goes where its own sum sends it, however many are divided at once.
+inline void hyperplanes_divide_rows_of_any_number() {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  std::vector<Values> values(2, Values(2000));
+  for (Values& column : values)
+    for (double& x : column) x = random() % 10 == 0 ? std::numeric_limits<double>::quiet_NaN() : normal(random);
+  const OwnedTable owned(values, Layout::row_major);
+  Interrupt interrupt = never_asked();
+  const Columns columns = encode(owned.table, {std::vector<std::uint8_t>(2), 0, true, 0}, 1, interrupt);
+  const Hyperplane plane{{{0, 1.0, 0.3}, {1, -0.7, -0.2}}, 0.1};
+  auto part = [&](std::size_t term, Row row) {
+    const double x = values[term][row];
+    return plane.terms[term].coefficient * (std::isnan(x) ? plane.terms[term].missing_value : x);
+  };
+  for (const std::size_t n : {0, 1, 511, 512, 513, 1024, 2000}) {
+    const During during(n, " rows");
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < n; ++i) rows.push_back(static_cast<Row>(1999 - i));
+    std::vector<std::uint8_t> expected;
+    for (const Row row : rows) expected.push_back(part(0, row) + part(1, row) <= plane.threshold);
+    check_equal(go_lower(columns, plane, rows), expected);
+  }
+}
+
 // A rounded hyperplane divides the points as before and cannot be rounded further.
 inline void rounding_moves_no_point() {
   std::mt19937_64 random(5);

@@ -82,7 +82,7 @@ class BinnedGrower {
     if (n_threads_ > 1) {
       divided_.resize(rows_.size());
       while (!level.empty()) level = grow_level(std::move(level));
-      divided_ = {};
+      divided_ = std::vector<Row>();  // {} would keep the memory
     }
     for (Open& open : level) subtrees_.push_back(std::move(open));
     grow_subtrees();

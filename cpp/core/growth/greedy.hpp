@@ -241,6 +241,7 @@ class GreedyGrower {
     forget_histograms(open);
     const Threads threads{std::max<std::size_t>(n_threads_ / n_nodes, 1), &interrupt_};
     auto search = [&](double rival) {
+      scratch.histogram = {}, scratch.feature() = {};  // what is searched needs room of its own
       const ScoredNode<T> scored = open.own.scored(node);
       return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), scratch.subtree.hyperplanes,
                                  threads.n)

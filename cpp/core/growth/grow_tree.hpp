@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -39,8 +40,11 @@ std::vector<Node<typename T::Number>> grow_tree(const Columns& columns, T outcom
   auto root = make_root(columns, outcome, settings, root_prior, n_threads, interrupt);
   if (lookahead.levels > 0)
     return LookaheadGrower<T>(columns, outcome, settings, lookahead, n_threads, interrupt).grow(std::move(root));
+  std::vector<Row> rows = all_rows(columns, settings);
+  if (settings.order)  // the grower has the rows, and nobody needs them twice
+    settings.order = std::make_shared<RowOrder>(RowOrder{{}, settings.order->times, settings.order->point});
   return GreedyGrower<T>(columns, outcome, settings, subtree_rows, n_threads, interrupt)
-      .grow(std::move(root), all_rows(columns, settings));
+      .grow(std::move(root), std::move(rows));
 }
 
 }  // namespace baytree

@@ -96,6 +96,7 @@ class Subtree {
     if (settings.prior.by_distance) lists_->values.resize(n_features_ * rows_.size());
     for (std::size_t f = 0; f < n_features_; ++f)
       if (settings.uses(f)) sort_list(columns.columns[f], f);
+    scratch_.feature = {};  // nodes find their rows sorted
   }
 
   // The part of a subtree below a node, which `nodes` holds alone.
@@ -189,7 +190,7 @@ class Subtree {
     const std::size_t best_feature = score(scored, begin, end);
     std::size_t n_lower = 0;
     node.partition = modal_partition(
-        node, *own_, scratch_.scores, [&](double rival) { return search(node, rival, begin, end); },
+        node, *own_, scratch_.scores, [&](double rival) { return search(scored, rival, begin, end); },
         [&](const Mode& mode) { return pick(mode, scored, best_feature, begin, end, n_lower); });
     if (!node.partition.is_split()) return begin;
     if (node.partition.is_hyperplane()) return divide_by_hyperplane(index, begin, end);
@@ -245,10 +246,11 @@ class Subtree {
     return partition;
   }
 
-  BestHyperplane search(const Node<Number>& node, double rival, std::size_t begin, std::size_t end) {
+  // The same node with an outcome of its rows alone; what scores it knows the rows by their sums.
+  BestHyperplane search(const ScoredNode<T>& node, double rival, std::size_t begin, std::size_t end) {
     if (!find_members(begin, end)) return {};
-    const NodeOutcome<T> own(*outcome_, scratch_.members, node);
-    const ScoredNode<T> scored = own.scored(node);
+    const T own = outcome_->narrowed_to(scratch_.members);
+    const ScoredNode<T> scored{own, node.scorer, node.node};
     return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, *own_, scratch_.hyperplanes).find(rival);
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -58,14 +59,18 @@ inline std::vector<std::uint8_t> lower_by(const CategorySet& split, const Column
 }
 
 inline std::vector<std::uint8_t> lower_by(const Hyperplane& split, const Columns& columns, std::span<const Row> rows) {
-  std::vector<double> sum(rows.size()), x(rows.size());
-  for (const auto& term : split.terms) {
-    column_of(columns, term.feature).read(rows, x.data());
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      sum[i] += term.coefficient * (x[i] == x[i] ? x[i] : term.missing_value);
-  }
+  std::array<double, 512> sum, x;  // of some rows at a time: every thread of a forest has these
   std::vector<std::uint8_t> result(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) result[i] = sum[i] <= split.threshold;
+  for (std::size_t begin = 0; begin < rows.size(); begin += x.size()) {
+    const std::span<const Row> some = rows.subspan(begin, std::min(x.size(), rows.size() - begin));
+    sum.fill(0.0);
+    for (const auto& term : split.terms) {
+      column_of(columns, term.feature).read(some, x.data());
+      for (std::size_t i = 0; i < some.size(); ++i)
+        sum[i] += term.coefficient * (x[i] == x[i] ? x[i] : term.missing_value);
+    }
+    for (std::size_t i = 0; i < some.size(); ++i) result[begin + i] = sum[i] <= split.threshold;
+  }
   return result;
 }
 

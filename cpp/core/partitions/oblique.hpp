@@ -194,12 +194,14 @@ class HyperplaneSearch {
     return work(some, rival - scored_.node.log_likelihood + no_split);
   }
 
-  // The best threshold on all rows of what was found among some.
+  // The best threshold on all rows of what was found among some. What this takes is not kept for later: in a forest
+  // every thread has a tree in work.
   CandidatePlane split_all(const CandidatePlane& plane) {
     Points all;
     all.n = n();
-    if (!project_all(plane, scratch_.threads[0].bits)) return {};
-    PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
+    HyperplaneScratch own;
+    if (!project_all(plane, own.bits)) return {};
+    PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, own);
     return splitter.best_projected(plane.parts, plane.coefficients, plane.order);
   }
 

@@ -87,7 +87,8 @@ def main() -> None:
         detail = f"{milliseconds(oblique)}, {milliseconds(axis)} against {milliseconds(other)}"
         report(f"fit {n:,} x {d}, oblique / random forest", oblique / other, "at most 2", detail)
         report(f"fit {n:,} x {d}, axis / random forest", axis / other, "at most 1", detail)
-        oblique, axis, other = seconds_of(*(partial(forest.predict_proba, X) for forest in forests.values()), repeats=10)
+        predictions = [partial(forest.predict_proba, X) for forest in forests.values()]
+        oblique, axis, other = seconds_of(*predictions, repeats=10)
         detail = f"{milliseconds(oblique)}, {milliseconds(axis)} against {milliseconds(other)}"
         report("  predicted rows a second, oblique / random forest", other / oblique, "at least 2", detail)
         report("  predicted rows a second, axis / random forest", other / axis, "at least 2", detail)

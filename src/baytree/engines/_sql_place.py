@@ -14,7 +14,7 @@ from .._typing import AnyArray
 from ..growth import WAITS, Routes
 from ._sql_settings import Settings
 from ._sql_sums import Adder, Layout
-from ._sql_values import TemporaryTables, values_text
+from ._sql_values import TemporaryTables
 from ._sql_whole import Repeated, stored_name
 
 _GONE = -1  # nobody will ask for the node of these rows
@@ -161,24 +161,17 @@ class PlacedRows:
 
     def _update(self, moves: list[Move]) -> None:
         """Write where the rows are that do not stay, as DuckDB reads it."""
-        words, n_parts = _words(moves), self.adder.n_parts
-        rows, names = stored_name(self.rows), self.layout.words.names
-        masks = ", ".join(f"CASE word WHEN {word} THEN mask ELSE 0 END AS mask{word}" for word in words)
-        numbers = {"part": "node", "inside": "inside", "outside": "outside"}
-        parts = ", ".join(f"CAST({of} * {n_parts} + own AS INTEGER) AS {name}" for name, of in numbers.items())
-        self.temporary.of_text(
-            f"SELECT {parts}, {masks}, first, last, shift, chosen FROM {values_text(Move._fields, moves)}, "  # noqa: S608
-            f"(SELECT unnest(range({n_parts})) AS own)"
-        )
-        bits = " | ".join(f"(rows.row.{names[word]} & parts.mask{word})" for word in words)
-        is_inside = f"({bits}) BETWEEN parts.first AND parts.last"
+        words = _words(moves)
+        rows, parts = stored_name(self.rows), stored_name(self._parts(moves, words))
+        bits = " | ".join(f"(rows.row.{self.layout.words.names[word]} & parts.row.mask{word})" for word in words)
+        is_inside = f"({bits}) BETWEEN parts.row.first AND parts.row.last"
         if any(move.chosen for move in moves):
-            of_set = f"substr(parts.chosen, CAST(({bits}) >> parts.shift AS INTEGER) + 1, 1) = '1'"
-            is_inside = f"CASE WHEN parts.chosen = '' THEN {is_inside} ELSE {of_set} END"
-        part = f"CASE WHEN {is_inside} THEN parts.inside ELSE parts.outside END"
+            of_set = f"substr(parts.row.chosen, CAST(({bits}) >> parts.row.shift AS INTEGER) + 1, 1) = '1'"
+            is_inside = f"CASE WHEN parts.row.chosen = '' THEN {is_inside} ELSE {of_set} END"
+        part = f"CASE WHEN {is_inside} THEN parts.row.inside ELSE parts.row.outside END"
         self.temporary.run(
-            f"UPDATE {rows} AS rows SET part = {part} FROM {self.temporary.names[-1]} AS parts "  # noqa: S608
-            f"WHERE rows.part = parts.part AND {part} <> rows.part"
+            f"UPDATE {rows} AS rows SET part = {part} FROM {parts} AS parts "  # noqa: S608
+            f"WHERE rows.part = parts.row.part AND {part} <> rows.part"
         )
         self.temporary.drop([name for name in self.temporary.names if name != rows])
 

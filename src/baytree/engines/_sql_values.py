@@ -47,7 +47,8 @@ class TemporaryTables:
 
     def of_values(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
         """Numbers and digits; Ibis would take long to read them."""
-        return self.of_text(f"SELECT * FROM {values_text(columns, rows)}")  # noqa: S608
+        values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
+        return self.of_text(f"SELECT * FROM (VALUES {values}) AS given({', '.join(columns)})")  # noqa: S608
 
     def of_text(self, query: str) -> Any:
         """What a query returns that has no word of anybody else in it."""
@@ -70,12 +71,6 @@ class TemporaryTables:
             with suppress(Exception):  # a connection that was lost has no temporary tables any more
                 self.backend.raw_sql(f"DROP TABLE IF EXISTS {name}")
             self.names.remove(name)
-
-
-def values_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Numbers and digits as a table in a query."""
-    values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
-    return f"(VALUES {values}) AS given({', '.join(columns)})"
 
 
 def real_text(value: float) -> str:

@@ -69,7 +69,7 @@ class TemporaryTables:
         """Drop some of them, or all."""
         for name in list(self.names if names is None else names):
             with suppress(Exception):  # a connection that was lost has no temporary tables any more
-                self.backend.raw_sql(f"DROP TABLE IF EXISTS {name}")
+                self.backend.drop_table(name, force=True)
             self.names.remove(name)
 
 

@@ -74,6 +74,23 @@ def test_a_database_grows_the_same_tree(put, outcome, weighted):
     assert set(table.get_backend().list_tables()) == before  # what was temporary is gone
 
 
+def frame_of_many_leaves(outcome: str) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    x, z, label = random.random(3000), random.random(3000), random.integers(0, 12, 3000)
+    frame = pd.DataFrame({"x": x, "z": z, "label": np.array(list("abcdefghijkl"))[label]})
+    level = (np.floor(5 * x) + 2 * np.floor(3 * z) + label * 7 % 3).astype(int)
+    frame["y"] = np.minimum(level // 3, 2) if outcome == "classes" else level + 0.1 * random.normal(size=3000)
+    return frame
+
+
+def test_trees_that_are_grown_one_after_the_other_begin_with_all_rows(put):
+    frame = frame_of_many_leaves("classes")
+    model = model_of("classes", max_bins=20, prior="evidence")
+    expected = fitted_in_memory(clone(model), frame, {})
+    assert expected.get_n_leaves() > 30
+    assert_same_model(engines.fit(model, put(frame)), expected)
+
+
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [
@@ -85,11 +102,7 @@ def test_a_database_grows_the_same_tree(put, outcome, weighted):
 )
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
 def test_rows_that_are_placed_in_another_way_grow_the_same_tree(put, monkeypatch, outcome, module, name, value):
-    random = np.random.default_rng(0)
-    x, z, label = random.random(3000), random.random(3000), random.integers(0, 12, 3000)
-    frame = pd.DataFrame({"x": x, "z": z, "label": np.array(list("abcdefghijkl"))[label]})
-    level = (np.floor(5 * x) + 2 * np.floor(3 * z) + label * 7 % 3).astype(int)
-    frame["y"] = np.minimum(level // 3, 2) if outcome == "classes" else level + 0.1 * random.normal(size=3000)
+    frame = frame_of_many_leaves(outcome)
     model = model_of(outcome, max_bins=20)
     expected = fitted_in_memory(clone(model), frame, {})
     assert expected.get_n_leaves() > 30

@@ -214,7 +214,7 @@ class SqlSource:
         try:
             some = plain(i for i in range(len(columns)) if f"c{i}" not in sliced)
             codes = coded_by_slices(tables, rows, sliced, others | some)
-            self.coded = self.temporary.of_query(self._packed(codes, others))
+            self.coded = self.temporary.of_query(self._packed(codes, others), "part")
         finally:
             tables.drop()
 

@@ -1,7 +1,8 @@
 """Where the bins of columns in a database end.
 
 The range of a column is divided into slices of equal width, which are counted; only the values of slices that hold the
-end of a bin are fetched. Window functions find the ends where slices divide a column badly.
+end of a bin are fetched. A value is in the slice that its place is cast to: databases cast in different ways, but none
+of them changes the order of values. Window functions find the ends where slices divide a column badly.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
-import ibis.expr.datatypes as dt
 import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins
 from ._bins import Counted, bins_of
-from ._sql_whole import as_number, fetch, fetch_arrays, floor, number, real
+from ._sql_values import TemporaryTables
+from ._sql_whole import as_number, fetch, fetch_arrays, number, real
 
-_SLICES = 2**15  # as many as 16 bits can count
+_SLICES = 2**16  # as many as 16 bits can count
 _MOST_FETCHED = 2**20  # values of a column
 
 
@@ -40,7 +41,7 @@ class Range:
     def factor(self) -> float:
         """Slices a unit; not finite where there are none."""
         width = 0.0 if self.low is None or self.high is None else self.high - self.low
-        return (_SLICES - 1) / width if width > 0 else math.inf
+        return (_SLICES - 2) / width if width > 0 else math.inf
 
 
 def find_bins(rows: Any, ranges: dict[str, Range], max_bins: int) -> dict[str, ColumnBins]:
@@ -86,7 +87,7 @@ def _known_near_ends(counts: AnyArray, near: AnyArray, values: AnyArray, of: Ran
 
 def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     """The same where slices may have a single value each: none of these must be looked into."""
-    table = _values(rows, name, of).mutate(slice=lambda t: _slice(t.v, of))
+    table = _values(rows, name, of).mutate(slice=lambda t: _slice(t.v, of, rows.get_backend()))
     asked = {"n": table.count(), "low": table.v.min(), "high": table.v.max()}
     found = fetch_arrays(table.group_by("slice").aggregate(**asked))
     order = np.argsort(found["slice"])
@@ -103,8 +104,9 @@ def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     return bins_of(counted, values, max_bins, has_missing=of.has_missing)
 
 
-def _slice(value: Any, of: Range) -> Any:
-    return floor((value - real(of.low or 0.0)) * real(of.factor)).cast("int16")
+def _slice(value: Any, of: Range, backend: Any) -> Any:
+    kind = "uint16" if backend.name == "duckdb" else "int32"  # not all databases have both
+    return ((value - real(of.low or 0.0)) * real(of.factor)).cast(kind)
 
 
 def _values(rows: Any, name: str, of: Range) -> Any:
@@ -114,33 +116,27 @@ def _values(rows: Any, name: str, of: Range) -> Any:
 
 def _count(rows: Any, name: str, of: Range) -> tuple[AnyArray, AnyArray]:
     """The slices that have values, in ascending order, and their counts."""
-    table = _values(rows, name, of).select(slice=lambda t: _slice(t.v, of))
+    table = _values(rows, name, of).select(slice=lambda t: _slice(t.v, of, rows.get_backend()))
     found = fetch_arrays(table.group_by("slice").aggregate(n=table.count()))
     order = np.argsort(found["slice"])
     return found["slice"][order], found["n"][order]
 
 
-# A list of hundreds of numbers takes Ibis long to compile.
-_bit = ibis.udf.scalar.builtin(
-    lambda bits, place: None,  # noqa: ARG005
-    name="get_bit",
-    signature=((dt.string, dt.int32), dt.int32),
-)
-
-
-def _is_one_of(place: Any, places: AnyArray, backend: Any) -> Any:
-    if backend.name != "duckdb":
-        return place.isin(places.tolist())
-    bits = np.full(_SLICES, "0")
-    bits[places] = "1"
-    return _bit("".join(bits), place.cast("int32")) == 1
-
-
 def _collect(rows: Any, name: str, of: Range, slices: AnyArray) -> AnyArray:
     """The values in some slices, in ascending order."""
-    table = _values(rows, name, of)
-    chosen = table.filter(_is_one_of(_slice(table.v, of), slices, rows.get_backend()))
-    return np.sort(fetch_arrays(chosen)["v"] + 0.0)
+    if len(slices) == 0:
+        return np.zeros(0)
+    table, backend = _values(rows, name, of), rows.get_backend()
+    of_value, tables = _slice(table.v, of, backend), TemporaryTables(backend)
+    try:
+        if backend.name == "duckdb":  # a list of hundreds of numbers takes Ibis long to compile
+            wanted = tables.of_values(["wanted"], ((int(own),) for own in slices))
+            is_wanted = of_value.cast("int32").isin(wanted["wanted"])
+        else:
+            is_wanted = of_value.isin(slices.tolist())
+        return np.sort(fetch_arrays(table.filter(is_wanted))["v"] + 0.0)
+    finally:
+        tables.drop()
 
 
 def _by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:

@@ -15,7 +15,7 @@ from ..growth import WAITS, Routes
 from ._sql_settings import Settings
 from ._sql_sums import Adder, Layout
 from ._sql_values import TemporaryTables
-from ._sql_whole import Repeated, stored_name
+from ._sql_whole import Repeated, fetch_arrays, stored_name
 
 _GONE = -1  # nobody will ask for the node of these rows
 _MOST_NUMBERS = 2**18  # of nodes that were ever given; then all begin anew
@@ -47,7 +47,7 @@ class PlacedRows:
     others with the number that their node's parent had.
     """
 
-    coded: Any  # all rows, in node 0
+    coded: Any  # all rows, in node 0; DuckDB moves them
     stored: list[AnyArray]  # by column: what the rows have for each code
     layout: Layout
     adder: Adder
@@ -56,6 +56,7 @@ class PlacedRows:
     numbers: dict[int, int] = field(default_factory=dict, init=False)  # of the nodes that the rows are in
     n_numbers: int = field(default=1, init=False)  # that were given
     can_stay: bool = field(default=False, init=False)  # whether the table can be updated
+    has_moved: bool = field(default=False, init=False)  # whether the coded rows are not in node 0 any more
     queries: Repeated | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -65,17 +66,27 @@ class PlacedRows:
     def sums(self, routes: Routes) -> list[dict[str, AnyArray]]:
         """What is found of open nodes; a tree grows from one call to the next, and a single node is a new one."""
         if len(routes.feature) == 1 or self.rows is None:
-            self.close()
-            self.rows, self.numbers = self.coded, {0: 0}
+            self._start()
         self.asked.drop()
-        tables = [self.coded] if len(routes.feature) == 1 else self._moved(routes)
-        if self.queries is None:
-            self.queries = Repeated(self.coded, lambda rows: self.layout.queries(rows, self.adder))
+        if len(routes.feature) == 1:
+            self.settings.count_in(self.coded)
+            return [fetch_arrays(own) for own in self._queries(self.coded)]
         found = []
-        for table in tables:
+        for table in self._moved(routes):
+            self.queries = self.queries or Repeated(table, self._queries)
             self.settings.count_in(table)
             found += self.queries.fetch(table)
         return found
+
+    def _queries(self, rows: Any) -> list[Any]:
+        return self.layout.queries(rows, self.adder)
+
+    def _start(self) -> None:
+        self.close()
+        if self.has_moved:
+            self.temporary.run(f"UPDATE {stored_name(self.coded)} SET part = {self.adder.first_part}")  # noqa: S608
+        self.rows, self.numbers = self.coded, {0: 0}
+        self.can_stay, self.has_moved = self.settings.can_update, False
 
     def _moved(self, routes: Routes) -> list[Any]:
         """Send the rows of nodes that were split to the children; returns those that are asked for, in some tables."""
@@ -102,7 +113,10 @@ class PlacedRows:
         """The rows of some nodes, whose parts have numbers as if the first node's was 0."""
         before, n_parts = first * self.adder.n_parts, self.adder.n_parts
         chosen = self.rows.filter(self.rows["part"].between(before + start * n_parts, before + stop * n_parts - 1))
-        return chosen.mutate(part=(chosen["part"] - before).cast("int32"))
+        return self._columns(chosen, (chosen["part"] - before).cast("int32"))
+
+    def _columns(self, rows: Any, part: Any) -> Any:
+        return rows.select(*self.layout.words.names, *self.adder.summed, part=part)
 
     def _heirs(self, routes: Routes) -> dict[int, int]:
         """The numbers of nodes whose rows stay: those that wait, or the child that waits of one that was split."""
@@ -155,13 +169,14 @@ class PlacedRows:
             of_set = joined["chosen"].substr((bits >> joined["shift"]).cast("int32"), 1) == "1"
             is_inside = ibis.ifelse(joined["chosen"] == "", is_inside, of_set)
         part = ibis.ifelse(is_inside, joined["inside"], joined["outside"])
-        moved = joined.select(*self.layout.words.names, *self.adder.summed, part=part)
+        moved = self._columns(joined, part)
         self.rows = self.temporary.of_query(moved.filter(moved["part"] >= 0), "part" if self.can_stay else None)
         self.temporary.drop(old)
 
     def _update(self, moves: list[Move]) -> None:
         """Write where the rows are that do not stay, as DuckDB reads it."""
         words = _words(moves)
+        self.has_moved |= self.rows is self.coded
         rows, parts = stored_name(self.rows), stored_name(self._parts(moves, words))
         bits = " | ".join(f"(rows.row.{self.layout.words.names[word]} & parts.row.mask{word})" for word in words)
         is_inside = f"({bits}) BETWEEN parts.row.first AND parts.row.last"

@@ -32,6 +32,10 @@ class Adder(Protocol):
     def summed(self) -> list[str]:
         """The columns that are added."""
 
+    @property
+    def first_part(self) -> str:
+        """The part that DuckDB's rows are in while all are in node 0, as text."""
+
     def part(self, rows: Any, node: Any) -> Any:
         """The part that rows are in, as an expression."""
 
@@ -62,9 +66,13 @@ class Layout:
             for feature, first in enumerate(self.first[:-1])
         ]
 
-    def chosen(self, sums: AnyArray) -> AnyArray:
-        """The codes that occur, of sums by node and place."""
-        return sums if len(self.occurs) == self.width else np.ascontiguousarray(sums[:, self.occurs])
+    def key(self, found: Any, first: int) -> Any:
+        """Tells the part and the place of what was found by part and code; a remainder would take DuckDB long."""
+        return found["part"].cast("int64") * self.width + found["code"].cast("int64") + first
+
+    def chosen(self, sums: AnyArray, axis: int) -> AnyArray:
+        """The codes that occur, of sums by place."""
+        return sums if len(self.occurs) == self.width else np.take(sums, self.occurs, axis)
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,11 @@ class ClassAdder:
         """Weights."""
         return ["w"] if self.weighted else []
 
+    @property
+    def first_part(self) -> str:
+        """The class."""
+        return "row.u0"
+
     def part(self, rows: Any, node: Any) -> Any:
         """By node and class."""
         return (node * self.n_classes + rows["u0"]).cast("int32")
@@ -94,22 +107,21 @@ class ClassAdder:
         table = rows.select("part", *self.summed, code=code)
         asked = {name: table[name].sum().cast("int64") for name in self.summed}
         found = table.group_by("part", "code").aggregate(n=table.count(), **asked)
-        part, place = found["part"].cast("int64"), found["code"].cast("int64") + first
-        class_ = part % self.n_classes
-        key = (part - class_) * self.layout.width + place * self.n_classes + class_
-        return found.select("n", *asked, key=key)
+        return found.select("n", *asked, key=self.layout.key(found, first))
 
     def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> ClassSums:
         """By node, code and class."""
-        shape = (n_open, self.layout.width, self.n_classes)
-        rows, weights = np.zeros(shape, dtype=np.int64), np.zeros(shape if self.weighted else 0, dtype=np.int64)
-        for own in found:
-            rows.reshape(-1)[own["key"]] = own["n"]
-            if self.weighted:
-                weights.reshape(-1)[own["key"]] = own["w"]
+        rows = self._by_code("n", n_open, found)
         if not self.weighted:
-            return ClassSums(self.layout.chosen(rows), None)
-        return ClassSums(self.layout.chosen(weights), self.layout.chosen(rows.sum(axis=-1)))
+            return ClassSums(rows, None)
+        return ClassSums(self._by_code("w", n_open, found), rows.sum(axis=-1))
+
+    def _by_code(self, name: str, n_open: int, found: list[dict[str, AnyArray]]) -> AnyArray:
+        """Some sums, of which a query gives those of a class one after the other."""
+        sums = np.zeros((n_open, self.n_classes, self.layout.width), dtype=np.int64)
+        for own in found:
+            sums.reshape(-1)[own["key"]] = own[name]
+        return np.moveaxis(self.layout.chosen(sums, -1), 1, -1)
 
 
 @dataclass(frozen=True)
@@ -130,6 +142,11 @@ class NumberAdder:
         """Numbers and weights."""
         return [f"u{k}" for k in range(self.n_numbers)] + (["w"] if self.weighted else [])
 
+    @property
+    def first_part(self) -> str:
+        """The node."""
+        return "0"
+
     def part(self, rows: Any, node: Any) -> Any:  # noqa: ARG002
         """The node."""
         return node.cast("int32")
@@ -144,8 +161,7 @@ class NumberAdder:
         found = table.group_by("part", "code").aggregate(
             n=table.count(), low=table.tells.min(), high=table.tells.max(), **sums
         )
-        place = found["part"].cast("int64") * self.layout.width + found["code"].cast("int64") + first
-        return found.mutate(key=place).drop("part", "code")
+        return found.mutate(key=self.layout.key(found, first)).drop("part", "code")
 
     def _digits(self, rows: Any) -> list[list[Digits]]:
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
@@ -164,7 +180,7 @@ class NumberAdder:
             for k, each in enumerate(powers):
                 parts = [own[f"d{next(digits)}"].astype(object) << power for power in each]
                 sums[node, at, k] = halves(reduce(add, parts))
-        return Sums(*(self.layout.chosen(own) for own in (rows, sums, low, high)))
+        return Sums(*(self.layout.chosen(own, 1) for own in (rows, sums, low, high)))
 
 
 # Numbers and weights of no row: what digits they have does not depend on any.

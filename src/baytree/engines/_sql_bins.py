@@ -130,8 +130,8 @@ def _collect(rows: Any, name: str, of: Range, slices: AnyArray) -> AnyArray:
     of_value, tables = _slice(table.v, of, backend), TemporaryTables(backend)
     try:
         if backend.name == "duckdb":  # a list of hundreds of numbers takes Ibis long to compile
-            wanted = tables.of_values(["wanted"], ((int(own),) for own in slices))
-            is_wanted = of_value.cast("int32").isin(wanted["wanted"])
+            wanted = tables.of_values({"wanted": slices})
+            is_wanted = of_value.isin(wanted["wanted"])
         else:
             is_wanted = of_value.isin(slices.tolist())
         return np.sort(fetch_arrays(table.filter(is_wanted))["v"] + 0.0)

@@ -134,7 +134,8 @@ def _joins(tables: TemporaryTables, table: Any, columns: dict[str, Sliced]) -> t
     joined, found = table, {}
     for name, own in columns.items():
         found[name] = [f"l{k}_{name}" for k in range(len(own.slices.by_slice))]
-        numbers = np.stack(own.slices.by_slice, axis=1).tolist()
-        slices = tables.of_values([f"k_{name}", *found[name]], ((k, *row) for k, row in enumerate(numbers)))
+        by_slice = own.slices.by_slice
+        numbered = {f"k_{name}": np.arange(len(by_slice[0])), **dict(zip(found[name], by_slice, strict=True))}
+        slices = tables.of_values(numbered)
         joined = joined.left_join(slices, floor(joined[f"w_{name}"]).cast("int32") == slices[f"k_{name}"])
     return joined, {name: [joined[of] for of in own] for name, own in found.items()}

@@ -164,7 +164,9 @@ class PlacedRows:
         words = _words(moves)
         joined = self.rows.join(self._parts(moves, words), "part")
         bits = reduce(or_, [joined[self.layout.words.names[word]] & joined[f"mask{word}"] for word in words])
-        is_inside = bits.between(joined["first"], joined["last"])
+        is_inside = bits <= joined["last"]
+        if any(move.first for move in moves):
+            is_inside &= bits >= joined["first"]
         if any(move.chosen for move in moves):
             of_set = joined["chosen"].substr((bits >> joined["shift"]).cast("int32"), 1) == "1"
             is_inside = ibis.ifelse(joined["chosen"] == "", is_inside, of_set)
@@ -177,30 +179,31 @@ class PlacedRows:
         """Write where the rows are that do not stay, as DuckDB reads it."""
         words = _words(moves)
         self.has_moved |= self.rows is self.coded
-        rows, parts = stored_name(self.rows), stored_name(self._parts(moves, words))
-        bits = " | ".join(f"(rows.row.{self.layout.words.names[word]} & parts.row.mask{word})" for word in words)
-        is_inside = f"({bits}) BETWEEN parts.row.first AND parts.row.last"
+        self._parts(moves, words)
+        rows, parts = stored_name(self.rows), self.temporary.names[-1]
+        bits = " | ".join(f"(rows.row.{self.layout.words.names[word]} & parts.mask{word})" for word in words)
+        is_inside = f"({bits}) <= parts.last"
+        if any(move.first for move in moves):  # DuckDB puts the bits together again
+            is_inside += f" AND ({bits}) >= parts.first"
         if any(move.chosen for move in moves):
-            of_set = f"substr(parts.row.chosen, CAST(({bits}) >> parts.row.shift AS INTEGER) + 1, 1) = '1'"
-            is_inside = f"CASE WHEN parts.row.chosen = '' THEN {is_inside} ELSE {of_set} END"
-        part = f"CASE WHEN {is_inside} THEN parts.row.inside ELSE parts.row.outside END"
+            of_set = f"substr(parts.chosen, CAST(({bits}) >> parts.shift AS INTEGER) + 1, 1) = '1'"
+            is_inside = f"CASE WHEN parts.chosen = '' THEN {is_inside} ELSE {of_set} END"
+        part = f"CASE WHEN {is_inside} THEN parts.inside ELSE parts.outside END"
         self.temporary.run(
             f"UPDATE {rows} AS rows SET part = {part} FROM {parts} AS parts "  # noqa: S608
-            f"WHERE rows.part = parts.row.part AND {part} <> rows.part"
+            f"WHERE rows.part = parts.part AND {part} <> rows.part"
         )
         self.temporary.drop([name for name in self.temporary.names if name != rows])
 
     def _parts(self, moves: list[Move], words: list[int]) -> Any:
         """A table of the moves of each part; the bits of the codes are in one of the words."""
         n_parts = self.adder.n_parts
-        node = self.temporary.of_values(Move._fields, moves)
-        part = self.temporary.of_values(["own"], [(own,) for own in range(n_parts)])
-        each = node.cross_join(part)
+        of = {name: np.repeat(own, n_parts) for name, own in zip(Move._fields, zip(*moves, strict=True), strict=True)}
+        own = np.tile(np.arange(n_parts), len(moves))
         numbers = {"part": "node", "inside": "inside", "outside": "outside"}
-        columns = {name: (each[of] * n_parts + each["own"]).cast("int32") for name, of in numbers.items()}
-        columns |= {f"mask{word}": ibis.ifelse(each["word"] == word, each["mask"], 0).cast("int64") for word in words}
-        columns |= {name: each[name].cast("int64") for name in ("first", "last")}
-        return self.temporary.of_query(each.select("shift", "chosen", **columns))
+        columns = {name: (of[node] * n_parts + own).astype(np.int32) for name, node in numbers.items()}
+        columns |= {f"mask{word}": np.where(of["word"] == word, of["mask"], 0) for word in words}
+        return self.temporary.of_values(columns | {name: of[name] for name in ("first", "last", "shift", "chosen")})
 
     def close(self) -> None:
         """Drop the temporary tables."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import ibis
+import pyarrow
 
+from .._typing import AnyArray
 from ._ctrl_c import ctrl_c_is_no_error
 
 
@@ -42,17 +43,25 @@ class TemporaryTables:
             others = {} if apart is None else {apart: query[apart]}
             stored = query.select(row=ibis.struct({n: query[n] for n in query.columns if n != apart}), **others)
         with ctrl_c_is_no_error():
-            table = self.backend.create_table(self._new_name(), obj=stored, temp=True)
+            table = self.backend.create_table(self._added_name(), obj=stored, temp=True)
         return table.unpack("row") if is_duckdb else table
 
-    def of_values(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
+    def of_values(self, columns: dict[str, AnyArray]) -> Any:
         """Numbers and digits; Ibis would take long to read them."""
-        values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
-        return self.of_text(f"SELECT * FROM (VALUES {values}) AS given({', '.join(columns)})")  # noqa: S608
+        if self.backend.name != "duckdb":
+            rows = zip(*(own.tolist() for own in columns.values()), strict=True)
+            values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
+            return self.of_text(f"SELECT * FROM (VALUES {values}) AS given({', '.join(columns)})")  # noqa: S608
+        given = _new_name()
+        self.backend.con.register(given, pyarrow.table(columns))
+        try:
+            return self.of_text(f"SELECT * FROM {given}")  # noqa: S608
+        finally:
+            self.backend.con.unregister(given)
 
     def of_text(self, query: str) -> Any:
         """What a query returns that has no word of anybody else in it."""
-        name = self._new_name()
+        name = self._added_name()
         self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
         return self.backend.sql(f"SELECT * FROM {name}")  # noqa: S608
 
@@ -61,8 +70,8 @@ class TemporaryTables:
         with ctrl_c_is_no_error():
             self.backend.raw_sql(statement)
 
-    def _new_name(self) -> str:
-        self.names.append(f"baytree_{uuid.uuid4().hex[:12]}")
+    def _added_name(self) -> str:
+        self.names.append(_new_name())
         return self.names[-1]
 
     def drop(self, names: list[str] | None = None) -> None:
@@ -71,6 +80,10 @@ class TemporaryTables:
             with suppress(Exception):  # a connection that was lost has no temporary tables any more
                 self.backend.drop_table(name, force=True)
             self.names.remove(name)
+
+
+def _new_name() -> str:
+    return f"baytree_{uuid.uuid4().hex[:12]}"
 
 
 def real_text(value: float) -> str:

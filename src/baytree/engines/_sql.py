@@ -243,7 +243,7 @@ class SqlSource:
             return adder.sums(routes.n_open, self.placed.sums(routes))
         part = adder.part(self.coded, self._node(routes))
         placed = self.coded.mutate(part=part).filter(lambda rows: rows.part >= 0)
-        return adder.sums(routes.n_open, [fetch_arrays(own) for own in self._layout.queries(placed, adder)])
+        return adder.sums(routes.n_open, map(fetch_arrays, self._layout.queries(placed, adder)))
 
     def _node(self, routes: Routes) -> Any:
         """The number of the open node that a row is in, or -1."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import WAITS, Routes
+from ._sql_ask import answers
 from ._sql_settings import Settings
 from ._sql_sums import Adder, Layout
 from ._sql_values import TemporaryTables
-from ._sql_whole import Repeated, fetch_arrays, stored_name
+from ._sql_whole import Repeated, read_arrays, stored_name
 
 _GONE = -1  # nobody will ask for the node of these rows
 _MOST_NUMBERS = 2**18  # of nodes that were ever given; then all begin anew
@@ -63,20 +65,20 @@ class PlacedRows:
         backend = self.coded.get_backend()
         self.temporary, self.asked = TemporaryTables(backend), TemporaryTables(backend)
 
-    def sums(self, routes: Routes) -> list[dict[str, AnyArray]]:
+    def sums(self, routes: Routes) -> Iterator[dict[str, AnyArray]]:
         """What is found of open nodes; a tree grows from one call to the next, and a single node is a new one."""
         if len(routes.feature) == 1 or self.rows is None:
             self._start()
         self.asked.drop()
-        if len(routes.feature) == 1:
-            self.settings.count_in(self.coded)
-            return [fetch_arrays(own) for own in self._queries(self.coded)]
-        found = []
-        for table in self._moved(routes):
-            self.queries = self.queries or Repeated(table, self._queries)
+        for table in [self.coded] if len(routes.feature) == 1 else self._moved(routes):
             self.settings.count_in(table)
-            found += self.queries.fetch(table)
-        return found
+            yield from answers(table.get_backend(), self._asks(table))
+
+    def _asks(self, table: Any) -> list[Callable[[], dict[str, AnyArray]]]:
+        if table is self.coded:
+            return [partial(read_arrays, own) for own in self._queries(table)]
+        self.queries = self.queries or Repeated(table, self._queries)
+        return self.queries.asks(table)
 
     def _queries(self, rows: Any) -> list[Any]:
         return self.layout.queries(rows, self.adder)

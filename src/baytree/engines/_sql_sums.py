@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -42,7 +43,7 @@ class Adder(Protocol):
     def query(self, rows: Any, code: Any, first: int) -> Any:
         """The sums of a feature, whose codes begin at some place; `key` tells part and code."""
 
-    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> Sums | ClassSums:
+    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> Sums | ClassSums:
         """All that was found, together."""
 
 
@@ -109,19 +110,15 @@ class ClassAdder:
         found = table.group_by("part", "code").aggregate(n=table.count(), **asked)
         return found.select("n", *asked, key=self.layout.key(found, first))
 
-    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> ClassSums:
+    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> ClassSums:
         """By node, code and class."""
-        rows = self._by_code("n", n_open, found)
-        if not self.weighted:
-            return ClassSums(rows, None)
-        return ClassSums(self._by_code("w", n_open, found), rows.sum(axis=-1))
-
-    def _by_code(self, name: str, n_open: int, found: list[dict[str, AnyArray]]) -> AnyArray:
-        """Some sums, of which a query gives those of a class one after the other."""
-        sums = np.zeros((n_open, self.n_classes, self.layout.width), dtype=np.int64)
+        names = ["n", *self.summed]
+        sums = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=np.int64)
         for own in found:
-            sums.reshape(-1)[own["key"]] = own[name]
-        return np.moveaxis(self.layout.chosen(sums, -1), 1, -1)
+            for all_sums, name in zip(sums, names, strict=True):
+                all_sums.reshape(-1)[own["key"]] = own[name]
+        rows, *weights = (np.moveaxis(self.layout.chosen(own, -1), 1, -1) for own in sums)
+        return ClassSums(weights[0], rows.sum(axis=-1)) if weights else ClassSums(rows, None)
 
 
 @dataclass(frozen=True)
@@ -167,7 +164,7 @@ class NumberAdder:
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
         return product_digits(numbers, rows["w"] if self.weighted else None, with_square=self.n_numbers == 1)
 
-    def sums(self, n_open: int, found: list[dict[str, AnyArray]]) -> Sums:
+    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> Sums:
         """By node and code."""
         shape = (n_open, self.layout.width)
         powers = [[own.power for own in each] for each in self._digits(_COLUMNS)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import ibis
 import pyarrow
 
 from .._typing import AnyArray
-from ._ctrl_c import ctrl_c_is_no_error
+from ._sql_ask import answer
 
 
 @dataclass
@@ -42,8 +43,7 @@ class TemporaryTables:
         if is_duckdb:
             others = {} if apart is None else {apart: query[apart]}
             stored = query.select(row=ibis.struct({n: query[n] for n in query.columns if n != apart}), **others)
-        with ctrl_c_is_no_error():
-            table = self.backend.create_table(self._added_name(), obj=stored, temp=True)
+        table = answer(self.backend, partial(self.backend.create_table, self._added_name(), obj=stored, temp=True))
         return table.unpack("row") if is_duckdb else table
 
     def of_values(self, columns: dict[str, AnyArray]) -> Any:
@@ -67,8 +67,7 @@ class TemporaryTables:
 
     def run(self, statement: str) -> None:
         """Run a statement that has no word of anybody else in it."""
-        with ctrl_c_is_no_error():
-            self.backend.raw_sql(statement)
+        answer(self.backend, partial(self.backend.raw_sql, statement))
 
     def _added_name(self) -> str:
         self.names.append(_new_name())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import ibis
@@ -16,8 +17,8 @@ from ..estimators import TargetPlan
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
 from ..table import Column, Kind
-from ._ctrl_c import ctrl_c_is_no_error
 from ._parts import Names, is_left_out
+from ._sql_ask import answer
 
 _DIGIT = 31
 _MASK = 2**_DIGIT - 1
@@ -173,8 +174,7 @@ def halves(values: AnyArray) -> AnyArray:
 
 def fetch(expression: Any) -> dict[str, list[Any]]:
     """The result of a query, by column."""
-    with ctrl_c_is_no_error():
-        found = expression.to_pyarrow()
+    found = answer(expression.get_backend(), expression.to_pyarrow)
     return dict(zip(found.column_names, (column.to_pylist() for column in found.columns), strict=True))
 
 
@@ -194,15 +194,14 @@ class Repeated:
             starts = range(0, len(texts), _AT_ONCE)
             self.texts = [" UNION ALL ".join(texts[start : start + _AT_ONCE]) for start in starts]
 
-    def fetch(self, table: Any) -> list[dict[str, AnyArray]]:
-        """The answers as arrays of numbers, none of which is missing."""
+    def asks(self, table: Any) -> list[Callable[[], dict[str, AnyArray]]]:
+        """Each returns arrays of numbers, none of which is missing."""
         if self.texts is None:
-            return [fetch_arrays(own) for own in self.queries(table)]
-        return [self._fetch(text.replace(self.name, stored_name(table))) for text in self.texts]
+            return [partial(read_arrays, own) for own in self.queries(table)]
+        return [partial(self._fetch, text.replace(self.name, stored_name(table))) for text in self.texts]
 
     def _fetch(self, text: str) -> dict[str, AnyArray]:
-        with ctrl_c_is_no_error():
-            return _arrays(self.backend.con.sql(text).to_arrow_table().cast(self.schema))
+        return _arrays(self.backend.con.sql(text).to_arrow_table().cast(self.schema))
 
 
 def stored_name(table: Any) -> str:
@@ -213,8 +212,12 @@ def stored_name(table: Any) -> str:
 
 def fetch_arrays(expression: Any) -> dict[str, AnyArray]:
     """The same as arrays of numbers, none of which is missing."""
-    with ctrl_c_is_no_error():
-        return _arrays(expression.to_pyarrow())
+    return answer(expression.get_backend(), partial(read_arrays, expression))
+
+
+def read_arrays(expression: Any) -> dict[str, AnyArray]:
+    """The same, without an ear for Ctrl-C."""
+    return _arrays(expression.to_pyarrow())
 
 
 def _arrays(found: Any) -> dict[str, AnyArray]:

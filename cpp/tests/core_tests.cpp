@@ -82,6 +82,9 @@ constexpr Test kTests[] = {
     {"hyperplane splits are counted", hyperplane_splits_are_counted},
     {"rounding moves no point", rounding_moves_no_point},
     {"hyperplanes divide rows of any number", hyperplanes_divide_rows_of_any_number},
+    {"bounds are those of sorted numbers", bounds_are_those_of_sorted_numbers},
+    {"single rows have the keys of sets, whole", single_rows_have_the_keys_of_sets<Whole>},
+    {"single rows have the keys of sets, real", single_rows_have_the_keys_of_sets<Real>},
 
     {"spaces are sound, whole", spaces_are_sound<Whole>},
     {"spaces are sound, real", spaces_are_sound<Real>},

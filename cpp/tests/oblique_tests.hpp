@@ -63,6 +63,42 @@ inline void hyperplane_splits_are_counted() {
   check_near(baytree::detail::log_hyperplane_splits(9, 1), std::log(8.0), 1e-12);
 }
 
+// Bounds lie a range beyond the numbers that one in twenty come before or behind, whatever the order and the ties.
+inline void bounds_are_those_of_sorted_numbers() {
+  std::mt19937_64 random(8);
+  for (std::size_t n = 1; n <= 300; ++n)
+    for (const std::size_t most : {64, 256}) {
+      const During during(n, " numbers, at most ", most);
+      std::vector<double> x(n), some;
+      for (double& number : x) number = static_cast<double>(random() % (n % 3 == 0 ? 5 : 1000));
+      for (std::size_t i = 0, size = std::min(n, most); i < size; ++i) some.push_back(x[i * n / size]);
+      std::sort(some.begin(), some.end());
+      const double low = some[some.size() / 20], high = some[some.size() - 1 - some.size() / 20];
+      const auto [lowest, highest] = baytree::detail::bounds_of(x, most);
+      check_equal(lowest, high > low ? low - (high - low) : kMinusInfinity);
+      check_equal(highest, high > low ? high + (high - low) : -kMinusInfinity);
+    }
+}
+
+// A row alone has the key of the set that it is.
+template <class Count>
+void single_rows_have_the_keys_of_sets() {
+  for (const std::size_t n_classes : {2, 3}) {
+    Categorical<Count> outcome;
+    outcome.n_classes = n_classes;
+    for (std::size_t row = 0; row < 12; ++row) {
+      outcome.y.push_back(static_cast<Class>(row % n_classes));
+      outcome.weight.push_back(static_cast<Count>(row % 5 + 1) * static_cast<Count>(3));
+    }
+    for (std::size_t order = 0; order < outcome.n_orders(); ++order)
+      for (std::size_t row = 0; row < outcome.n_rows(); ++row) {
+        std::vector<Count> set(n_classes);
+        outcome.add(set.data(), row);
+        check_equal(outcome.order_key_of_row(row, order), outcome.order_key(set.data(), set.data(), order));
+      }
+  }
+}
+
 // Every row goes where its own sum sends it, however many are divided at once.
 inline void hyperplanes_divide_rows_of_any_number() {
   std::mt19937_64 random(6);

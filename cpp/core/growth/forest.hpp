@@ -106,6 +106,9 @@ class ForestGrower {
         order_(order_weighted_rows(columns, outcome, settings, weights, &stands_for_)),
         weights_(plan, in_order(weights), columns.n_rows) {
     if constexpr (requires { outcome_.whole_weights; }) outcome_.whole_weights = plan.whole;
+    // Every thread has such tables, and the search for hyperplanes looks up little.
+    if constexpr (requires { outcome_.most_folded; })
+      if (settings.oblique.share > 0.0) outcome_.most_folded = 1024;
   }
 
   double unit() const { return weights_.unit(); }
@@ -156,6 +159,10 @@ class ForestGrower {
     Settings settings(settings_);
     settings.use = use(order->rows);
     if (plan_.n_features < columns_.columns.size()) settings.draw = {plan_.seed, tree, plan_.n_features};
+    // The search for the hyperplane of a root takes the most memory, that of a node with all the points it ever takes
+    // too: there are no sorted lists beside these. Sums that are not exact would depend on the order of the lists.
+    if (kExactSums<T> && settings.oblique.share > 0.0)
+      settings.most_in_lists = std::min(order->rows.size() / 2, settings.oblique.effort.few_rows);
     settings.order = std::move(order);
     settings.fills_posterior = false;
     return grow_tree(columns_, std::move(outcome), std::move(settings), root_prior_, lookahead_, subtree_rows_,

@@ -72,7 +72,9 @@ class GreedyGrower {
       level.insert(level.end(), below.begin(), below.end());
     }
     for (Scratch& scratch : scratch_) scratch = {};  // small nodes do not need what large ones did
-    grow_subtrees();
+    std::deque<Part> parts = grow_subtrees();
+    scratch_ = std::vector<Scratch>(n_threads_);  // the tree is put together where its work space was
+    put_together(std::move(parts));
     return depth_first(std::move(nodes_));
   }
 
@@ -130,7 +132,8 @@ class GreedyGrower {
     const Node<Number>& node = nodes_[task.node];
     if (!may_split(node, settings_.limits)) return;
     const std::size_t n_rows = task.end - task.begin;
-    const bool small = n_rows <= subtree_rows_ && n_rows * columns_.columns.size() <= kMostSubtreeValues;
+    const bool small = n_rows <= std::min(subtree_rows_, settings_.most_in_lists) &&
+                       n_rows * columns_.columns.size() <= kMostSubtreeValues;
     (small ? subtrees_ : level).push_back(task);
   }
 
@@ -243,9 +246,8 @@ class GreedyGrower {
     auto search = [&](double rival) {
       scratch.histogram = {}, scratch.feature() = {};  // what is searched needs room of its own
       const ScoredNode<T> scored = open.own.scored(node);
-      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), scratch.subtree.hyperplanes,
-                                 threads.n)
-          .find(rival);
+      HyperplaneSearchScratch own;
+      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), own, threads.n).find(rival);
     };
     node.partition = modal_partition(node, settings_of(open), open.scores, search,
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
@@ -353,7 +355,7 @@ class GreedyGrower {
     return next;
   }
 
-  void grow_subtrees() {
+  std::deque<Part> grow_subtrees() {
     // The longest are taken first: what is left at the end is short, and no thread waits long.
     std::stable_sort(subtrees_.begin(), subtrees_.end(),
                      [](const Task& a, const Task& b) { return a.end - a.begin < b.end - b.begin; });
@@ -371,7 +373,14 @@ class GreedyGrower {
         add(&parts.back());
       });
     });
-    // Parts come behind those that left them.
+    return parts;
+  }
+
+  // Parts come behind those that left them.
+  void put_together(std::deque<Part> parts) {
+    std::size_t n_nodes = nodes_.size();
+    for (const Part& part : parts) n_nodes += part.nodes.size() - 1;
+    nodes_.reserve(n_nodes);
     for (; !parts.empty(); parts.pop_back()) {
       Part& part = parts.back();
       graft(part.parent ? part.parent->nodes : nodes_, part.node, std::move(part.nodes));
@@ -392,6 +401,7 @@ class GreedyGrower {
       if (is_whole) scratch.lists.reset();
       return true;
     });
+    part.nodes.shrink_to_fit();  // it is kept while the others grow
   }
 
   const Columns& columns_;

@@ -249,8 +249,13 @@ class Subtree {
   // The same node with an outcome of its rows alone; what scores it knows the rows by their sums.
   BestHyperplane search(const ScoredNode<T>& node, double rival, std::size_t begin, std::size_t end) {
     if (!find_members(begin, end)) return {};
-    const T own = outcome_->narrowed_to(scratch_.members);
-    const ScoredNode<T> scored{own, node.scorer, node.node};
+    if constexpr (requires { outcome_->narrow_to(scratch_.members, *of_members_); }) {
+      if (!of_members_) of_members_.emplace();
+      outcome_->narrow_to(scratch_.members, *of_members_);
+    } else {
+      of_members_.emplace(outcome_->narrowed_to(scratch_.members));
+    }
+    const ScoredNode<T> scored{*of_members_, node.scorer, node.node};
     return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, *own_, scratch_.hyperplanes).find(rival);
   }
 
@@ -263,6 +268,7 @@ class Subtree {
     for (const SmallEntry entry : list(feature, begin, end))
       scratch_.is_member[row_in_node(entry) / 64] |= std::uint64_t{1} << row_in_node(entry) % 64;
     scratch_.members.clear(), scratch_.member_rows.clear();
+    scratch_.members.reserve(end - begin), scratch_.member_rows.reserve(end - begin);
     for (std::size_t word = 0; word < scratch_.is_member.size(); ++word)
       for (std::uint64_t left = scratch_.is_member[word]; left != 0; left &= left - 1) {
         scratch_.members.push_back(static_cast<Row>(64 * word) + static_cast<Row>(std::countr_zero(left)));
@@ -320,6 +326,7 @@ class Subtree {
   const Settings& settings_;
   std::span<const Row> rows_;
   std::shared_ptr<const T> outcome_;  // of these rows
+  std::optional<T> of_members_;  // of those of the node that is searched
   std::shared_ptr<SubtreeLists> lists_;
   std::vector<Node<Number>>& nodes_;
   SubtreeScratch<Number>& scratch_;

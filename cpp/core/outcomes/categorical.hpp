@@ -52,6 +52,9 @@ struct Categorical {
     }
   };
   std::shared_ptr<const Tables> tables;
+  // Nodes of more rows look up both sides of a split: that takes less time and memory than to fold what is hardly ever
+  // looked up.
+  std::size_t most_folded = std::size_t{1} << 12;
 
   std::size_t n_rows() const { return y.size(); }
   std::size_t width() const { return n_classes; }
@@ -75,13 +78,16 @@ struct Categorical {
   }
 
   Categorical narrowed_to(std::span<const Row> rows) const {
-    Categorical part{n_classes, std::vector<Class>(rows.size()), {}, tables};
-    for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
-    if (!weight.empty()) {
-      part.weight.resize(rows.size());
-      for (std::size_t i = 0; i < rows.size(); ++i) part.weight[i] = weight[rows[i]];
-    }
+    Categorical part;
+    narrow_to(rows, part);
     return part;
+  }
+  // The same in the place of another one.
+  void narrow_to(std::span<const Row> rows, Categorical& part) const {
+    part.n_classes = n_classes, part.tables = tables, part.most_folded = most_folded;
+    part.y.resize(rows.size()), part.weight.resize(weight.empty() ? 0 : rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
+    for (std::size_t i = 0; i < part.weight.size(); ++i) part.weight[i] = weight[rows[i]];
   }
 
   void add(Count* statistics, std::size_t row) const { statistics[y[row]] += weight_of(row); }
@@ -150,6 +156,12 @@ struct Categorical {
     return static_cast<double>(set[of]) / static_cast<double>(std::accumulate(set, set + n_classes, Count{0}));
   }
 
+  // The same of a single row.
+  double order_key_of_row(std::size_t row, std::size_t order) const {
+    const auto own = static_cast<double>(weight_of(row));
+    return (y[row] == (n_classes == 2 ? 1 : order) ? own : 0.0) / own;
+  }
+
   Node node(const std::vector<double>& prior, const Count* total) const { return Node(*this, prior, total); }
 };
 
@@ -213,34 +225,31 @@ class CategoricalNode {
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
   }
 
-  // Large nodes look up both sides: that takes less time and memory than to fold what is hardly ever looked up.
-  static constexpr std::size_t kMostFolded = std::size_t{1} << 12;
-
   void fold_tables(const Categorical<Count>& outcome) {
     const bool shared = outcome.tables && outcome.tables->prior == prior_;
-    if (shared && n_ > kMostFolded) {
+    if (shared && n_ > outcome.most_folded) {
       const bool are_enough = outcome.tables->hold(total_.data(), total_.size(), n_);
       if (are_enough) tables_ = outcome.tables;
       is_direct_ = !are_enough;
       return;
     }
-    table_.resize(total_.size());
+    folded_.reserve(2 * std::size_t{n_} + total_.size() + 1);
     for (std::size_t c = 0; c < total_.size(); ++c)
-      table_[c] = shared ? fold(outcome.tables->by_class[c], total_[c])
-                         : fold(log_gamma_table(prior_[c], total_[c]), total_[c]);
-    total_table_ = shared ? fold(outcome.tables->total, n_) : fold(log_gamma_table(prior_sum_, n_), n_);
+      if (shared) fold(outcome.tables->by_class[c], total_[c]);
+      else fold(log_gamma_table(prior_[c], total_[c]), total_[c]);
+    if (shared) fold(outcome.tables->total, n_);
+    else fold(log_gamma_table(prior_sum_, n_), n_);
   }
 
-  static std::vector<double> fold(const std::vector<double>& table, std::size_t n) {
-    std::vector<double> folded(n + 1);
-    for (std::size_t k = 0; k <= n; ++k) folded[k] = table[k] + table[n - k];
-    return folded;
+  void fold(const std::vector<double>& table, std::size_t n) {
+    start_.push_back(folded_.size());
+    for (std::size_t k = 0; k <= n; ++k) folded_.push_back(table[k] + table[n - k]);
   }
 
   double folded(std::size_t c, Count k) const {
     if constexpr (std::integral<Count>) {
       if (is_direct_) return both(prior_[c], k, total_[c] - k);
-      return tables_ ? tables_->by_class[c][k] + tables_->by_class[c][total_[c] - k] : table_[c][k];
+      return tables_ ? tables_->by_class[c][k] + tables_->by_class[c][total_[c] - k] : folded_[start_[c] + k];
     } else {
       return both(prior_[c], k, std::max(total_[c] - k, 0.0));
     }
@@ -249,7 +258,7 @@ class CategoricalNode {
   double folded_total(Count t) const {
     if constexpr (std::integral<Count>) {
       if (is_direct_) return both(prior_sum_, t, n_ - t);
-      return tables_ ? tables_->total[t] + tables_->total[n_ - t] : total_table_[t];
+      return tables_ ? tables_->total[t] + tables_->total[n_ - t] : folded_[start_.back() + t];
     } else {
       return both(prior_sum_, t, std::max(n_ - t, 0.0));
     }
@@ -278,7 +287,7 @@ class CategoricalNode {
                (total[a + b] + total[n - a - b]) - constant;
       });
     } else {
-      use([first = table_[0].data(), second = table_[1].data(), total = total_table_.data(), constant](
+      use([first = folded_.data(), second = folded_.data() + start_[1], total = folded_.data() + start_[2], constant](
               Count a, Count b) { return first[a] + second[b] - total[a + b] - constant; });
     }
   }
@@ -344,8 +353,8 @@ class CategoricalNode {
   Count n_;
   double prior_sum_;
   double log_beta_;
-  std::vector<std::vector<double>> table_;  // G_c, whole counts only
-  std::vector<double> total_table_;         // H, whole counts only
+  std::vector<double> folded_;  // G_c of each class and H, one behind the other; whole counts only
+  std::vector<std::size_t> start_;  // where they begin
   std::shared_ptr<const typename Categorical<Count>::Tables> tables_;  // instead of these where they would be large
   bool is_direct_ = false;  // there are no tables
 };

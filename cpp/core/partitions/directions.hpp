@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,10 +45,17 @@ struct Points {
 
   void project(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                std::vector<double>& projection) const {
-    projection.assign(n, 0.0);
+    projection.resize(n);
+    project(parts, coefficients, 0, projection);
+  }
+
+  // The same of some, from `begin` on.
+  void project(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients, std::size_t begin,
+               std::span<double> projection) const {
+    std::fill(projection.begin(), projection.end(), 0.0);
     for (std::size_t j = 0; j < parts.size(); ++j) {
-      const double* of = values(parts[j]);
-      for (std::size_t i = 0; i < n; ++i) projection[i] += coefficients[j] * of[i];
+      const double* of = values(parts[j]) + begin;
+      for (std::size_t i = 0; i < projection.size(); ++i) projection[i] += coefficients[j] * of[i];
     }
   }
 };
@@ -60,18 +68,29 @@ struct Moments {
 
 namespace detail {
 
+inline constexpr std::size_t kMostLookedAt = 256, kPartFarOut = 20;  // one in 20, on either side
+
+// The one before which `rank` of some numbers come, few of them: a list of the first ones is kept in order.
+template <class Before>
+double number_of_rank(std::span<const double> numbers, std::size_t rank, Before before) {
+  std::array<double, kMostLookedAt / kPartFarOut + 1> first{};
+  std::size_t size = 0;
+  for (const double x : numbers) {
+    if (size > rank && !before(x, first[rank])) continue;
+    std::size_t at = size > rank ? rank : size++;
+    for (; at > 0 && before(x, first[at - 1]); --at) first[at] = first[at - 1];
+    first[at] = x;
+  }
+  return first[rank];
+}
+
 // Bounds from the quantiles of some of the values.
-inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_t most = 256) {
-  std::array<double, 256> some;
-  const std::size_t size = std::min({some.size(), most, x.size()});
-  for (std::size_t i = 0; i < size; ++i) some[i] = x[i * x.size() / size];
-  const auto end = some.begin() + static_cast<std::ptrdiff_t>(size);
-  const auto lower = some.begin() + static_cast<std::ptrdiff_t>(size / 20);
-  const auto upper = end - 1 - static_cast<std::ptrdiff_t>(size / 20);
-  std::nth_element(some.begin(), lower, end);
-  const double low = *lower;
-  std::nth_element(lower, upper, end);
-  const double high = *upper, range = high - low;
+inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_t most = kMostLookedAt) {
+  std::array<double, kMostLookedAt> looked_at;
+  const std::span<const double> some(looked_at.data(), std::min({looked_at.size(), most, x.size()}));
+  for (std::size_t i = 0; i < some.size(); ++i) looked_at[i] = x[i * x.size() / some.size()];
+  const double low = number_of_rank(some, some.size() / kPartFarOut, std::less<>());
+  const double high = number_of_rank(some, some.size() / kPartFarOut, std::greater<>()), range = high - low;
   if (!(range > 0.0)) return {kMinusInfinity, -kMinusInfinity};
   return {low - range, high + range};
 }
@@ -117,7 +136,7 @@ inline Standard standardise(const double* x, std::span<const double> weight, std
 
 inline Moments find_moments(const Points& points, const std::vector<std::size_t>& parts,
                             std::span<const Standard> standard, std::span<const double> weight,
-                            const std::vector<std::vector<double>>& responses) {
+                            std::span<const std::vector<double>> responses) {
   const std::size_t k = parts.size();
   Moments result{std::vector<double>(k * k), std::vector<std::vector<double>>(responses.size())};
   for (std::vector<double>& moment : result.with) moment.resize(k);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,7 @@ struct CandidatePlane {
 };
 
 struct HyperplaneScratch {
-  std::vector<double> projection, turn, scores;
+  std::vector<double> projection, weight, turn, scores;
   std::vector<std::uint32_t> behind;
   std::vector<std::uint64_t> bits;
   RankScratch order;
@@ -91,17 +92,30 @@ inline void round_off(const Points& points, CandidatePlane& plane, std::vector<d
   }
 }
 
+// Bits in the order of some numbers; false where one is not finite.
+inline bool set_bits(std::span<const double> numbers, std::uint64_t* bits) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!std::isfinite(numbers[i])) return false;
+    bits[i] = ordered_bits(numbers[i]);
+  }
+  return true;
+}
+
 // What the outcome orders some rows of a node by.
-template <Outcome T>
-std::vector<double> responses_of(const ScoredNode<T>& scored, std::span<const Row> rows, std::size_t order) {
-  std::vector<double> result;
+template <Outcome T, class Rows>
+void find_responses(const ScoredNode<T>& scored, const Rows& rows, std::size_t order, std::vector<double>& result) {
+  result.clear();
+  result.reserve(rows.size());
   std::vector<typename T::Number> of_row(scored.outcome.width());
   for (const Row i : rows) {
+    if constexpr (requires { scored.outcome.order_key_of_row(i, order); }) {
+      result.push_back(scored.outcome.order_key_of_row(i, order));
+      continue;
+    }
     std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
     scored.outcome.add(of_row.data(), i);
     result.push_back(scored.outcome.order_key(of_row.data(), scored.node.statistics.data(), order));
   }
-  return result;
 }
 
 // Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
@@ -121,8 +135,7 @@ class PointSplitter {
   CandidatePlane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                             std::size_t order) {
     stop_if_asked();
-    points_.project(parts, coefficients, scratch_.projection);
-    return set_bits(scratch_.projection) ? best_projected(parts, coefficients, order) : CandidatePlane{};
+    return project_to_bits(parts, coefficients) ? best_projected(parts, coefficients, order) : CandidatePlane{};
   }
 
   // The same where the work space has the bits of the projection of the points already.
@@ -159,12 +172,15 @@ class PointSplitter {
 
   // Fits the direction again to the rows near the hyperplane; `width` tells how near, in median distances.
   CandidatePlane refit(const CandidatePlane& from, double width) {
-    const std::vector<double> weight = weights_near(from, width);
+    find_weights_near(from, width);
+    const std::vector<double>& weight = scratch_.weight;
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
       standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
-    const Moments moments = find_moments(points_, from.parts, standard, weight,
-                                         {responses_of(scored_, every_point(), from.order)});
+    // The projection is not needed any more, and responses take its place.
+    std::vector<double>& responses = scratch_.projection;
+    find_responses(scored_, std::views::iota(Row{0}, static_cast<Row>(points_.n)), from.order, responses);
+    const Moments moments = find_moments(points_, from.parts, standard, weight, {&responses, 1});
     std::vector<std::size_t> every(from.parts.size());
     std::iota(every.begin(), every.end(), std::size_t{0});
     const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
@@ -172,37 +188,31 @@ class PointSplitter {
   }
 
  private:
-  std::vector<Row> every_point() const {
-    std::vector<Row> result(points_.n);
-    std::iota(result.begin(), result.end(), Row{0});
-    return result;
-  }
-
-  // Bits in the order of some numbers, one a row; false where one is not finite.
-  bool set_bits(const std::vector<double>& numbers) {
+  // The bits of all points along a direction, without the numbers that they stand for; false where one is not finite.
+  bool project_to_bits(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients) {
     scratch_.bits.resize(points_.n);
-    for (std::size_t i = 0; i < points_.n; ++i) {
-      if (!std::isfinite(numbers[i])) return false;
-      scratch_.bits[i] = ordered_bits(numbers[i]);
+    std::array<double, 512> some;
+    for (std::size_t begin = 0; begin < points_.n; begin += some.size()) {
+      const std::span<double> projection(some.data(), std::min(some.size(), points_.n - begin));
+      points_.project(parts, coefficients, begin, projection);
+      if (!set_bits(projection, scratch_.bits.data() + begin)) return false;
     }
     return true;
   }
 
   // The weights of the points, less with their distance.
-  std::vector<double> weights_near(const CandidatePlane& plane, double width) {
+  void find_weights_near(const CandidatePlane& plane, double width) {
     points_.project(plane.parts, plane.coefficients, scratch_.projection);
-    std::vector<double> weight(points_.n), sorted(points_.n);
+    for (double& number : scratch_.projection) number = std::abs(number - plane.threshold);
+    std::vector<double>& weight = scratch_.weight;
+    weight = scratch_.projection;
+    const auto middle = weight.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
+    std::nth_element(weight.begin(), middle, weight.end());
+    const double unit = width * *middle;
     for (std::size_t i = 0; i < points_.n; ++i) {
-      scratch_.projection[i] = std::abs(scratch_.projection[i] - plane.threshold);
-      sorted[i] = scratch_.projection[i];
-    }
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    for (std::size_t i = 0; i < points_.n; ++i) {
-      const double distance = scratch_.projection[i] / (width * *middle), part = 1.0 / (1.0 + distance * distance);
+      const double distance = scratch_.projection[i] / unit, part = 1.0 / (1.0 + distance * distance);
       weight[i] = static_cast<double>(scored_.outcome.weight_of(i)) * part * part;
     }
-    return weight;
   }
 
   // The best split after the best change of one coefficient, about the centre of its feature. A row changes sides where
@@ -212,7 +222,8 @@ class PointSplitter {
     auto& s = scratch_;
     const std::size_t part = from.parts[j];
     find_turns(from, part);
-    if (!set_bits(s.turn) || rank_rows(s.bits, s.order) < 2) return {};
+    s.bits.resize(points_.n);
+    if (!set_bits(s.turn, s.bits.data()) || rank_rows(s.bits, s.order) < 2) return {};
     const std::vector<typename T::Number> sets = lower_after_turns(part);
     if (sets.empty()) return {};
     s.scores.resize(s.behind.size());

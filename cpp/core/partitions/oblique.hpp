@@ -40,8 +40,9 @@ inline constexpr double kWithinReach = 10.0;  // nats
 
 struct HyperplaneSearchScratch {
   Points points;  // the rows that directions are fitted to
-  std::vector<Row> fitted;  // which they are, in the node
+  std::vector<Row> fitted, fitted_rows;  // which they are, in the node and in the table
   std::vector<double> fitted_weight;  // their weights
+  std::vector<std::vector<double>> responses;  // of these rows
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
@@ -97,21 +98,20 @@ class HyperplaneSearch {
   bool fits_few() const { return effort().fit_few && n() > effort().few_rows; }
 
   // So many of the rows of the node, evenly spread.
-  std::vector<Row> spread(std::size_t most) const {
-    std::vector<Row> chosen(std::min(most, n()));
+  void spread(std::size_t most, std::vector<Row>& chosen) const {
+    chosen.resize(std::min(most, n()));
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = static_cast<Row>(i * n() / chosen.size());
-    return chosen;
   }
 
   // The values of the features that vary here.
   void gather() {
     auto& s = scratch_;
     Points& p = s.points;
-    s.fitted = spread(fits_few() ? effort().few_rows : n());
-    s.fitted_weight.clear();
-    std::vector<Row> rows;
-    for (const Row i : s.fitted) rows.push_back(rows_[i]), s.fitted_weight.push_back(weight(i));
-    p.n = rows.size();
+    spread(fits_few() ? effort().few_rows : n(), s.fitted);
+    p.n = s.fitted.size();
+    s.fitted_rows.resize(p.n), s.fitted_weight.resize(p.n);
+    for (std::size_t i = 0; i < p.n; ++i)
+      s.fitted_rows[i] = rows_[s.fitted[i]], s.fitted_weight[i] = weight(s.fitted[i]);
     p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
     p.x.reserve(p.n * columns_.columns.size());
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
@@ -120,7 +120,7 @@ class HyperplaneSearch {
       stop_if_asked();
       const std::size_t start = p.x.size();
       p.x.resize(start + p.n);
-      column.read(rows, p.x.data() + start);
+      column.read(s.fitted_rows, p.x.data() + start);
       if (describe(p.x.data() + start)) p.features.push_back(f);
       else p.x.resize(start);
     }
@@ -144,9 +144,10 @@ class HyperplaneSearch {
   }
 
   void find_all_moments() {
-    std::vector<std::vector<double>> responses;
-    for (std::size_t order = 0; order < std::min(scored_.outcome.n_orders(), effort().most_responses); ++order)
-      responses.push_back(responses_of(scored_, scratch_.fitted, order));
+    std::vector<std::vector<double>>& responses = scratch_.responses;
+    responses.resize(std::min(scored_.outcome.n_orders(), effort().most_responses));
+    for (std::size_t order = 0; order < responses.size(); ++order)
+      find_responses(scored_, scratch_.fitted, order, responses[order]);
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
     scratch_.moments = find_moments(points(), parts, points().standard, scratch_.fitted_weight, responses);
@@ -173,7 +174,8 @@ class HyperplaneSearch {
       PointSplitter<T> all(points(), scored_, settings_, scratch_.log_prior, 1.0, scratch_.threads[0]);
       return work(all, rival);
     }
-    const std::vector<Row> chosen = spread(most);
+    std::vector<Row> chosen;
+    spread(most, chosen);
     Points some_points;
     if (!fits_few()) some_points = points().narrowed_to(chosen);
     const Points& sample = fits_few() ? points() : some_points;
@@ -219,10 +221,7 @@ class HyperplaneSearch {
         for (std::size_t i = 0; i < rows.size(); ++i)
           projection[i] += plane.coefficients[j] * (x[i] == x[i] ? x[i] : points().mean[part]);
       }
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!std::isfinite(projection[i])) return false;
-        bits[begin + i] = ordered_bits(projection[i]);
-      }
+      if (!set_bits({projection.data(), rows.size()}, bits.data() + begin)) return false;
     }
     return true;
   }

@@ -104,6 +104,7 @@ struct Settings {
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
   std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
   FeatureDraw draw = {};
+  std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
   bool fills_posterior = true;  // nodes know their posterior over features
 
   bool constrained() const { return !monotonic.empty(); }

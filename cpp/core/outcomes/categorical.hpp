@@ -243,7 +243,10 @@ class CategoricalNode {
 
   void fold(const std::vector<double>& table, std::size_t n) {
     start_.push_back(folded_.size());
-    for (std::size_t k = 0; k <= n; ++k) folded_.push_back(table[k] + table[n - k]);
+    folded_.resize(folded_.size() + n + 1);
+    double* to = folded_.data() + start_.back();
+    const double* from = table.data();
+    for (std::size_t k = 0; k <= n; ++k) to[k] = from[k] + from[n - k];
   }
 
   double folded(std::size_t c, Count k) const {

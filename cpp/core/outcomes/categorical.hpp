@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -85,7 +86,9 @@ struct Categorical {
   // The same in the place of another one.
   void narrow_to(std::span<const Row> rows, Categorical& part) const {
     part.n_classes = n_classes, part.tables = tables, part.most_folded = most_folded;
-    part.y.resize(rows.size()), part.weight.resize(weight.empty() ? 0 : rows.size());
+    part.y.reserve(std::bit_ceil(rows.size())), part.y.resize(rows.size());
+    if (!weight.empty()) part.weight.reserve(std::bit_ceil(rows.size()));
+    part.weight.resize(weight.empty() ? 0 : rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) part.y[i] = y[rows[i]];
     for (std::size_t i = 0; i < part.weight.size(); ++i) part.weight[i] = weight[rows[i]];
   }
@@ -233,7 +236,8 @@ class CategoricalNode {
       is_direct_ = !are_enough;
       return;
     }
-    folded_.reserve(2 * std::size_t{n_} + total_.size() + 1);
+    // The allocator keeps freed small blocks of every size that was asked for, in every thread: let there be few sizes.
+    folded_.reserve(std::bit_ceil(2 * std::size_t{n_} + total_.size() + 1));
     for (std::size_t c = 0; c < total_.size(); ++c)
       if (shared) fold(outcome.tables->by_class[c], total_[c]);
       else fold(log_gamma_table(prior_[c], total_[c]), total_[c]);

@@ -22,7 +22,7 @@ from ._sql_ask import answer
 
 _DIGIT = 31
 _MASK = 2**_DIGIT - 1
-_AT_ONCE = 4  # queries
+_AT_ONCE = 7  # queries: as many as there are codes of eight bits in a word
 
 
 @dataclass(frozen=True)

@@ -18,23 +18,20 @@ class Siblings:
 
     first: IntArray  # where the codes of each column begin, and the end
     follows: dict[int, tuple[int, ClassSums]] = field(default_factory=dict, init=False)  # sibling, sums of the parent
-    room: ClassSums | None = field(default=None, init=False)  # for all sums of a level: new memory takes long to get
 
     def keep(self, found: ClassSums, nodes: IntArray, routes: Routes) -> None:
         """Keep the sums of nodes that were split into two open ones; the child of more rows follows from the other."""
         room = _MOST_BYTES - sum(own.n_bytes for _, own in self.follows.values())
-        places, pairs = [], []
         for place, node in enumerate(nodes.tolist()):
             feature, lower, upper = (int(own[node]) for own in (routes.feature, routes.lower, routes.upper))
             room -= found.n_bytes // len(nodes)
             if feature < 0 or -1 in (routes.open[lower], routes.open[upper]) or room < 0:
                 continue
-            rows = found.of(slice(place, place + 1)).n_rows(slice(*self.first[feature : feature + 2]))[0]
+            own = found.of([place])
+            rows = own.n_rows(slice(*self.first[feature : feature + 2]))[0]
             goes_lower = routes.goes_lower[routes.start[node] :][: len(rows)].astype(bool)
-            places.append(place)
-            pairs.append((lower, upper) if 2 * rows[goes_lower].sum() <= rows.sum() else (upper, lower))
-        kept = found.of(places)
-        self.follows |= {other: (one, kept.of(slice(i, i + 1))) for i, (one, other) in enumerate(pairs)}
+            one, other = (lower, upper) if 2 * rows[goes_lower].sum() <= rows.sum() else (upper, lower)
+            self.follows[other] = one, own
 
     def asked(self, nodes: IntArray) -> IntArray:
         """Those of some nodes whose sums must be asked for."""
@@ -42,11 +39,9 @@ class Siblings:
         return np.array([node for node in nodes.tolist() if self.follows.get(node, (-1,))[0] not in chosen])
 
     def complete(self, found: ClassSums, asked: IntArray, nodes: IntArray) -> ClassSums:
-        """The sums of all nodes, from those of nodes that were asked for, until these are completed again."""
+        """The sums of all nodes, from those of nodes that were asked for."""
         place = {node: i for i, node in enumerate(asked.tolist())}
-        if self.room is None or len(self.room.weights) < len(nodes):
-            self.room = found.room_for(len(nodes))
-        result = self.room.of(slice(len(nodes)))
+        result = found.room_for(len(nodes))
         for i, node in enumerate(nodes.tolist()):
             sibling, parent = self.follows.pop(node, (-1, None))
             if node in place:

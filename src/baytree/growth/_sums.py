@@ -90,8 +90,8 @@ class ClassSums:
         """What it takes in memory."""
         return self.weights.nbytes + (0 if self.rows is None else self.rows.nbytes)
 
-    def of(self, nodes: list[int] | slice) -> ClassSums:
-        """The sums of some of the open nodes; those of a list are a copy."""
+    def of(self, nodes: list[int]) -> ClassSums:
+        """A copy of the sums of some of the open nodes."""
         return ClassSums(self.weights[nodes], None if self.rows is None else self.rows[nodes])
 
     def room_for(self, n_nodes: int) -> ClassSums:

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -32,7 +33,16 @@ class Interrupt {
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   void stop_at(Clock::time_point deadline) { deadline_ = deadline; }
-  Workers& workers() { return workers_; }
+
+  // Threads that nobody else has. They wait for the next that asks, so that loops within loops, of which each has its
+  // own, do not start threads over and over.
+  Workers& claim_workers() {
+    const std::lock_guard<std::mutex> guard(workers_lock_);
+    for (Workers& workers : workers_)
+      if (workers.claim()) return workers;
+    workers_.emplace_back().claim();
+    return workers_.back();
+  }
 
   // The interrupt that this thread works under, so that loops deep inside need not be handed it; none outside.
   static Interrupt*& of_this_thread() {
@@ -54,7 +64,8 @@ class Interrupt {
   std::thread::id owner_ = std::this_thread::get_id();
   std::atomic<bool> stop_{false};
   Clock::time_point last_ = Clock::now(), deadline_ = Clock::time_point::max();
-  Workers workers_;
+  std::mutex workers_lock_;
+  std::deque<Workers> workers_;
 };
 
 // For loops that may take long: ends them where somebody asked to stop. Cheap enough for every tenth of a millisecond.
@@ -77,17 +88,16 @@ class WorksUnder {
   Interrupt* before_;
 };
 
-// The threads of an interrupt while this lives; where somebody else has them, others.
+// Threads of an interrupt while this lives.
 class ClaimedWorkers {
  public:
-  explicit ClaimedWorkers(Workers& workers) : workers_(workers.claim() ? workers : others_) {}
+  explicit ClaimedWorkers(Interrupt& interrupt) : workers_(interrupt.claim_workers()) {}
   ~ClaimedWorkers() { workers_.set_free(); }
   ClaimedWorkers(const ClaimedWorkers&) = delete;
   ClaimedWorkers& operator=(const ClaimedWorkers&) = delete;
   Workers* operator->() { return &workers_; }
 
  private:
-  Workers others_;
   Workers& workers_;
 };
 
@@ -117,7 +127,7 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
   if (n_workers == 1) {
     work(0);
   } else {
-    ClaimedWorkers workers(interrupt.workers());
+    ClaimedWorkers workers(interrupt);
     const Workers::Work on_others(work);
     workers->start(n_workers - 1, on_others);
     work(0);
@@ -127,16 +137,26 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads, Interrupt& interru
   if (interrupt.stopped()) throw Interrupted();
 }
 
+struct InOrderOfArrival {
+  template <class Task>
+  bool operator()(const Task&, const Task&) const {
+    return false;
+  }
+};
+
 // Calls run(task, worker, add) for the waiting tasks, the last ones first, and for those that add(task) adds meanwhile.
-template <class Task, class Run>
-void parallel_tasks(std::vector<Task> waiting, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
+// They wait in an order: is_before(a, b) says that a comes before b.
+template <class Task, class Run, class IsBefore = InOrderOfArrival>
+void parallel_tasks(std::vector<Task> waiting, std::size_t n_threads, Interrupt& interrupt, Run&& run,
+                    IsBefore is_before = {}) {
+  std::stable_sort(waiting.begin(), waiting.end(), is_before);
   std::mutex lock;
   std::condition_variable changed;
   std::size_t n_running = 0;
   bool failed = false;
   auto add = [&](Task task) {
     const std::lock_guard<std::mutex> guard(lock);
-    waiting.push_back(std::move(task));
+    waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), task, is_before), std::move(task));
     changed.notify_one();
   };
   auto take = [&]() -> std::optional<Task> {

@@ -2,14 +2,17 @@
 // two children the smaller is counted and the other is what is left. Nodes of very few rows are grown on sorted lists:
 // then it takes less to look at their rows than at all codes.
 //
-// Large nodes are grown level by level, their rows shared out in blocks; smaller ones are handed over as whole
-// subtrees, which copy what they need. Sums are exact, so the tree is the same for any number of threads.
+// The largest nodes are grown level by level, their rows shared out in blocks. Below, a thread takes a node, splits it
+// and leaves its children to others, or grows all below it where that is not much. Sums are exact, so the tree is the
+// same for any number of threads.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -30,9 +33,10 @@
 
 namespace baytree {
 
-inline constexpr std::size_t kBlockRows = 16384;  // what one task counts or divides
+inline constexpr std::size_t kBlockRows = 16384;  // that one task counts or divides at most
 inline constexpr std::size_t kMostRowsAtOnce = std::size_t{1}
                                                << 20;  // the same on one thread: Ctrl-C is seen in between
+inline constexpr std::size_t kTimesShared = 16;  // blocks of a node that several threads count or divide
 inline constexpr std::size_t kBytesOfCopy = std::size_t{1} << 19;  // of codes, that a core's cache has room for
 inline constexpr std::size_t kBytesARow = 64;  // of sums, beyond which lists are quicker: for each row and feature
 
@@ -68,6 +72,8 @@ class BinnedGrower {
         {std::get<PackedCodes<Int>>(columns.columns.front().codes).first, d, std::move(first)}, &outcome_, rows_, {}};
     const std::size_t bytes = by_code_.n_codes() * by_code_.width() * sizeof(Number);
     list_rows_ = std::min(bytes / (kBytesARow * d), subtree_rows_);
+    // What waits for a thread has sums: they take no more than half of what the codes of its rows do.
+    fewest_left_ = std::max(subtree_rows_ / 4, 2 * bytes / (d * sizeof(Int)));
     copied_rows_ = kBytesOfCopy / (d * sizeof(Int));
   }
 
@@ -78,15 +84,12 @@ class BinnedGrower {
     count({&root, 1});
     complete_root(root, root_prior);
     std::vector<Open> level;
-    if (by_code_.may_be_split(nodes_[0])) level.push_back(std::move(root));
-    if (n_threads_ > 1) {
-      divided_.resize(rows_.size());
-      while (!level.empty()) level = grow_level(std::move(level));
-      divided_ = std::vector<Row>();  // {} would keep the memory
-    }
-    for (Open& open : level) subtrees_.push_back(std::move(open));
-    grow_subtrees();
-    return depth_first(std::move(nodes_));
+    hand_out(std::move(root), level);
+    if (!level.empty()) divided_.resize(rows_.size());
+    while (!level.empty()) level = grow_level(std::move(level));
+    divided_ = std::vector<Row>();  // {} would keep the memory
+    grow_parts();
+    return depth_first(std::move(nodes_), parts_);
   }
 
  private:
@@ -98,6 +101,14 @@ class BinnedGrower {
     std::size_t node, begin, end;
     Sums sums;  // empty: it is grown on lists
     std::size_t size() const { return end - begin; }
+  };
+
+  // What one thread grows; it may leave some of it to others, as other parts.
+  struct Part {
+    Part* parent;  // none: it hangs from the tree itself
+    std::size_t node;  // of the parent's nodes
+    Open top;
+    std::vector<Node<Number>> nodes;
   };
 
   struct Scratch {
@@ -127,6 +138,10 @@ class BinnedGrower {
     for (const Row row : rows.of(begin, end)) sum += settings.count(rows.row_in_table(row));
     return sum;
   }
+  // What one task counts or divides: of a node that is not so large, less, for all threads to have some.
+  std::size_t block_rows(std::size_t n_rows) const {
+    return n_threads_ > 1 ? std::clamp(n_rows / (2 * n_threads_), kBlockRows / 4, kBlockRows) : kMostRowsAtOnce;
+  }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
   // Counts the rows of nodes, in blocks.
@@ -138,7 +153,7 @@ class BinnedGrower {
     };
     std::vector<Block> blocks;
     for (Open& of : open) {
-      const std::size_t step = n_threads_ > 1 ? kBlockRows : kMostRowsAtOnce;
+      const std::size_t step = block_rows(of.size());
       for (std::size_t begin = of.begin; begin < of.end; begin += step)
         blocks.push_back({&of, begin, std::min(begin + step, of.end), {}});
     }
@@ -151,12 +166,25 @@ class BinnedGrower {
       else block.of->sums.add(block.sums);
   }
 
+  // Sends a new node where it is grown: nowhere, with the next level, or by one thread.
+  void hand_out(Open open, std::vector<Open>& level) {
+    if (!by_code_.may_be_split(nodes_[open.node])) return;
+    if (n_threads_ > 1 && open.size() > kTimesShared * subtree_rows_) level.push_back(std::move(open));
+    else add_part(nullptr, nodes_, std::move(open));
+  }
+
+  Part* add_part(Part* parent, const std::vector<Node<Number>>& nodes, Open top) {
+    const std::size_t node = std::exchange(top.node, 0);
+    parts_.push_back({parent, node, std::move(top), {nodes[node]}});
+    return &parts_.back();
+  }
+
   void complete_root(const Open& root, const std::vector<double>& prior) {
     Node<Number>& node = nodes_[0];
     node.statistics = by_code_.sum_up(view(root.sums), 0, [](Code) { return true; });
     node.n_rows = n_rows(whole_, 0, rows_.size());
     node.one_outcome = has_one_outcome(outcome_, std::span<const Row>(rows_));
-    prepare_for_few_splits(outcome_, prior, node.statistics.data());
+    prepare_for_few_splits(outcome_, prior, node.statistics.data(), {n_threads_, &interrupt_});
     by_code_.set_outcome(outcome_.narrowed_to({}));
     by_code_.complete_root(prior, view(root.sums), node, interrupt_);
   }
@@ -178,8 +206,8 @@ class BinnedGrower {
     return children;
   }
 
-  // A part of the rows of a node, and where its upper side begins.
-  struct Part {
+  // Some rows of a node, and where its upper side begins.
+  struct Stretch {
     std::size_t of, begin, end, middle;
     std::size_t n_lower() const { return middle - begin; }
   };
@@ -187,31 +215,35 @@ class BinnedGrower {
   // Divides the rows of nodes that have a split, in blocks: first each for itself, then their sides are put together.
   // Returns where the upper side of each node begins.
   std::vector<std::size_t> divide(std::span<const Open> level, std::span<const std::vector<std::uint8_t>> lower) {
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i < level.size(); ++i)
-      for (std::size_t begin = level[i].begin; begin < level[i].end && !lower[i].empty(); begin += kBlockRows)
-        parts.push_back({i, begin, std::min(begin + kBlockRows, level[i].end), 0});
-    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      Part& part = parts[i];
-      const auto feature = static_cast<std::size_t>(nodes_[level[part.of].node].partition.feature());
-      part.middle = whole_.divide(part.begin, part.end, feature, lower[part.of], scratch_[worker].rows);
+    std::vector<Stretch> stretches;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const std::size_t step = block_rows(level[i].size());
+      for (std::size_t begin = level[i].begin; begin < level[i].end && !lower[i].empty(); begin += step)
+        stretches.push_back({i, begin, std::min(begin + step, level[i].end), 0});
+    }
+    parallel_for(stretches.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      Stretch& stretch = stretches[i];
+      const auto feature = static_cast<std::size_t>(nodes_[level[stretch.of].node].partition.feature());
+      stretch.middle = whole_.divide(stretch.begin, stretch.end, feature, lower[stretch.of], scratch_[worker].rows);
     });
     std::vector<std::size_t> middle;
     for (const Open& open : level) middle.push_back(open.begin);
-    for (const Part& part : parts) middle[part.of] += part.n_lower();
-    std::vector<std::size_t> to_lower(parts.size()), to_upper(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const bool is_first = i == 0 || parts[i].of != parts[i - 1].of;
-      to_lower[i] = is_first ? parts[i].begin : to_lower[i - 1] + parts[i - 1].n_lower();
-      to_upper[i] = is_first ? middle[parts[i].of] : to_upper[i - 1] + parts[i - 1].end - parts[i - 1].middle;
+    for (const Stretch& stretch : stretches) middle[stretch.of] += stretch.n_lower();
+    std::vector<std::size_t> to_lower(stretches.size()), to_upper(stretches.size());
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      const bool is_first = i == 0 || stretches[i].of != stretches[i - 1].of;
+      to_lower[i] = is_first ? stretches[i].begin : to_lower[i - 1] + stretches[i - 1].n_lower();
+      to_upper[i] = is_first ? middle[stretches[i].of]
+                             : to_upper[i - 1] + stretches[i - 1].end - stretches[i - 1].middle;
     }
-    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+    parallel_for(stretches.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
       const auto from = rows_.begin(), to = divided_.begin();
-      std::copy(from + parts[i].begin, from + parts[i].middle, to + to_lower[i]);
-      std::copy(from + parts[i].middle, from + parts[i].end, to + to_upper[i]);
+      std::copy(from + stretches[i].begin, from + stretches[i].middle, to + to_lower[i]);
+      std::copy(from + stretches[i].middle, from + stretches[i].end, to + to_upper[i]);
     });
-    parallel_for(parts.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
-      std::copy(divided_.begin() + parts[i].begin, divided_.begin() + parts[i].end, rows_.begin() + parts[i].begin);
+    parallel_for(stretches.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t) {
+      std::copy(divided_.begin() + stretches[i].begin, divided_.begin() + stretches[i].end,
+                rows_.begin() + stretches[i].begin);
     });
     return middle;
   }
@@ -223,7 +255,8 @@ class BinnedGrower {
     std::vector<std::vector<std::uint8_t>> lower(level.size());
     parallel_for(level.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       Node<Number>& node = nodes_[level[i].node];
-      by_code_.choose_partition(node, view(level[i].sums), scratch_[worker].by_code);
+      const Threads threads{std::max<std::size_t>(n_threads_ / level.size(), 1), &interrupt_};
+      by_code_.choose_partition(node, view(level[i].sums), scratch_[worker].by_code, threads);
       lower[i] = by_code_.codes_that_go_lower(node.partition.split);
     });
     const std::vector<std::size_t> middle = divide(level, lower);
@@ -247,43 +280,48 @@ class BinnedGrower {
       Open& larger = children[i][1];
       level[i].sums.subtract(smaller[k].sums);
       larger.sums = std::move(level[i].sums);
-      for (Open* child : {&smaller[k], &larger}) {
-        if (!by_code_.may_be_split(nodes_[child->node])) continue;
-        (child->size() <= subtree_rows_ ? subtrees_ : next).push_back(std::move(*child));
-      }
+      for (Open* child : {&smaller[k], &larger}) hand_out(std::move(*child), next);
       ++k;
     }
     return next;
   }
 
-  void grow_subtrees() {
-    // The longest first: what is left at the end is short, and no thread waits long.
-    std::stable_sort(subtrees_.begin(), subtrees_.end(),
-                     [](const Open& a, const Open& b) { return a.size() > b.size(); });
-    std::vector<std::size_t> tops;
-    std::vector<std::vector<Node<Number>>> grown(subtrees_.size());
-    for (const Open& top : subtrees_) tops.push_back(top.node);
-    parallel_for(subtrees_.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      grown[i].push_back(nodes_[tops[i]]);
-      subtrees_[i].node = 0;
-      grow_below(std::move(subtrees_[i]), whole_, grown[i], scratch_[worker]);
-    });
-    for (std::size_t i = 0; i < grown.size(); ++i) graft(nodes_, tops[i], std::move(grown[i]));
+  // The largest first: what is left at the end is short, and no thread waits long.
+  void grow_parts() {
+    std::vector<Part*> waiting;
+    for (Part& part : parts_) waiting.push_back(&part);
+    std::mutex lock;
+    auto grow = [&](Part* part, std::size_t worker, auto&& add) {
+      auto leave = [&](Open& open) {
+        if (n_threads_ == 1 || open.node == 0 || open.size() < fewest_left_) return false;
+        const std::lock_guard<std::mutex> guard(lock);
+        add(add_part(part, part->nodes, std::move(open)));
+        return true;
+      };
+      grow_below(std::move(part->top), whole_, part->nodes, scratch_[worker], leave);
+    };
+    parallel_tasks(std::move(waiting), n_threads_, interrupt_, grow,
+                   [](const Part* a, const Part* b) { return a->top.size() < b->top.size(); });
   }
 
-  // Depth first, the smaller child before the larger: then few sums wait at a time.
-  void grow_below(Open top, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch) {
+  static bool keep(const Open&) { return false; }
+
+  // Depth first, the smaller child before the larger: then few sums wait at a time. leave(open) may leave a node to
+  // other threads.
+  template <class Leave>
+  void grow_below(Open top, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch, Leave&& leave) {
     std::vector<Open> waiting;
     waiting.push_back(std::move(top));
     while (!waiting.empty()) {
       Open open = std::move(waiting.back());
       waiting.pop_back();
+      if (leave(open)) continue;
       if (open.sums.statistics.empty()) {
         grow_on_lists(open, rows, nodes, scratch);
       } else if (!rows.is_copy() && open.size() <= copied_rows_) {
         const Rows copy = scratch.copy.take(rows, open.begin, open.end);
         open.begin = 0, open.end = copy.rows.size();
-        grow_below(std::move(open), copy, nodes, scratch);
+        grow_below(std::move(open), copy, nodes, scratch, keep);
       } else {
         by_code_.choose_partition(nodes[open.node], view(open.sums), scratch.by_code);
         if (nodes[open.node].partition.is_split()) split(open, rows, nodes, waiting, scratch);
@@ -330,14 +368,14 @@ class BinnedGrower {
   T& outcome_;
   ByCode<T> by_code_;
   bool count_rows_;  // how many rows there are is something else than what they weigh
-  std::size_t subtree_rows_, list_rows_ = 0, copied_rows_ = 0;
+  std::size_t subtree_rows_, list_rows_ = 0, copied_rows_ = 0, fewest_left_ = 0;
   std::size_t n_threads_;
   Interrupt& interrupt_;
   std::vector<Scratch> scratch_;
   std::vector<Row> rows_, divided_;  // divided_: work space
   Rows whole_;
   std::vector<Node<Number>> nodes_;
-  std::vector<Open> subtrees_;
+  std::deque<Part> parts_;
 };
 
 }  // namespace baytree

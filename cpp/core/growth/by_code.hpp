@@ -53,10 +53,12 @@ struct CodeSums {
 // Makes the tables of an outcome, where nodes have no more splits than codes: large tables would take longer to make
 // than they save.
 template <Outcome T>
-void prepare_for_few_splits(T& outcome, const std::vector<double>& prior, const typename T::Number* total) {
+void prepare_for_few_splits(T& outcome, const std::vector<double>& prior, const typename T::Number* total,
+                            const Threads& threads = {}) {
   constexpr std::size_t most = std::size_t{1} << 17;
-  if constexpr (requires { outcome.prepare(prior, total, 1, most); }) outcome.prepare(prior, total, 1, most);
-  else outcome.prepare(prior, total);
+  if constexpr (requires { outcome.prepare(prior, total, threads, most); })
+    outcome.prepare(prior, total, threads, most);
+  else outcome.prepare(prior, total, threads);
 }
 
 template <Outcome T>
@@ -131,22 +133,15 @@ class ByCode {
     share_out_prior(settings_, columns_, counts);
   }
 
-  // Gives a node its modal partition; none: it stays a leaf.
-  void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch) const {
+  // Gives a node its modal partition; none: it stays a leaf. Several threads share its features.
+  void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch, const Threads& threads = {}) const {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
     const Settings& settings = settings_of_node(
         settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
     const NodePrior log_prior(settings.prior, node.depth);
-    double best = node.log_likelihood + settings.prior.log_no_split(node.depth, 1.0);
-    scratch.scores.resize(n_features());
     stop_if_asked();
-    score_features(
-        scratch.scores,
-        [&](std::size_t f) -> SplitList* {
-          return settings.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
-        },
-        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
-        [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
+    if (threads.n > 1) score_at_once(node, scorer, sums, settings, scratch, threads);
+    else score_in_turn(node, scorer, sums, settings, scratch);
     const auto search = [](double) { return BestHyperplane{}; };
     node.partition = modal_partition(node, settings, scratch.scores, search, [&](const Mode& mode) {
       const auto f = static_cast<std::size_t>(mode.feature);
@@ -169,6 +164,32 @@ class ByCode {
   }
 
  private:
+  void score_in_turn(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
+                     Scratch& scratch) const {
+    const NodePrior log_prior(settings.prior, node.depth);
+    double best = node.log_likelihood + settings.prior.log_no_split(node.depth, 1.0);
+    scratch.scores.resize(n_features());
+    score_features(
+        scratch.scores,
+        [&](std::size_t f) -> SplitList* {
+          return settings.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
+        },
+        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
+        [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
+  }
+
+  // The same, but that all sums are formed, for no feature knows the best of those before.
+  void score_at_once(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
+                     Scratch& scratch, const Threads& threads) const {
+    scratch.scores.assign(n_features(), {});
+    std::vector<Scratch> own(threads.n);
+    parallel_for(n_features(), threads.n, *threads.interrupt, [&](std::size_t f, std::size_t worker) {
+      if (!settings.uses(f) || !list(node, scorer, f, sums, own[worker])) return;
+      SplitList& splits = own[worker].list.splits;
+      if (splits.n_splits > 0) scratch.scores[f] = summarise(splits, settings_.floor_of_sums(kMinusInfinity));
+    });
+  }
+
   const Number* statistics_at(const Sums& sums, std::size_t f, Code code) const {
     return sums.statistics + (first_[f] + code) * width();
   }

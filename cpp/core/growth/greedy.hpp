@@ -74,8 +74,7 @@ class GreedyGrower {
     for (Scratch& scratch : scratch_) scratch = {};  // small nodes do not need what large ones did
     std::deque<Part> parts = grow_subtrees();
     scratch_ = std::vector<Scratch>(n_threads_);  // the tree is put together where its work space was
-    put_together(std::move(parts));
-    return depth_first(std::move(nodes_));
+    return depth_first(std::move(nodes_), parts);
   }
 
  private:
@@ -374,17 +373,6 @@ class GreedyGrower {
       });
     });
     return parts;
-  }
-
-  // Parts come behind those that left them.
-  void put_together(std::deque<Part> parts) {
-    std::size_t n_nodes = nodes_.size();
-    for (const Part& part : parts) n_nodes += part.nodes.size() - 1;
-    nodes_.reserve(n_nodes);
-    for (; !parts.empty(); parts.pop_back()) {
-      Part& part = parts.back();
-      graft(part.parent ? part.parent->nodes : nodes_, part.node, std::move(part.nodes));
-    }
   }
 
   // Grows a subtree or a part of one, on one thread; leave(part) leaves some of it to others.

@@ -4,8 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <numeric>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -126,28 +128,53 @@ void graft(std::vector<Node<Number>>& nodes, std::size_t index, std::vector<Node
   }
 }
 
-// Puts the nodes of a tree in depth-first order, the lower child right behind its parent.
-template <class Number>
-std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
-  std::vector<Node<Number>> ordered;
-  ordered.reserve(nodes.size());
+// Puts the nodes of a tree in depth-first order, the lower child right behind its parent. Some of it may have been
+// grown apart: a part has its nodes, the part that it hangs from (none: the tree itself), and the node there whose
+// place it takes.
+template <class Number, class Part>
+std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes, std::deque<Part>& parts) {
+  using Nodes = std::vector<Node<Number>>;
+  std::size_t n_nodes = nodes.size();
+  std::unordered_map<const Node<Number>*, Nodes*> instead;
+  for (Part& part : parts) {
+    instead[(part.parent ? part.parent->nodes : nodes).data() + part.node] = &part.nodes;
+    n_nodes += part.nodes.size() - 1;
+  }
+  Nodes ordered;
+  ordered.reserve(n_nodes);
   struct Visit {
+    Nodes* nodes;
     std::int64_t node, parent_of_upper;
   };
-  std::vector<Visit> stack{{0, -1}};
+  std::vector<Visit> stack{{&nodes, 0, -1}};
   while (!stack.empty()) {
-    const auto [index, parent] = stack.back();
+    auto [of, index, parent] = stack.back();
     stack.pop_back();
+    Node<Number>* own = of->data() + index;
+    for (auto other = instead.find(own); other != instead.end(); other = instead.find(own))
+      of = other->second, own = of->data();
     const auto place = static_cast<std::int64_t>(ordered.size());
     if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
-    ordered.push_back(std::move(nodes[static_cast<std::size_t>(index)]));
+    ordered.push_back(std::move(*own));
     Node<Number>& node = ordered.back();
     if (!node.partition.is_split()) continue;
-    stack.push_back({node.upper, place});
-    stack.push_back({node.lower, -1});
+    stack.push_back({of, node.upper, place});
+    stack.push_back({of, node.lower, -1});
     node.lower = place + 1;
   }
   return ordered;
+}
+
+// The same of a tree that was grown as a whole.
+template <class Number>
+std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
+  struct Part {
+    Part* parent;
+    std::size_t node;
+    std::vector<Node<Number>> nodes;
+  };
+  std::deque<Part> none;
+  return depth_first(std::move(nodes), none);
 }
 
 }  // namespace baytree

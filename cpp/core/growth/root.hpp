@@ -107,7 +107,7 @@ Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings&
       outcome, settings, 0, root_prior, std::span<const Row>(rows), [](Row row) { return row; },
       Threads{n_threads, &interrupt});
   settings.limits.total_weight = outcome.weight_in(root.statistics.data());
-  outcome.prepare(root_prior, root.statistics.data(), n_threads);
+  outcome.prepare(root_prior, root.statistics.data(), Threads{n_threads, &interrupt});
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
   share_out_prior(settings, columns,
                   features_that_count(settings, columns, ScoredNode<T>{outcome, scorer, root}, n_threads, interrupt));

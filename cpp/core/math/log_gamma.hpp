@@ -42,10 +42,9 @@ inline double digamma(double x) {
 }
 
 // log_gamma(start + k) for k = 0 .. last.
-inline std::vector<double> log_gamma_table(double start, std::size_t last, std::size_t n_threads = 1) {
+inline std::vector<double> log_gamma_table(double start, std::size_t last, const Threads& threads = {}) {
   std::vector<double> table(last + 1);
-  Interrupt nobody(nullptr);
-  Blocks(table.size(), n_threads, nobody).each([&](std::size_t, std::size_t begin, std::size_t end) {
+  threads.blocks(table.size()).each([&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) table[k] = log_gamma(start + static_cast<double>(k));
   });
   return table;

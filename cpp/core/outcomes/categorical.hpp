@@ -20,6 +20,7 @@
 
 #include "math/log_gamma.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -119,16 +120,16 @@ struct Categorical {
 
   // Makes the tables that nodes with the root's prior fold, for nodes of up to `most` rows. Called once, before any
   // other thread starts.
-  void prepare(const std::vector<double>& prior, const Count* total, std::size_t n_threads = 1,
+  void prepare(const std::vector<double>& prior, const Count* total, const Threads& threads = {},
                std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if constexpr (std::integral<Count>) {
       if (tables && tables->prior == prior && tables->hold(total, n_classes, most)) return;
       auto made = std::make_shared<Tables>();
       made->prior = prior;
       for (std::size_t c = 0; c < n_classes; ++c)
-        made->by_class.push_back(log_gamma_table(prior[c], std::min<std::size_t>(total[c], most), n_threads));
+        made->by_class.push_back(log_gamma_table(prior[c], std::min<std::size_t>(total[c], most), threads));
       const std::size_t n = std::accumulate(total, total + n_classes, std::size_t{0});
-      made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0), std::min(n, most), n_threads);
+      made->total = log_gamma_table(std::accumulate(prior.begin(), prior.end(), 0.0), std::min(n, most), threads);
       tables = std::move(made);
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -99,7 +100,7 @@ struct Custom {
   std::size_t n_orders() const { return n_statistics; }
   double order_key(const double* set, const double*, std::size_t order) const { return set[order + 1] / set[0]; }
 
-  void prepare(const std::vector<double>&, const double*, std::size_t = 1) {}
+  void prepare(const std::vector<double>&, const double*, const Threads& = {}) {}
 
   Node node(const std::vector<double>& prior, const double* total) const;
 };

@@ -131,12 +131,11 @@ struct Normal {
   }
 
   static std::shared_ptr<const Tables> make_tables(const std::vector<double>& parameters, std::size_t most,
-                                                   std::size_t n_threads = 1) {
+                                                   const Threads& threads = {}) {
     const NormalPrior prior(parameters);
     auto made = std::make_shared<Tables>(
         Tables{parameters, std::vector<double>(most + 1), std::vector<double>(most + 1)});
-    Interrupt nobody(nullptr);
-    Blocks(most + 1, n_threads, nobody).each([&](std::size_t, std::size_t begin, std::size_t end) {
+    threads.blocks(most + 1).each([&](std::size_t, std::size_t begin, std::size_t end) {
       for (std::size_t n = begin; n < end; ++n) {
         made->count_term[n] = prior.count_term(static_cast<double>(n));
         made->one_over_kappa_n[n] = 1.0 / (prior.kappa + static_cast<double>(n));
@@ -148,11 +147,11 @@ struct Normal {
   // Whether what depends on counts comes from tables.
   bool is_counted() const { return weight.empty() || whole_weights; }
 
-  void prepare(const std::vector<double>& prior, const double* total, std::size_t n_threads = 1) {
+  void prepare(const std::vector<double>& prior, const double* total, const Threads& threads = {}) {
     if (!is_counted()) return;
     const auto most = static_cast<std::size_t>(total[0]);
     if (!tables || tables->prior != prior || tables->count_term.size() <= most)
-      tables = make_tables(prior, most, n_threads);
+      tables = make_tables(prior, most, threads);
   }
 
   Node node(const std::vector<double>& prior, const double* total) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/sort.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -43,7 +44,7 @@ concept Outcome = requires(
   { T::kMeanUnit } -> std::convertible_to<double>;  // differences of the mean far below this are rounding
   { outcome.n_orders() } -> std::convertible_to<std::size_t>;   // ways to order sets of rows by their outcomes
   { outcome.order_key(total, total, row) } -> std::same_as<double>;  // of a set in a node, in one of these ways
-  { root.prepare(prior, total, row) };                     // tables for the root's prior, on so many threads
+  { root.prepare(prior, total, Threads{}) };               // tables for the root's prior
   { outcome.node(prior, total) } -> std::same_as<typename T::Node>;
 
   // A Node scores the ways to divide a set of rows whose prior and total are known: the scores

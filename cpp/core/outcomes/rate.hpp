@@ -18,6 +18,7 @@
 
 #include "math/log_gamma.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -96,7 +97,7 @@ struct Rate {
   std::size_t n_orders() const { return 1; }
   double order_key(const double* set, const double*, std::size_t) const { return set[1] / set[2]; }
 
-  void prepare(const std::vector<double>&, const double*, std::size_t = 1) {}
+  void prepare(const std::vector<double>&, const double*, const Threads& = {}) {}
 
   Node node(const std::vector<double>& prior, const double* total) const { return Node(prior, total); }
 };

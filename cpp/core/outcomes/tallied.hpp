@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -43,7 +44,7 @@ struct Tallied {
   void each_number(std::size_t, Tell&&) const {}
   void set_weights(const std::vector<double>&) {}
   bool same(std::size_t, std::size_t) const { return false; }
-  void prepare(const std::vector<double>&, const Number*, std::size_t = 1) {}
+  void prepare(const std::vector<double>&, const Number*, const Threads& = {}) {}
 
   std::vector<double> child_prior(const std::vector<double>& prior, const Number* child, double smoothing) const {
     return of->child_prior(prior, child, smoothing);

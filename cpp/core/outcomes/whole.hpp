@@ -15,6 +15,7 @@
 
 #include "outcomes/normal.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -118,11 +119,11 @@ struct Whole {
   }
 
   // Tables of what depends on counts alone, where every row counts once and there are not too many.
-  void prepare(const std::vector<double>& prior, const Whole128* total, std::size_t n_threads = 1) {
+  void prepare(const std::vector<double>& prior, const Whole128* total, const Threads& threads = {}) {
     if constexpr (kSquares) {
       constexpr double most = 1 << 26;
       const double n = converted(total)[0];
-      if (weight.empty() && weight_unit == 1.0 && n <= most) of.prepare(prior, &n, n_threads);
+      if (weight.empty() && weight_unit == 1.0 && n <= most) of.prepare(prior, &n, threads);
       else of.weight.assign(1, 1.0);  // says that counts are not whole
     }
   }

@@ -119,6 +119,59 @@ def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, n
     assert_same_model(engines.fit(model_of("normal", max_bins=9), put(frame), **names), expected)
 
 
+@pytest.fixture
+def guesses(monkeypatch):
+    """Ranges are guessed from a few rows; tells which of them were wrong."""
+    monkeypatch.setattr(_sql_look, "_WORTH_A_GUESS", 1)
+    monkeypatch.setattr(_sql_look, "_FIRST_ROWS", 50)
+    wrong, original = [], _sql.SqlSource._look_again
+
+    def look_again(self, name):
+        wrong.append(name)
+        return original(self, name)
+
+    monkeypatch.setattr(_sql.SqlSource, "_look_again", look_again)
+    return wrong
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_ranges_that_are_guessed_lead_to_the_same_tree(duckdb, outcome, guesses):
+    frame, names = table_of(outcome, weighted=True, n=300)
+    expected = fitted_in_memory(model_of(outcome, max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of(outcome, max_bins=9), duckdb(frame), **names), expected)
+    assert "noise" not in guesses
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (299, 1e9),  # behind the rows that are looked at
+        (299, -1e9),
+        (299, np.nan),
+        (299, None),
+        (0, None),  # among them: nothing is guessed
+        (slice(0, 100), 0.5),  # a single value among them
+        (slice(50, 300), 2.0),  # few values behind them
+    ],
+)
+def test_a_wrong_guess_leads_to_the_same_tree(duckdb, guesses, at, value):
+    frame, names = table_of("classes", n=300)
+    x = pd.Series(np.random.default_rng(0).random(300), dtype="float64" if value is np.nan else "Float64")
+    x[at] = value
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame.assign(x=x), names)
+    table = duckdb(frame.assign(x=x))
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
+    assert ("x" in guesses) == (at != 0)
+
+
+def test_infinite_values_are_refused_where_the_range_was_guessed(duckdb, guesses):
+    frame, names = table_of("classes", n=300)
+    frame["x"] = np.where(np.arange(300) == 299, np.inf, np.random.default_rng(0).random(300))
+    with pytest.raises(ValueError, match="Column 'x' of X has an infinite value"):
+        engines.fit(model_of("classes", max_bins=9), duckdb(frame), **names)
+    assert guesses == ["x"]
+
+
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
 def test_columns_of_many_bins_have_the_same_codes(put, outcome):
     frame, names = table_of(outcome, n=1000)

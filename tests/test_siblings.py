@@ -30,13 +30,17 @@ def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, m
     assert (sum(waits for _, waits in asked) > 0) == (most_bytes > 0)
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("by_class", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_what_one_child_has_not_the_other_has(weighted):
+def test_what_one_child_has_not_the_other_has(weighted, by_class, kind):
     random = np.random.default_rng(0)
 
     def sums(n_nodes, low, high):
         rows = random.integers(low, high, (n_nodes, 6)) if weighted else None
-        return ClassSums(random.integers(low, high, (n_nodes, 6, 2)), rows)
+        shape = (n_nodes, 2, 6) if by_class else (n_nodes, 6, 2)
+        weights = random.integers(low, high, shape).astype(kind)
+        return ClassSums(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
 
     parent, children = sums(1, 5, 9), sums(3, 0, 5)
     found = children.room_for(2)
@@ -44,6 +48,7 @@ def test_what_one_child_has_not_the_other_has(weighted):
     found.put_rest(1, parent, children, 2)
     assert_array_equal(found.weights[0], children.weights[2])
     assert_array_equal(found.weights.sum(axis=0), parent.weights[0])
+    assert found.weights.strides[1:] == children.weights.strides[1:]  # laid out alike, which is quick to copy
     assert (found.rows is None) == (not weighted)
     if weighted:
         assert_array_equal(found.rows[0], children.rows[2])

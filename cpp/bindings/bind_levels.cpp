@@ -16,6 +16,8 @@ namespace {
 
 template <class Value, std::size_t n_axes>
 using Block = nb::ndarray<const Value, nb::ndim<n_axes>, nb::c_contig, nb::device::cpu>;
+template <class Int>
+using Weights = nb::ndarray<const Int, nb::ndim<3>, nb::device::cpu>;  // (open nodes, codes, classes) in any layout
 using Wide = Block<std::int64_t, 4>;  // (open nodes, codes, width, 2): the low and the high 64 bits
 
 Whole128 wide_at(const std::int64_t* halves) {
@@ -59,7 +61,8 @@ struct BoundLevels {
     });
   }
 
-  void grow_classes(const Block<std::int64_t, 3>& weights, const std::optional<Block<std::int64_t, 2>>& rows,
+  template <class Int>
+  void grow_classes(const Weights<Int>& weights, const std::optional<Block<std::int64_t, 2>>& rows,
                     std::size_t n_threads) {
     const std::size_t n = weights.shape(0), n_codes = levels.n_codes(), width = levels.width();
     require(n > 0 && n <= levels.open().size() && weights.shape(1) == n_codes && weights.shape(2) == width,
@@ -67,8 +70,10 @@ struct BoundLevels {
     require(!rows || (rows->shape(0) == n && rows->shape(1) == n_codes), "rows for each open node and code");
     without_gil([&](Interrupt& interrupt) {
       levels.grow(n, n_threads, interrupt, [&](std::size_t i) {
-        return sums_of_classes<typename T::Number>(weights.data() + i * n_codes * width,
-                                                   rows ? rows->data() + i * n_codes : nullptr, n_codes, width, unit);
+        const ClassWeights<Int> own{weights.data() + static_cast<std::ptrdiff_t>(i) * weights.stride(0),
+                                    weights.stride(1), weights.stride(2)};
+        return sums_of_classes<typename T::Number>(own, rows ? rows->data() + i * n_codes : nullptr, n_codes, width,
+                                                   unit);
       });
       return 0;
     });
@@ -89,9 +94,12 @@ template <Outcome T>
 void bind_levels_of(nb::module_& module, const char* name, bool of_classes = false) {
   using Bound = BoundLevels<T>;
   nb::class_<Bound> levels(module, name, "Grows a tree from the sums of its open nodes.");
-  if (of_classes)
-    levels.def("grow", &Bound::grow_classes, nb::arg("weights").noconvert(), nb::arg("rows").noconvert().none(),
-               nb::arg("n_threads"), "Split the first open nodes, of which this is what the rows of each class weigh.");
+  auto def_classes = [&]<class Int>(Int) {
+    levels.def("grow", &Bound::template grow_classes<Int>, nb::arg("weights").noconvert(),
+               nb::arg("rows").noconvert().none(), nb::arg("n_threads"),
+               "Split the first open nodes, of which this is what the rows of each class weigh.");
+  };
+  if (of_classes) def_classes(std::int64_t{}), def_classes(std::int32_t{});
   else
     levels.def("grow", &Bound::grow, nb::arg("rows").noconvert(), nb::arg("sums").noconvert(),
                nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("n_threads"),

@@ -589,11 +589,17 @@ class WholeBetaRate:
 class CategoricalCountsLevels:
     """Grows a tree from the sums of its open nodes."""
 
+    @overload
     def grow(
         self,
-        weights: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-        ],
+        weights: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu", writable=False)],
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> None: ...
+    @overload
+    def grow(
+        self,
+        weights: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), device="cpu", writable=False)],
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
         n_threads: int,
     ) -> None:
@@ -640,11 +646,17 @@ def levels(
 class CategoricalWeightsLevels:
     """Grows a tree from the sums of its open nodes."""
 
+    @overload
     def grow(
         self,
-        weights: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-        ],
+        weights: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu", writable=False)],
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> None: ...
+    @overload
+    def grow(
+        self,
+        weights: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), device="cpu", writable=False)],
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
         n_threads: int,
     ) -> None:

@@ -43,9 +43,20 @@ struct NodeSums {
   CodeSums<Number> by_code() const { return {statistics.data(), rows.data()}; }
 };
 
-// The same of classes: by code, what the rows of each class weigh. No rows: as many as they weigh.
-template <class Number>
-NodeSums<Number> sums_of_classes(const std::int64_t* weights, const std::int64_t* rows, std::size_t n_codes,
+// What the rows of each class weigh, by code, however that lies in memory.
+template <class Int>
+struct ClassWeights {
+  const Int* first;
+  std::ptrdiff_t code_step, class_step;
+
+  std::int64_t of(std::size_t code, std::size_t of_class) const {
+    return first[static_cast<std::ptrdiff_t>(code) * code_step + static_cast<std::ptrdiff_t>(of_class) * class_step];
+  }
+};
+
+// The same of classes. No rows: as many as they weigh.
+template <class Number, class Int>
+NodeSums<Number> sums_of_classes(const ClassWeights<Int>& weights, const std::int64_t* rows, std::size_t n_codes,
                                  std::size_t n_classes, double unit) {
   NodeSums<Number> result;
   result.statistics.resize(n_codes * n_classes);
@@ -54,7 +65,7 @@ NodeSums<Number> sums_of_classes(const std::int64_t* weights, const std::int64_t
   for (std::size_t code = 0; code < n_codes; ++code) {
     low[code] = static_cast<std::int64_t>(n_classes), high[code] = -1;
     for (std::size_t k = 0; k < n_classes; ++k) {
-      const std::int64_t weight = weights[code * n_classes + k];
+      const std::int64_t weight = weights.of(code, k);
       if (weight == 0) continue;
       low[code] = std::min(low[code], static_cast<std::int64_t>(k)), high[code] = static_cast<std::int64_t>(k);
       n[code] += weight;

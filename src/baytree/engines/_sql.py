@@ -65,6 +65,7 @@ class SqlSource:
     known: KnownColumns | None = field(default=None, init=False)
     rows: Any = field(default=None, init=False)  # those that count
     schema: Schema | None = field(default=None, init=False)
+    n_rows: int = field(default=0, init=False)
     ranges: dict[int, Range] = field(default_factory=dict, init=False)
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
     classes: AnyArray | None = field(default=None, init=False)
@@ -90,6 +91,7 @@ class SqlSource:
         self.rows = rows = look.counted_rows()
         rest = known.rest
         reach = look.reach(rows, has_classes=plan.has_classes)
+        self.n_rows = reach.n_rows
         self.ranges = look.ranges(rows, reach.n_rows, {i: kinds[i] for i in rest})
         found = [
             Column(kinds[i], look.labels(rows, self.features[i]) if kinds[i] is Kind.CATEGORY else None) for i in rest
@@ -114,9 +116,15 @@ class SqlSource:
                 result[i] = ColumnBins(positions, positions, own.has_missing)
             else:
                 ranges[self.features[i]] = own
-        ends = find_bins(self.rows, ranges, max_bins)
+        ends = find_bins(self.rows, ranges, max_bins, self._look_again)
         self.columns = tuple(ends[name] if name in ends else result[i] for i, name in enumerate(self.features))
         return self.columns
+
+    def _look_again(self, name: str) -> Range:
+        """The range of a feature that was guessed wrong."""
+        i, look = self.features.index(name), TableLook(self.table, self.names)
+        self.ranges |= look.ranges_of_numbers(self.rows, self.n_rows, [i])
+        return self.ranges[i]
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """The rows as codes and whole numbers, from here on."""
@@ -174,7 +182,7 @@ class SqlSource:
     @property
     def _adder(self) -> Adder:
         if self.classes is not None:
-            return ClassAdder(self._layout, len(self.classes), self.weight is not None)
+            return ClassAdder(self._layout, len(self.classes), self.weight is not None, self.n_rows)
         return NumberAdder(self._layout, self.n_numbers, self.weight is not None)
 
     @property

@@ -2,13 +2,15 @@
 
 The range of a column is divided into slices of equal width, which are counted; only the values of slices that hold the
 end of a bin are fetched. A value is in the slice that its place is cast to: databases cast in different ways, but none
-of them changes the order of values. Window functions find the ends where slices divide a column badly.
+of them changes the order of values. Window functions find the ends where slices divide a column badly. A range may be
+guessed: the count tells whether a value lies outside.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ibis
@@ -32,6 +34,7 @@ class Range:
     high: float | None
     has_missing: bool
     has_nan: bool = False
+    is_guess: bool = False
 
     def value(self, column: Any) -> Any:
         """The column as float64, null where it is missing."""
@@ -43,37 +46,67 @@ class Range:
         width = 0.0 if self.low is None or self.high is None else self.high - self.low
         return (_SLICES - 2) / width if width > 0 else math.inf
 
+    def widened(self) -> Range:
+        """A guess, from the range of some values."""
+        low, high = self.low or 0.0, self.high or 0.0
+        more = (high - low) / 4
+        return replace(self, low=low - more, high=high + more, is_guess=True)
 
-def find_bins(rows: Any, ranges: dict[str, Range], max_bins: int) -> dict[str, ColumnBins]:
-    """The bins of columns of numbers."""
+
+@dataclass(frozen=True)
+class SliceCounts:
+    """The slices of a column that have values, in ascending order, how many, and which of them are to be fetched."""
+
+    of: Range
+    slices: AnyArray
+    counts: AnyArray
+    near: AnyArray
+
+
+def find_bins(
+    rows: Any, ranges: dict[str, Range], max_bins: int, look: Callable[[str], Range]
+) -> dict[str, ColumnBins]:
+    """The bins of columns of numbers; `look` finds the range of a column where a guess was wrong."""
     result, wanted = {}, {}
-    for name, own in ranges.items():
-        if not 0 < own.factor < math.inf:
-            result[name] = _by_window(rows, name, own, max_bins)
-            continue
-        slices, counts = _count(rows, name, own)
-        near = _near_ends(counts, max_bins)
-        if len(slices) <= max_bins or counts[near].sum() > _MOST_FETCHED:
+    for name, guess_or_range in ranges.items():
+        own = guess_or_range
+        counted = _slices_to_fetch(rows, name, own, max_bins)
+        if counted is None and own.is_guess:
+            own = look(name)
+            counted = _slices_to_fetch(rows, name, own, max_bins)
+        if counted is None:
             result[name] = _by_extremes(rows, name, own, max_bins)
         else:
-            wanted[name] = slices, counts, near
-    for name, (slices, counts, near) in wanted.items():
-        own = ranges[name]
-        values = _collect(rows, name, own, slices[near])
-        result[name] = bins_of(
-            _known_near_ends(counts, near, values, own), values, max_bins, has_missing=own.has_missing
-        )
+            wanted[name] = counted
+    for name, counted in wanted.items():
+        values = _collect(rows, name, counted.of, counted.slices[counted.near])
+        known = _known_near_ends(counted.counts, counted.near, values)
+        result[name] = bins_of(known, values, max_bins, has_missing=counted.of.has_missing)
     return result
 
 
+def _slices_to_fetch(rows: Any, name: str, of: Range, max_bins: int) -> SliceCounts | None:
+    """None where slices divide the column badly, or a value lies outside of a range that was guessed."""
+    if not 0 < of.factor < math.inf:
+        return None
+    found = _count(rows, name, of)
+    if found is None:
+        return None
+    slices, counts = found
+    near = _near_ends(counts, max_bins)
+    if len(slices) <= max_bins or counts[near].sum() > _MOST_FETCHED:
+        return None
+    return SliceCounts(of, slices, counts, near)
+
+
 def _near_ends(counts: AnyArray, max_bins: int) -> AnyArray:
-    """Which slices hold the end of a bin, or come right behind one that does."""
+    """Which slices hold the end of a bin, or come right behind one that does; the first has the lowest value."""
     nothing = np.full(len(counts), np.nan)
     holds_end = Counted(nothing, np.append(counts, 0), np.append(nothing, np.nan), None).holds_end(max_bins)
-    return holds_end[:-1] | np.append(False, holds_end[:-2])
+    return holds_end[:-1] | np.append(True, holds_end[:-2])
 
 
-def _known_near_ends(counts: AnyArray, near: AnyArray, values: AnyArray, of: Range) -> Counted:
+def _known_near_ends(counts: AnyArray, near: AnyArray, values: AnyArray) -> Counted:
     """The count of slices, given the values of some of them, in ascending order.
 
     Nothing is asked of the other slices; that they end with those before them leaves all in order.
@@ -81,12 +114,13 @@ def _known_near_ends(counts: AnyArray, near: AnyArray, values: AnyArray, of: Ran
     lows, highs = np.full(len(counts) + 1, np.nan), np.full(len(counts), -np.inf)
     stop = np.cumsum(counts[near])
     lows[:-1][near], highs[near] = values[stop - counts[near]], values[stop - 1]
-    lows[0] = of.low
     return Counted(np.maximum.accumulate(highs), np.append(counts, 0), lows, None)
 
 
 def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     """The same where slices may have a single value each: none of these must be looked into."""
+    if not 0 < of.factor < math.inf:
+        return _by_window(rows, name, of, max_bins)
     table = _values(rows, name, of).mutate(slice=lambda t: _slice(t.v, of, rows.get_backend()))
     asked = {"n": table.count(), "low": table.v.min(), "high": table.v.max()}
     found = fetch_arrays(table.group_by("slice").aggregate(**asked))
@@ -106,7 +140,8 @@ def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
 
 def _slice(value: Any, of: Range, backend: Any) -> Any:
     kind = "uint16" if backend.name == "duckdb" else "int32"  # not all databases have both
-    return ((value - real(of.low or 0.0)) * real(of.factor)).cast(kind)
+    place = (value - real(of.low or 0.0)) * real(of.factor)
+    return place.try_cast(kind) if of.is_guess else place.cast(kind)
 
 
 def _values(rows: Any, name: str, of: Range) -> Any:
@@ -114,10 +149,12 @@ def _values(rows: Any, name: str, of: Range) -> Any:
     return (rows.filter(value.notnull()) if of.has_missing else rows).select(v=value)
 
 
-def _count(rows: Any, name: str, of: Range) -> tuple[AnyArray, AnyArray]:
-    """The slices that have values, in ascending order, and their counts."""
+def _count(rows: Any, name: str, of: Range) -> tuple[AnyArray, AnyArray] | None:
+    """The slices that have values, in ascending order, and their counts; None where a value has no slice."""
     table = _values(rows, name, of).select(slice=lambda t: _slice(t.v, of, rows.get_backend()))
     found = fetch_arrays(table.group_by("slice").aggregate(n=table.count()))
+    if found["slice"].dtype.kind == "f":  # with a null
+        return None
     order = np.argsort(found["slice"])
     return found["slice"][order], found["n"][order]
 

@@ -16,7 +16,7 @@ from ..growth import ClassSums, Sums
 from ._sql_whole import Digits, halves, product_digits
 from ._sql_words import Words
 
-_NUMBERS = np.iinfo(np.int64)
+_NUMBERS, _SMALL_NUMBERS = np.iinfo(np.int64), np.iinfo(np.int32)
 
 
 class Adder(Protocol):
@@ -83,6 +83,7 @@ class ClassAdder:
     layout: Layout
     n_classes: int
     weighted: bool
+    n_rows: int
 
     @property
     def n_parts(self) -> int:
@@ -113,7 +114,8 @@ class ClassAdder:
     def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> ClassSums:
         """By node, code and class."""
         names = ["n", *self.summed]
-        sums = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=np.int64)
+        kind = np.int64 if self.weighted or self.n_rows > _SMALL_NUMBERS.max else np.int32
+        sums = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=kind)
         for own in found:
             for all_sums, name in zip(sums, names, strict=True):
                 all_sums.reshape(-1)[own["key"]] = own[name]

@@ -27,7 +27,7 @@ class Siblings:
             room -= found.n_bytes // len(nodes)
             if feature < 0 or -1 in (routes.open[lower], routes.open[upper]) or room < 0:
                 continue
-            own = found.of([place])
+            own = found.of(place)
             rows = own.n_rows(slice(*self.first[feature : feature + 2]))[0]
             goes_lower = routes.goes_lower[routes.start[node] :][: len(rows)].astype(bool)
             one, other = (lower, upper) if 2 * rows[goes_lower].sum() <= rows.sum() else (upper, lower)

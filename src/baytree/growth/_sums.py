@@ -76,7 +76,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class ClassSums:
-    """The same of classes: for every open node, code and class what the rows weigh, in whole numbers."""
+    """The same of classes: for every open node, code and class what the rows weigh, in whole numbers.
+
+    They lie in memory as the source found them, and take 32 bits each where that is enough.
+    """
 
     weights: IntArray
     rows: IntArray | None  # None: as many as they weigh
@@ -90,14 +93,15 @@ class ClassSums:
         """What it takes in memory."""
         return self.weights.nbytes + (0 if self.rows is None else self.rows.nbytes)
 
-    def of(self, nodes: list[int]) -> ClassSums:
-        """A copy of the sums of some of the open nodes."""
-        return ClassSums(self.weights[nodes], None if self.rows is None else self.rows[nodes])
+    def of(self, node: int) -> ClassSums:
+        """A copy of the sums of one of the open nodes."""
+        rows = None if self.rows is None else self.rows[node : node + 1].copy()
+        return ClassSums(self.weights[node : node + 1].copy(order="K"), rows)
 
     def room_for(self, n_nodes: int) -> ClassSums:
-        """Room for the sums of so many nodes."""
+        """Room for the sums of so many nodes, laid out as these are."""
         rows = None if self.rows is None else np.empty((n_nodes, *self.rows.shape[1:]), dtype=np.int64)
-        return ClassSums(np.empty((n_nodes, *self.weights.shape[1:]), dtype=np.int64), rows)
+        return ClassSums(np.empty_like(self.weights, shape=(n_nodes, *self.weights.shape[1:])), rows)
 
     def put(self, node: int, other: ClassSums, of: int) -> None:
         """Put the sums of another's node in the place of one of these."""

@@ -12,6 +12,10 @@
 
 namespace baytree {
 
+// Bytes from what one thread writes to all the time to what another does: a line of the cache that both wrote to would
+// go back and forth, and processors fetch two at once.
+inline constexpr std::size_t kApart = 128;
+
 class Workers {
  public:
   using Work = std::function<void(std::size_t)>;  // must not throw

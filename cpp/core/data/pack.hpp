@@ -115,7 +115,7 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
       std::transform(of_worker[i].begin(), of_worker[i].end(), total.begin(), total.begin(), std::plus<>());
     searches[i].set_counts(total);
   });
-  struct Scratch {
+  struct alignas(kApart) Scratch {
     std::vector<typename Search<Int>::Kept> kept;  // by column
     typename Search<Int>::Found found;
   };

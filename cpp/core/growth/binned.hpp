@@ -111,7 +111,7 @@ class BinnedGrower {
     std::vector<Node<Number>> nodes;
   };
 
-  struct Scratch {
+  struct alignas(kApart) Scratch {
     ByCodeScratch<T> by_code;
     SubtreeScratch<Number> subtree;
     RowCopy<T, Int> copy;

@@ -62,7 +62,7 @@ void prepare_for_few_splits(T& outcome, const std::vector<double>& prior, const 
 }
 
 template <Outcome T>
-struct ByCodeScratch {
+struct alignas(kApart) ByCodeScratch {
   using Number = typename T::Number;
   Tallied<T> outcome;  // of a feature's codes that have rows, as entries
   std::vector<Keyed> order;

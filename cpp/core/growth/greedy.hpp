@@ -104,7 +104,7 @@ class GreedyGrower {
     std::vector<Node<Number>> nodes;
   };
 
-  struct Scratch {
+  struct alignas(kApart) Scratch {
     SubtreeScratch<Number> subtree;
     HistogramScratch histogram;
     std::vector<Row> rows;

@@ -69,7 +69,7 @@ template <Outcome T>
 std::vector<std::uint8_t> features_that_count(const Settings& settings, const Columns& columns,
                                               const ScoredNode<T>& root, std::size_t n_threads, Interrupt& interrupt) {
   const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
-  struct Scratch {
+  struct alignas(kApart) Scratch {
     std::vector<Keyed> order, spare;
     PartitionList<typename T::Number> list;
   };

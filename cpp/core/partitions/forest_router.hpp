@@ -116,7 +116,7 @@ class ForestRouter {
   }
 
   // Rows of a table, laid out for the splits of this forest.
-  struct Block {
+  struct alignas(kApart) Block {
     bool finite = true;  // no value is missing or infinite
     std::vector<double> values;
     std::vector<std::uint32_t> rows, upper;  // of a node: positions in the block

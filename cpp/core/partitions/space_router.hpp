@@ -45,7 +45,7 @@ class SpaceRouter {
  private:
   static constexpr std::size_t kBlock = 256;  // rows of a task
 
-  struct Scratch {
+  struct alignas(kApart) Scratch {
     std::vector<double> mass;  // by node
     std::vector<std::int64_t> level, next;
   };

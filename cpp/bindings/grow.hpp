@@ -151,13 +151,14 @@ nb::dict arrays_of_tree(const std::vector<Node<typename T::Number>>& nodes, cons
   add_arrays_of_nodes(result, n, outcome, [&](std::size_t i) -> const Node<Number>& { return nodes[i]; });
   std::vector<std::int64_t> lower, upper;
   std::vector<double> log_odds, posterior;
+  posterior.reserve(n * (n_features + 1));
   for (const Node<Number>& node : nodes) {
     lower.push_back(node.lower);
     upper.push_back(node.upper);
     log_odds.push_back(node.log_odds_split);
-    for (std::size_t k = 0; k <= n_features; ++k)
-      posterior.push_back(node.feature_posterior.empty() ? static_cast<double>(k == n_features)
-                                                         : node.feature_posterior[k]);
+    posterior.insert(posterior.end(), node.feature_posterior.begin(), node.feature_posterior.end());
+    posterior.resize(lower.size() * (n_features + 1));
+    if (node.feature_posterior.empty()) posterior.back() = 1.0;  // no split
   }
   result["children_left"] = array_of(std::move(lower));
   result["children_right"] = array_of(std::move(upper));

@@ -185,9 +185,8 @@ void bind_grow_forest(nb::module_& module) {
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
-          ForestArrays result = ForestArrays::joined(std::move(trees));
-          give_back_memory();
-          return result;
+          give_back_memory();  // before there are arrays of all trees, beside those of each
+          return ForestArrays::joined(std::move(trees));
         });
         nb::dict result = std::move(all).to_dict(outcome.width());
         result["unit"] = unit;

@@ -134,11 +134,12 @@ inline Standard standardise(const double* x, std::span<const double> weight, std
   return {low, high, centre, std::sqrt(squares / total)};
 }
 
-inline Moments find_moments(const Points& points, const std::vector<std::size_t>& parts,
-                            std::span<const Standard> standard, std::span<const double> weight,
-                            std::span<const std::vector<double>> responses) {
+// The moments of some features; respond(r, i) is what the r-th response is in the i-th point.
+template <class Respond>
+Moments find_moments(const Points& points, const std::vector<std::size_t>& parts, std::span<const Standard> standard,
+                     std::span<const double> weight, std::size_t n_responses, Respond&& respond) {
   const std::size_t k = parts.size();
-  Moments result{std::vector<double>(k * k), std::vector<std::vector<double>>(responses.size())};
+  Moments result{std::vector<double>(k * k), std::vector<std::vector<double>>(n_responses)};
   for (std::vector<double>& moment : result.with) moment.resize(k);
   double total = 0.0;
   for (const double of_row : weight) total += of_row;
@@ -156,8 +157,8 @@ inline Moments find_moments(const Points& points, const std::vector<std::size_t>
         z[a * block + i] = (std::min(std::max(x[i], own.lowest), own.highest) - own.centre) * per_scale * root[i];
       for (std::size_t b = 0; b <= a; ++b) result.gram[a * k + b] += detail::dot(&z[a * block], &z[b * block], size);
     }
-    for (std::size_t r = 0; r < responses.size(); ++r) {
-      for (std::size_t i = 0; i < size; ++i) response[i] = responses[r][begin + i] * root[i];
+    for (std::size_t r = 0; r < n_responses; ++r) {
+      for (std::size_t i = 0; i < size; ++i) response[i] = respond(r, begin + i) * root[i];
       for (std::size_t a = 0; a < k; ++a) result.with[r][a] += detail::dot(&z[a * block], response.data(), size);
     }
   }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -101,21 +101,19 @@ inline bool set_bits(std::span<const double> numbers, std::uint64_t* bits) {
   return true;
 }
 
-// What the outcome orders some rows of a node by.
-template <Outcome T, class Rows>
-void find_responses(const ScoredNode<T>& scored, const Rows& rows, std::size_t order, std::vector<double>& result) {
-  result.clear();
-  result.reserve(rows.size());
-  std::vector<typename T::Number> of_row(scored.outcome.width());
-  for (const Row i : rows) {
-    if constexpr (requires { scored.outcome.order_key_of_row(i, order); }) {
-      result.push_back(scored.outcome.order_key_of_row(i, order));
-      continue;
+// What the outcome orders the rows of a node by: a function of the order and of the row in the node.
+template <Outcome T>
+auto responses_of(const ScoredNode<T>& scored) {
+  return [&scored, of_row = std::vector<typename T::Number>(scored.outcome.width())](std::size_t order,
+                                                                                     std::size_t row) mutable {
+    if constexpr (requires { scored.outcome.order_key_of_row(row, order); }) {
+      return scored.outcome.order_key_of_row(row, order);
+    } else {
+      std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
+      scored.outcome.add(of_row.data(), row);
+      return scored.outcome.order_key(of_row.data(), scored.node.statistics.data(), order);
     }
-    std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
-    scored.outcome.add(of_row.data(), i);
-    result.push_back(scored.outcome.order_key(of_row.data(), scored.node.statistics.data(), order));
-  }
+  };
 }
 
 // Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
@@ -142,8 +140,9 @@ class PointSplitter {
   CandidatePlane best_projected(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                                 std::size_t order) {
     auto& s = scratch_;
-    if (rank_rows(s.bits, s.order) < 2) return {};
-    const SortedFeature<Keyed> feature{s.order.order, points_.n, true};
+    const Code n_values = rank_rows(s.bits, s.order);
+    if (n_values < 2) return {};
+    const SortedFeature<Keyed> feature{s.order.order, points_.n, n_values < points_.n};
     find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);
     if (s.splits.n_splits == 0) return {};
     score_thresholds(scored_.outcome, scored_.scorer, feature, s.splits);
@@ -177,10 +176,10 @@ class PointSplitter {
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
       standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
-    // The projection is not needed any more, and responses take its place.
-    std::vector<double>& responses = scratch_.projection;
-    find_responses(scored_, std::views::iota(Row{0}, static_cast<Row>(points_.n)), from.order, responses);
-    const Moments moments = find_moments(points_, from.parts, standard, weight, {&responses, 1});
+    auto respond = [of = responses_of(scored_), &from](std::size_t, std::size_t i) mutable {
+      return of(from.order, i);
+    };
+    const Moments moments = find_moments(points_, from.parts, standard, weight, 1, respond);
     std::vector<std::size_t> every(from.parts.size());
     std::iota(every.begin(), every.end(), std::size_t{0});
     const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
@@ -202,15 +201,17 @@ class PointSplitter {
 
   // The weights of the points, less with their distance.
   void find_weights_near(const CandidatePlane& plane, double width) {
-    points_.project(plane.parts, plane.coefficients, scratch_.projection);
-    for (double& number : scratch_.projection) number = std::abs(number - plane.threshold);
     std::vector<double>& weight = scratch_.weight;
-    weight = scratch_.projection;
-    const auto middle = weight.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
-    std::nth_element(weight.begin(), middle, weight.end());
-    const double unit = width * *middle;
+    points_.project(plane.parts, plane.coefficients, weight);
+    for (double& number : weight) number = std::abs(number - plane.threshold);
+    std::vector<std::uint64_t>& bits = scratch_.bits;  // whose order is that of numbers from 0 on
+    bits.resize(points_.n);
+    for (std::size_t i = 0; i < points_.n; ++i) bits[i] = std::bit_cast<std::uint64_t>(weight[i]);
+    const auto middle = bits.begin() + static_cast<std::ptrdiff_t>(points_.n / 2);
+    std::nth_element(bits.begin(), middle, bits.end());
+    const double unit = width * std::bit_cast<double>(*middle);
     for (std::size_t i = 0; i < points_.n; ++i) {
-      const double distance = scratch_.projection[i] / unit, part = 1.0 / (1.0 + distance * distance);
+      const double distance = weight[i] / unit, part = 1.0 / (1.0 + distance * distance);
       weight[i] = static_cast<double>(scored_.outcome.weight_of(i)) * part * part;
     }
   }

@@ -40,9 +40,8 @@ inline constexpr double kWithinReach = 10.0;  // nats
 
 struct HyperplaneSearchScratch {
   Points points;  // the rows that directions are fitted to
-  std::vector<Row> fitted, fitted_rows;  // which they are, in the node and in the table
+  std::vector<Row> fitted, fitted_rows;  // which they are, in the node and in the table, where they are not all
   std::vector<double> fitted_weight;  // their weights
-  std::vector<std::vector<double>> responses;  // of these rows
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
@@ -97,6 +96,8 @@ class HyperplaneSearch {
   // Whether directions are fitted to few of the rows.
   bool fits_few() const { return effort().fit_few && n() > effort().few_rows; }
 
+  std::size_t fitted(std::size_t i) const { return fits_few() ? scratch_.fitted[i] : i; }
+
   // So many of the rows of the node, evenly spread.
   void spread(std::size_t most, std::vector<Row>& chosen) const {
     chosen.resize(std::min(most, n()));
@@ -107,11 +108,14 @@ class HyperplaneSearch {
   void gather() {
     auto& s = scratch_;
     Points& p = s.points;
-    spread(fits_few() ? effort().few_rows : n(), s.fitted);
-    p.n = s.fitted.size();
-    s.fitted_rows.resize(p.n), s.fitted_weight.resize(p.n);
-    for (std::size_t i = 0; i < p.n; ++i)
-      s.fitted_rows[i] = rows_[s.fitted[i]], s.fitted_weight[i] = weight(s.fitted[i]);
+    p.n = fits_few() ? effort().few_rows : n();
+    if (fits_few()) {
+      spread(p.n, s.fitted);
+      s.fitted_rows.resize(p.n);
+      for (std::size_t i = 0; i < p.n; ++i) s.fitted_rows[i] = rows_[s.fitted[i]];
+    }
+    s.fitted_weight.resize(p.n);
+    for (std::size_t i = 0; i < p.n; ++i) s.fitted_weight[i] = weight(fitted(i));
     p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
     p.x.reserve(p.n * columns_.columns.size());
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
@@ -120,7 +124,7 @@ class HyperplaneSearch {
       stop_if_asked();
       const std::size_t start = p.x.size();
       p.x.resize(start + p.n);
-      column.read(s.fitted_rows, p.x.data() + start);
+      column.read(fits_few() ? s.fitted_rows : rows_, p.x.data() + start);
       if (describe(p.x.data() + start)) p.features.push_back(f);
       else p.x.resize(start);
     }
@@ -144,13 +148,13 @@ class HyperplaneSearch {
   }
 
   void find_all_moments() {
-    std::vector<std::vector<double>>& responses = scratch_.responses;
-    responses.resize(std::min(scored_.outcome.n_orders(), effort().most_responses));
-    for (std::size_t order = 0; order < responses.size(); ++order)
-      find_responses(scored_, scratch_.fitted, order, responses[order]);
+    const std::size_t n_responses = std::min(scored_.outcome.n_orders(), effort().most_responses);
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
-    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.fitted_weight, responses);
+    auto respond = [of = responses_of(scored_), this](std::size_t order, std::size_t i) mutable {
+      return of(order, fitted(i));
+    };
+    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.fitted_weight, n_responses, respond);
   }
 
   void find_log_prior() {

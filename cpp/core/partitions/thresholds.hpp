@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace baytree {
 inline std::span<const std::uint32_t> whole_numbers(std::size_t n) {
   thread_local std::vector<std::uint32_t> numbers;
   if (numbers.size() < n) {
-    numbers.resize(n);
+    numbers.resize(std::bit_ceil(n));
     std::iota(numbers.begin(), numbers.end(), 0u);
   }
   return {numbers.data(), n};

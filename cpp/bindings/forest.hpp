@@ -185,8 +185,10 @@ void bind_grow_forest(nb::module_& module) {
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
-          give_back_memory();  // before there are arrays of all trees, beside those of each
-          return ForestArrays::joined(std::move(trees));
+          give_back_memory();  // what growing took, before there are arrays of all trees beside those of each
+          ForestArrays result = ForestArrays::joined(std::move(trees));
+          give_back_memory();  // those of each
+          return result;
         });
         nb::dict result = std::move(all).to_dict(outcome.width());
         result["unit"] = unit;

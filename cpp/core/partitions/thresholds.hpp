@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,17 @@
 
 namespace baytree {
 
-// 0, 1, 2, ..., n - 1: the positions of a list without ties, kept for all such lists.
+// 0, 1, 2, ..., n - 1: the positions of a list without ties, kept for all such lists; all threads share those of few.
 inline std::span<const std::uint32_t> whole_numbers(std::size_t n) {
+  static constexpr auto few = [] {
+    std::array<std::uint32_t, 1024> result{};
+    std::iota(result.begin(), result.end(), 0u);
+    return result;
+  }();
+  if (n <= few.size()) return std::span(few).first(n);
   thread_local std::vector<std::uint32_t> numbers;
   if (numbers.size() < n) {
-    numbers.resize(std::bit_ceil(n));
+    numbers.resize(n);
     std::iota(numbers.begin(), numbers.end(), 0u);
   }
   return {numbers.data(), n};

@@ -185,7 +185,8 @@ void bind_grow_forest(nb::module_& module) {
           unit = forest.unit();
           std::vector<ForestArrays> trees(plan.n_trees);
           forest.grow(n_threads, interrupt, [&](std::size_t i, const auto& nodes) { trees[i].add(nodes); });
-          give_back_memory();  // what growing took, before there are arrays of all trees beside those of each
+          // What growing took on many threads, before there are arrays of all trees beside those of each.
+          if (n_threads > 1) give_back_memory();
           ForestArrays result = ForestArrays::joined(std::move(trees));
           give_back_memory();  // those of each
           return result;

@@ -83,6 +83,7 @@ constexpr Test kTests[] = {
     {"rounding moves no point", rounding_moves_no_point},
     {"hyperplanes divide rows of any number", hyperplanes_divide_rows_of_any_number},
     {"bounds are those of sorted numbers", bounds_are_those_of_sorted_numbers},
+    {"moments are means of products", moments_are_means_of_products},
     {"single rows have the keys of sets, whole", single_rows_have_the_keys_of_sets<Whole>},
     {"single rows have the keys of sets, real", single_rows_have_the_keys_of_sets<Real>},
 

@@ -1,9 +1,11 @@
 // oblique.hpp and what it stands on (hyperplane, directions).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -80,6 +82,41 @@ inline void bounds_are_those_of_sorted_numbers() {
     }
 }
 
+// Moments are means of products of what is within bounds, about the centre, however many rows are added up at once.
+inline void moments_are_means_of_products() {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  for (const std::size_t n : {1, 7, 63, 64, 65, 127, 255, 256, 257, 320, 600}) {
+    const During during(n, " points");
+    Points points{n, {0, 1, 2}, {}, {}, {{-1.0, 1.5, 0.1, 0.7}, {-9.0, 9.0, -0.2, 1.3}, {-1.0, 0.5, 0.0, 2.0}}};
+    std::vector<std::vector<double>> responses(2, std::vector<double>(n));
+    std::vector<double> weight(n);
+    for (std::size_t part = 0; part < 3; ++part)
+      for (points.x.emplace_back(); points.x[part].size() < n;) points.x[part].push_back(normal(random));
+    for (std::size_t i = 0; i < n; ++i)
+      weight[i] = static_cast<double>(random() % 4 + 1), responses[0][i] = normal(random), responses[1][i] = i % 2;
+    const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+    const std::vector<std::size_t> parts{2, 0};
+    const std::vector<Standard> standard{points.standard[2], points.standard[0]};
+    auto z = [&](std::size_t a, std::size_t i) {
+      const Standard& own = standard[a];
+      return (std::clamp(points.x[parts[a]][i], own.lowest, own.highest) - own.centre) / own.scale;
+    };
+    const Moments found = find_moments(points, parts, standard, weight, 2,
+                                       [&](std::size_t r, std::size_t i) { return responses[r][i]; });
+    for (std::size_t a = 0; a < 2; ++a)
+      for (std::size_t b = 0; b < 2; ++b) {
+        double with_part = 0.0, with_response = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+          with_part += weight[i] / total * z(a, i) * z(b, i);
+          with_response += weight[i] / total * z(a, i) * responses[b][i];
+        }
+        check_near(found.gram[a * 2 + b], with_part, 1e-12);
+        check_near(found.with[b][a], with_response, 1e-12);
+      }
+  }
+}
+
 // A row alone has the key of the set that it is.
 template <class Count>
 void single_rows_have_the_keys_of_sets() {
@@ -131,7 +168,8 @@ inline void rounding_moves_no_point() {
   for (int round = 0; round < 200; ++round) {
     Points points;
     points.n = 5 + random() % 40;
-    for (std::size_t i = 0; i < 2 * points.n; ++i) points.x.push_back(normal(random));
+    for (std::vector<double>& x : points.x = {Values(points.n), Values(points.n)})
+      for (double& value : x) value = normal(random);
     CandidatePlane plane{{0, 1}, {1.0, normal(random)}, 0, 0.3 * normal(random), 0.0, 0.0};
     std::vector<double> before, after;
     points.project(plane.parts, plane.coefficients, before);

@@ -108,7 +108,7 @@ class ForestGrower {
     if constexpr (requires { outcome_.whole_weights; }) outcome_.whole_weights = plan.whole;
     // Every thread has such tables, and the search for hyperplanes looks up little.
     if constexpr (requires { outcome_.most_folded; })
-      if (settings.oblique.share > 0.0) outcome_.most_folded = 1024;
+      if (settings.oblique.share > 0.0) outcome_.most_folded = 510;
   }
 
   double unit() const { return weights_.unit(); }

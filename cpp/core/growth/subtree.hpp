@@ -96,7 +96,7 @@ class Subtree {
     if (settings.prior.by_distance) lists_->values.resize(n_features_ * rows_.size());
     for (std::size_t f = 0; f < n_features_; ++f)
       if (settings.uses(f)) sort_list(columns.columns[f], f);
-    scratch_.feature = {};  // nodes find their rows sorted
+    scratch_.feature.order = {}, scratch_.feature.spare = {};  // nodes find their rows sorted
   }
 
   // The part of a subtree below a node, which `nodes` holds alone.

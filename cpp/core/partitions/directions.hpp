@@ -28,18 +28,19 @@ struct Standard {
 struct Points {
   std::size_t n = 0;
   std::vector<std::size_t> features;
-  std::vector<double> x;  // one feature after another
+  std::vector<std::vector<double>> x;  // by feature, and more than these: small blocks find room where others were
   std::vector<double> mean;  // by feature
   std::vector<Standard> standard;
 
-  const double* values(std::size_t part) const { return x.data() + part * n; }
+  const double* values(std::size_t part) const { return x[part].data(); }
 
   // Some of them, with the standards of all.
   Points narrowed_to(std::span<const Row> chosen) const {
     Points result{chosen.size(), features, {}, mean, standard};
-    result.x.reserve(features.size() * chosen.size());
-    for (std::size_t part = 0; part < features.size(); ++part)
-      for (const Row i : chosen) result.x.push_back(values(part)[i]);
+    for (std::size_t part = 0; part < features.size(); ++part) {
+      result.x.emplace_back().reserve(chosen.size());
+      for (const Row i : chosen) result.x.back().push_back(values(part)[i]);
+    }
     return result;
   }
 
@@ -95,24 +96,45 @@ inline std::pair<double, double> bounds_of(std::span<const double> x, std::size_
   return {low - range, high + range};
 }
 
+inline constexpr std::size_t kLanes = 8;  // of a sum, that do not wait for each other
+using Lanes = std::array<double, kLanes>;
+
+// Adds term(0), ..., term(n - 1) to a sum.
+template <class Term>
+BAYTREE_INLINE inline void add_terms(std::size_t n, Term term, Lanes& sum) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (std::size_t k = 0; k < kLanes; ++k) sum[k] += term(i + k);
+  for (; i < n; ++i) sum[0] += term(i);
+}
+
+BAYTREE_INLINE inline double total_of(const Lanes& sum) {
+  double total = 0.0;
+  for (const double part : sum) total += part;
+  return total;
+}
+
 // Sum of term(0), ..., term(n - 1).
 template <class Term>
 double sum_of(std::size_t n, Term term) {
   return call_wide([=]() BAYTREE_INLINE {
-    constexpr std::size_t lanes = 8;  // that do not wait for each other
-    std::array<double, lanes> sum{};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      for (std::size_t k = 0; k < lanes; ++k) sum[k] += term(i + k);
-    for (; i < n; ++i) sum[0] += term(i);
-    double total = 0.0;
-    for (const double part : sum) total += part;
-    return total;
+    Lanes sum{};
+    add_terms(n, term, sum);
+    return total_of(sum);
   });
 }
 
-inline double dot(const double* a, const double* b, std::size_t size) {
-  return sum_of(size, [=](std::size_t i) BAYTREE_INLINE { return a[i] * b[i]; });
+// Adds the products of some numbers with each of n_others to a sum of its own; the others are `step` apart.
+inline void add_products(const double* of, std::size_t size, const double* others, std::size_t step,
+                         std::size_t n_others, Lanes* sums) {
+  call_wide([=]() BAYTREE_INLINE {
+    for (std::size_t j = 0; j < n_others; ++j) {
+      const double* other = others + j * step;
+      Lanes sum = sums[j];
+      add_terms(size, [=](std::size_t i) BAYTREE_INLINE { return of[i] * other[i]; }, sum);
+      sums[j] = sum;
+    }
+  });
 }
 
 }  // namespace detail
@@ -143,24 +165,36 @@ Moments find_moments(const Points& points, const std::vector<std::size_t>& parts
   for (std::vector<double>& moment : result.with) moment.resize(k);
   double total = 0.0;
   for (const double of_row : weight) total += of_row;
-  constexpr std::size_t block = 256;  // rows whose values stay in the cache
-  std::vector<double> z(k * block), response(block), root(block);
-  for (std::size_t begin = 0; begin < points.n; begin += block) {
-    stop_if_asked();
-    const std::size_t size = std::min(block, points.n - begin);
+  // Rows that are added up by themselves, and those of them whose values are there at once: every thread has these.
+  constexpr std::size_t block = 256, at_once = 64;
+  std::vector<double> z((k + 1) * at_once), root(at_once);
+  std::vector<detail::Lanes> sums(k * (k + 1) / 2 + n_responses * k);
+  for (std::size_t begin = 0; begin < points.n; begin += at_once) {
+    if (begin % block == 0) stop_if_asked();
+    const std::size_t size = std::min(at_once, points.n - begin);
     for (std::size_t i = 0; i < size; ++i) root[i] = std::sqrt(weight[begin + i] / total);
+    detail::Lanes* sum = sums.data();
     for (std::size_t a = 0; a < k; ++a) {
       const double* x = points.values(parts[a]) + begin;
       const Standard own = standard[a];
       const double per_scale = 1.0 / own.scale;
       for (std::size_t i = 0; i < size; ++i)
-        z[a * block + i] = (std::min(std::max(x[i], own.lowest), own.highest) - own.centre) * per_scale * root[i];
-      for (std::size_t b = 0; b <= a; ++b) result.gram[a * k + b] += detail::dot(&z[a * block], &z[b * block], size);
+        z[a * at_once + i] = (std::min(std::max(x[i], own.lowest), own.highest) - own.centre) * per_scale * root[i];
+      detail::add_products(&z[a * at_once], size, z.data(), at_once, a + 1, sum);
+      sum += a + 1;
     }
+    double* response = &z[k * at_once];
     for (std::size_t r = 0; r < n_responses; ++r) {
       for (std::size_t i = 0; i < size; ++i) response[i] = respond(r, begin + i) * root[i];
-      for (std::size_t a = 0; a < k; ++a) result.with[r][a] += detail::dot(&z[a * block], response.data(), size);
+      detail::add_products(response, size, z.data(), at_once, k, sum);
+      sum += k;
     }
+    if ((begin + at_once) % block != 0 && begin + at_once < points.n) continue;
+    sum = sums.data();
+    for (std::size_t a = 0; a < k; ++a)
+      for (std::size_t b = 0; b <= a; ++b) result.gram[a * k + b] += detail::total_of(std::exchange(*sum++, {}));
+    for (std::vector<double>& moment : result.with)
+      for (double& of_part : moment) of_part += detail::total_of(std::exchange(*sum++, {}));
   }
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t b = 0; b < a; ++b) result.gram[b * k + a] = result.gram[a * k + b];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -17,9 +18,18 @@ namespace baytree {
 
 namespace detail {
 
+// One for each of some rows. The allocator keeps freed small blocks of every size that was asked for, in every thread:
+// let there be few sizes.
+inline std::vector<std::uint8_t> one_for_each(std::span<const Row> rows) {
+  std::vector<std::uint8_t> result;
+  result.reserve(std::bit_ceil(rows.size()));
+  result.resize(rows.size());
+  return result;
+}
+
 template <class GoesLower>
 std::vector<std::uint8_t> lower_by_code(const Column& column, std::span<const Row> rows, GoesLower&& goes_lower) {
-  std::vector<std::uint8_t> result(rows.size());
+  std::vector<std::uint8_t> result = one_for_each(rows);
   std::visit(
       [&](const auto& codes) {
         for (std::size_t i = 0; i < rows.size(); ++i) result[i] = goes_lower(static_cast<Code>(codes[rows[i]]));
@@ -60,7 +70,7 @@ inline std::vector<std::uint8_t> lower_by(const CategorySet& split, const Column
 
 inline std::vector<std::uint8_t> lower_by(const Hyperplane& split, const Columns& columns, std::span<const Row> rows) {
   std::array<double, 512> sum, x;  // of some rows at a time: every thread of a forest has these
-  std::vector<std::uint8_t> result(rows.size());
+  std::vector<std::uint8_t> result = one_for_each(rows);
   for (std::size_t begin = 0; begin < rows.size(); begin += x.size()) {
     const std::span<const Row> some = rows.subspan(begin, std::min(x.size(), rows.size() - begin));
     sum.fill(0.0);

@@ -43,11 +43,14 @@ struct CandidatePlane {
 };
 
 struct HyperplaneScratch {
-  std::vector<double> projection, weight, turn, scores;
+  std::vector<double> projection, turn, scores;
   std::vector<std::uint32_t> behind;
   std::vector<std::uint64_t> bits;
   RankScratch order;
   SplitList splits;
+
+  // The weights of points that a direction is fitted to, in the place of the scores that its splits get afterwards.
+  std::vector<double>& weight() { return splits.log_likelihood; }
 };
 
 namespace detail {
@@ -172,7 +175,7 @@ class PointSplitter {
   // Fits the direction again to the rows near the hyperplane; `width` tells how near, in median distances.
   CandidatePlane refit(const CandidatePlane& from, double width) {
     find_weights_near(from, width);
-    const std::vector<double>& weight = scratch_.weight;
+    const std::vector<double>& weight = scratch_.weight();
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
       standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
@@ -201,7 +204,7 @@ class PointSplitter {
 
   // The weights of the points, less with their distance.
   void find_weights_near(const CandidatePlane& plane, double width) {
-    std::vector<double>& weight = scratch_.weight;
+    std::vector<double>& weight = scratch_.weight();
     points_.project(plane.parts, plane.coefficients, weight);
     for (double& number : weight) number = std::abs(number - plane.threshold);
     std::vector<std::uint64_t>& bits = scratch_.bits;  // whose order is that of numbers from 0 on

@@ -41,7 +41,6 @@ inline constexpr double kWithinReach = 10.0;  // nats
 struct HyperplaneSearchScratch {
   Points points;  // the rows that directions are fitted to
   std::vector<Row> fitted, fitted_rows;  // which they are, in the node and in the table, where they are not all
-  std::vector<double> fitted_weight;  // their weights
   Moments moments;  // with each of the outcome's orders
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
@@ -98,6 +97,8 @@ class HyperplaneSearch {
 
   std::size_t fitted(std::size_t i) const { return fits_few() ? scratch_.fitted[i] : i; }
 
+  std::vector<double>& fitted_weight() { return scratch_.threads[0].weight(); }
+
   // So many of the rows of the node, evenly spread.
   void spread(std::size_t most, std::vector<Row>& chosen) const {
     chosen.resize(std::min(most, n()));
@@ -114,31 +115,30 @@ class HyperplaneSearch {
       s.fitted_rows.resize(p.n);
       for (std::size_t i = 0; i < p.n; ++i) s.fitted_rows[i] = rows_[s.fitted[i]];
     }
-    s.fitted_weight.resize(p.n);
-    for (std::size_t i = 0; i < p.n; ++i) s.fitted_weight[i] = weight(fitted(i));
-    p.features.clear(), p.x.clear(), p.mean.clear(), p.standard.clear();
-    p.x.reserve(p.n * columns_.columns.size());
+    fitted_weight().resize(p.n);
+    for (std::size_t i = 0; i < p.n; ++i) fitted_weight()[i] = weight(fitted(i));
+    p.features.clear(), p.mean.clear(), p.standard.clear();
+    p.x.resize(columns_.columns.size());
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
       if (column.is_categorical || column.n_codes < 2 || !settings_.in_hyperplanes(f)) continue;
       stop_if_asked();
-      const std::size_t start = p.x.size();
-      p.x.resize(start + p.n);
-      column.read(fits_few() ? s.fitted_rows : rows_, p.x.data() + start);
-      if (describe(p.x.data() + start)) p.features.push_back(f);
-      else p.x.resize(start);
+      std::vector<double>& x = p.x[p.features.size()];
+      if (x.size() < p.n) x = std::vector<double>(p.n);
+      column.read(fits_few() ? s.fitted_rows : rows_, x.data());
+      if (describe(x.data())) p.features.push_back(f);
     }
   }
 
   // Fills the missing values of a feature and adds what Points knows of it; false where it cannot take part.
   bool describe(double* x) {
-    const double* weight = scratch_.fitted_weight.data();
+    const double* weight = fitted_weight().data();
     const std::size_t size = points().n;
     auto present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] : 0.0; };
     auto of_present = [=](std::size_t i) BAYTREE_INLINE { return x[i] == x[i] ? weight[i] * x[i] : 0.0; };
     const double total = detail::sum_of(size, present), mean = detail::sum_of(size, of_present) / total;
     for (std::size_t i = 0; i < size; ++i) x[i] = x[i] == x[i] ? x[i] : mean;
-    const Standard standard = standardise(x, scratch_.fitted_weight, detail::bounds_of({x, size}, effort().n_values));
+    const Standard standard = standardise(x, fitted_weight(), detail::bounds_of({x, size}, effort().n_values));
     // Values that vary by no more than rounding, or that are too large to be squared, take no part.
     const double least = std::max(1e-150, 1e-12 * std::abs(standard.centre));
     if (!(total > 0.0 && standard.scale > least && standard.scale < 1e150)) return false;
@@ -154,7 +154,7 @@ class HyperplaneSearch {
     auto respond = [of = responses_of(scored_), this](std::size_t order, std::size_t i) mutable {
       return of(order, fitted(i));
     };
-    scratch_.moments = find_moments(points(), parts, points().standard, scratch_.fitted_weight, n_responses, respond);
+    scratch_.moments = find_moments(points(), parts, points().standard, fitted_weight(), n_responses, respond);
   }
 
   void find_log_prior() {

@@ -156,7 +156,7 @@ def test_ranges_that_are_guessed_lead_to_the_same_tree(duckdb, outcome, guesses)
 )
 def test_a_wrong_guess_leads_to_the_same_tree(duckdb, guesses, at, value):
     frame, names = table_of("classes", n=300)
-    x = pd.Series(np.random.default_rng(0).random(300), dtype="float64" if value is np.nan else "Float64")
+    x = pd.Series(np.random.default_rng(0).random(300), dtype="Float64" if value is None else "float64")
     x[at] = value
     expected = fitted_in_memory(model_of("classes", max_bins=9), frame.assign(x=x), names)
     table = duckdb(frame.assign(x=x))

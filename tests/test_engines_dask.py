@@ -119,10 +119,10 @@ class _slow:  # noqa: N801  a function that takes its time
 
 
 @pytest.mark.parametrize(("at_call", "after"), [(1, 0.0), (2, 0.15), (3, 0.15)])
-def test_a_worker_that_is_killed_changes_nothing(cluster, monkeypatch, at_call, after):
+def test_a_worker_that_is_killed_changes_nothing(changing_cluster, monkeypatch, at_call, after):
     frame, names = table_of("normal")
     expected = fitted_in_memory(model_of("normal", max_depth=3), frame, names)
-    calls = killing(monkeypatch, cluster, at_call, after)
+    calls = killing(monkeypatch, changing_cluster, at_call, after)
     model = engines.fit(model_of("normal", max_depth=3), partitions(divided(frame, 6)), **names)
     assert len(calls) > at_call
     assert_same_model(model, expected)

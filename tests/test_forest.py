@@ -14,7 +14,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import partial_dependence, permutation_importance
 
 import baytree
-from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeClassifier
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceRegressor,
+)
 from baytree.estimators import ESTIMATORS
 
 
@@ -133,6 +139,36 @@ def test_out_of_bag_predictions_of_numbers():
     model = BayesianForestRegressor(50, oob_score=True, random_state=0).fit(X, y)
     assert model.oob_prediction_.shape == y.shape
     assert 0.3 < model.oob_score_ < 0.6
+
+
+def table_of_few_values(n, seed):
+    """Rows of which most have many that are equal to them."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 4, size=(n, 3)).astype(float)
+    return X, np.round(2 * X[:, 0] + X[:, 1] + 2 * random.normal(size=n))
+
+
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+@pytest.mark.parametrize("max_bins", [None, 16])
+def test_out_of_bag_scores_of_few_values_are_those_of_new_rows(bootstrap, max_bins):
+    (X, y), (new, y_new) = table_of_few_values(1000, 0), table_of_few_values(5000, 1)
+    model = BayesianForestClassifier(
+        50, bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
+    ).fit(X, y > 4)
+    assert not np.isnan(model.oob_decision_function_).any()
+    assert model.oob_score_ == pytest.approx(model.score(new, y_new > 4), abs=0.03)
+    numbers = BayesianForestRegressor(
+        50, bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
+    ).fit(X, y)
+    assert numbers.oob_score_ == pytest.approx(numbers.score(new, y_new), abs=0.05)
+
+
+@pytest.mark.parametrize("make", [BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor])
+def test_intervals_of_few_values_hold(make):
+    model = make().fit(*table_of_few_values(2000, 0))
+    X, y = table_of_few_values(4000, 1)
+    low, high = model.predict_interval(X).T
+    assert 0.88 < np.mean((low <= y) & (y <= high)) < 0.92
 
 
 def test_warm_start_adds_trees():

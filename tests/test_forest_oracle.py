@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
 from baytree.estimators._forest import read_max_features
-from baytree.table import Kind
+from baytree.growth import Plan, encode_rows, trees_without
+from baytree.table import Kind, Rows
 from baytree.tree import CategorySet, Hyperplane
 from tests.own_outcomes import Counts, Rates
 from tests.reference import forest as naive
@@ -205,6 +206,29 @@ def test_forests_with_real_weights_equal_the_oracle(base, partitions, weighted, 
     kind = with_real_weights(base)
     model = kind(4, partitions=partitions, max_features=max_features, random_state=1).fit(X, y, sample_weight=weight)
     assert_same_forest(model, problem_of(model, X, y, weight), X)
+
+
+@given(
+    values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=2, max_size=12),
+    weight=st.sampled_from([None, None, 0.5, 1.0, 3.0]),
+    bootstrap=st.sampled_from(["bayesian", "resample"]),
+    own=st.fixed_dictionaries(
+        {"min_samples_leaf": st.sampled_from([1, 1, 2]), "monotonic_cst": st.sampled_from([None, [1]])}
+    ),
+    is_whole=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_trees_that_lack_a_row_equal_the_oracle(values, weight, bootstrap, own, is_whole, seed):
+    X, y = np.array(values, dtype=float).T
+    weights = None if weight is None else np.where(X == 1, weight, np.linspace(0.5, 2, len(X)).round(1))
+    make = BayesianForestRegressor if is_whole else with_real_weights(BayesianForestRegressor)
+    model = make(6, bootstrap=bootstrap, random_state=seed, **own).fit(X[:, None], y, sample_weight=weights)
+    problem = problem_of(model, X[:, None], y, weights)
+    plan = Plan(problem.seed, 0, 6, problem.resample, 1, problem.factor, problem.whole)
+    columns = encode_rows(Rows(problem.X), problem.is_nominal, problem.growth)
+    found = trees_without(columns, problem.target, problem.outcome, problem.growth, plan, np.arange(len(X)))
+    for row, trees in enumerate(found):
+        assert_allclose(trees, naive.trees_without(problem, row, 6), rtol=0.01, atol=1e-6)  # rounding of many counts is left out
 
 
 @pytest.mark.parametrize("partitions", ["axis", "oblique"])

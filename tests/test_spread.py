@@ -6,11 +6,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceRegressor, load
 from baytree.estimators import _data
+from baytree.growth import some_folds_of
+from baytree.outcomes import Target
+from baytree.table import Rows
 
 
 def problem(n, noise, seed=0):
@@ -64,13 +67,38 @@ def test_the_spread_depends_on_what_is_in_the_rows_alone():
         BayesianTreeRegressor().fit(X[order], y[order]),
         BayesianTreeRegressor().fit(X, 1e6 - 3 * y),
         BayesianTreeRegressor(n_jobs=2).fit(X, y),
-        BayesianTreeRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)),
     ):
-        if len(other.outcome_.prior) and other.tree_.n_node_samples[0] == len(y):
-            assert_allclose(other.spread_, model.spread_, rtol=1e-9)
-        else:
-            twice = BayesianTreeRegressor().fit(X, y, sample_weight=np.full(len(y), 2.0))
-            assert_allclose(other.spread_, twice.spread_, rtol=1e-9)
+        assert_allclose(other.spread_, model.spread_, rtol=1e-9)
+
+
+def test_equal_rows_may_come_in_any_order():
+    X, y = load_diabetes(return_X_y=True)
+    random = np.random.default_rng(0)
+    rows, weight = random.integers(0, 200, 400), random.uniform(0.5, 2, 400).round(1)
+    order = random.permutation(400)
+    for given in ({}, {"sample_weight": weight}):
+        one = BayesianTreeRegressor().fit(X[rows], y[rows], **given)
+        other = BayesianTreeRegressor().fit(X[rows[order]], y[rows[order]], **{k: w[order] for k, w in given.items()})
+        assert_allclose(other.spread_, one.spread_, rtol=1e-9)
+
+
+def test_rows_are_left_out_one_by_one():
+    """A row that is there twice says what its equal will be; one of weight 2 is left out whole."""
+    X, y = load_diabetes(return_X_y=True)
+    twice = BayesianTreeRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    double = BayesianTreeRegressor().fit(X, y, sample_weight=np.full(len(y), 2.0))
+    assert_allclose(twice.predict(X), double.predict(X))
+    assert twice.spread_ < double.spread_
+
+
+def test_equal_rows_are_dealt_out_to_the_folds():
+    X, y, weight = np.repeat([[0.0], [1.0]], [40, 7], axis=0), np.repeat([1.0, 2.0], [40, 7]), np.linspace(1, 2, 47)
+    for target in (Target(y), Target(y, weight)):
+        folds = some_folds_of(Rows(X), target, 10, 5000)
+        assert_array_equal(np.bincount(folds[:40]), 4)
+        assert len(set(folds[40:])) == 7
+        assert_array_equal(some_folds_of(Rows(X), target, 10, 5000, by=-y)[:40] // 10, 0)
+    assert np.count_nonzero(some_folds_of(Rows(X), Target(y), 2, 10) < 2) in range(8, 13)
 
 
 def test_the_spread_is_kept_in_files(tmp_path):

@@ -208,21 +208,25 @@ void bind_forest_weights(nb::module_& module) {
          const std::optional<Vector<double>>& weight, const Vector<std::int64_t>& rows) {
         for (const std::int64_t row : span_of(rows))
           require(row >= 0 && static_cast<std::size_t>(row) < columns.n_rows, "a row does not exist");
-        std::vector<double> all = without_gil([&](Interrupt&) {
+        std::vector<double> counts, together;
+        without_gil([&](Interrupt&) {
           const auto forest = forest_grower(columns, outcome, {}, settings, {}, plan, weight, 0);
-          std::vector<double> result;
+          const auto add = [&](const std::vector<double>& of_all, std::vector<double>& of_some) {
+            for (const std::int64_t row : span_of(rows)) of_some.push_back(of_all[static_cast<std::size_t>(row)]);
+          };
+          add(forest.weights_together(), together);
           for (std::size_t i = 0; i < plan.n_trees; ++i) {
             stop_if_asked();
-            const std::vector<double> own = forest.weights_of(plan.first + i);
-            for (const std::int64_t row : span_of(rows)) result.push_back(own[static_cast<std::size_t>(row)]);
+            add(forest.weights_of(plan.first + i), counts);
           }
-          return result;
         });
-        return array_of(std::move(all), {plan.n_trees, rows.shape(0)});
+        return nb::make_tuple(array_of(std::move(counts), {plan.n_trees, rows.shape(0)}),
+                              array_of(std::move(together), {rows.shape(0)}));
       },
       nb::arg("columns"), nb::arg("outcome"), nb::arg("settings"), nb::arg("plan"),
       nb::arg("weight").noconvert().none(), nb::arg("rows").noconvert(),
-      "How often each of some rows counts in each tree, with all that are equal to it.");
+      "How often each of some rows counts in each tree, with all that are equal to it, and the weight of these "
+      "together.");
 }
 
 template <Outcome T>

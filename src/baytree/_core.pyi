@@ -439,7 +439,7 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
+) -> tuple: ...
 @overload
 def forest_weights(
     columns: Columns,
@@ -448,7 +448,7 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
+) -> tuple: ...
 @overload
 def forest_weights(
     columns: Columns,
@@ -457,7 +457,7 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
+) -> tuple: ...
 @overload
 def forest_weights(
     columns: Columns,
@@ -466,7 +466,7 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
+) -> tuple: ...
 @overload
 def forest_weights(
     columns: Columns,
@@ -475,7 +475,7 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
+) -> tuple: ...
 @overload
 def forest_weights(
     columns: Columns,
@@ -484,9 +484,9 @@ def forest_weights(
     plan: ForestPlan,
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object:
+) -> tuple:
     """
-    How often each of some rows counts in each tree, with all that are equal to it.
+    How often each of some rows counts in each tree, with all that are equal to it, and the weight of these together.
     """
 
 class CategoricalWeights:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import integrate, stats
 
 from baytree import _core
 from baytree.growth import Growth, put_in_order
@@ -138,6 +139,39 @@ def tree_counts(problem, totals, tree):
     if not any(counts):
         counts[int(rounding.uniform(len(counts), 0) * len(counts))] = problem.factor
     return np.array(counts), 1 / problem.factor
+
+
+def trees_without(problem, row, n_trees):
+    """How much each tree counts as one that lacks a row of the table, the one that counts most as 1."""
+    sets, totals = rows_in_order(problem)
+    place = next(i for i, own in enumerate(sets) if row in own)
+    together, others = totals[place], totals[place] - problem.weight[row]
+    if len(sets[place]) == 1:
+        others = 0.0
+    result = []
+    for tree in range(n_trees):
+        count = tree_counts(problem, totals, tree)[0][place]
+        if others == 0:
+            result.append(float(count == 0))
+        elif problem.resample:
+            result.append((others / together) ** (count / problem.factor))  # no draw was this row
+        elif problem.whole:
+            result.append(probability(problem, count, others) / probability(problem, count, together))
+        else:
+            densities = (stats.gamma(weight).pdf(count / problem.factor) for weight in (others, together))
+            result.append(next(densities) / next(densities))
+    return np.array(result) / (max(result) or 1.0)
+
+
+def probability(problem, count, weight):
+    """The probability of a count: a weight of Gamma(weight), times the factor, is rounded up or down to it."""
+    factor = problem.factor
+    ends = max(count - 1, 0) / factor, count / factor, (count + 1) / factor
+
+    def rounded_to_it(g):
+        return stats.gamma(weight).pdf(g) * (1 - abs(g * factor - count))
+
+    return sum(integrate.quad(rounded_to_it, low, high)[0] for low, high in itertools.pairwise(ends) if low < high)
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,14 @@ class ForestGrower {
     return result;
   }
 
+  // By row of the table, the weight that it and those that are equal to it have together.
+  std::vector<double> weights_together() const {
+    std::vector<double> result(columns_.n_rows);
+    for (std::size_t i = 0; i < order_.rows.size(); ++i) result[order_.rows[i]] = weights_.base(i);
+    for (std::size_t row = 0; row < result.size(); ++row) result[row] = result[stands_for_[row]];
+    return result;
+  }
+
  private:
   std::vector<double> in_order(const std::vector<double>& weights) const {
     std::vector<double> result;

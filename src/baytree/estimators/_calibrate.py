@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..fitted import FittedForest, FittedSpace, FittedTree, real_outcome
 from ..growth import some_folds_of
 from ..outcomes import Outcome, RealOutcome
@@ -46,34 +46,36 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
 
 
 def calibrate_out_of_bag(
-    fitted: FittedForest, data: TrainingData, left_out: Callable[[IntArray], BoolArray]
+    fitted: FittedForest, data: TrainingData, trees_without: Callable[[IntArray], FloatArray]
 ) -> FittedForest:
-    """The same of a forest, by the trees that do not have a row: no tree is grown for it.
+    """The same of a forest, by the trees that lack a row: no tree is grown for it.
 
-    `left_out(rows)` tells of some rows which trees do not have them, shape (n_rows, n_trees).
+    `trees_without(rows)` tells how much each tree counts as one that lacks each of some rows, shape (n_rows, n_trees).
     """
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted
     rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
-    counts = left_out(rows)
-    enough = counts.sum(axis=1) > 1
-    test, counts = data.take(rows[enough]), counts[enough]
+    trees = trees_without(rows)
+    enough = (trees > 0).sum(axis=1) > 1
+    test, trees = data.take(rows[enough]), trees[enough]
     if test.target.total_weight() < _FEWEST:
         return fitted
-    return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, counts)], _weights(test)))
+    return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
 
 
-def _coverage_of_all(fitted: FittedForest, test: TrainingData, counts: BoolArray) -> Coverage:
+def _coverage_of_all(fitted: FittedForest, test: TrainingData, trees: FloatArray) -> Coverage:
     """How many rows all trees would hold if none had seen a row: by those that have not, and by the halves of these.
 
     The fewer trees, the noisier their distribution, and the more rows lie outside of its interval. With k of K trees,
-    noise is in proportion to 1/k: what two halves lose against the k, all K gain (1 - k / K) times.
+    noise is in proportion to 1/k: what two halves lose against the k, all K gain (1 - k / K) times. Trees that count
+    more or less are as many as would have the same noise.
     """
-    is_odd = np.cumsum(counts, axis=1) % 2 == 1
-    masks = (counts, counts & is_odd, counts & ~is_odd)
-    whole, *halves = [_coverage(fitted.cdf_at(test.rows, _numbers(test), mask)) for mask in masks]
-    gain = 1 - counts.sum(axis=1) / counts.shape[1]
+    is_odd = np.cumsum(trees > 0, axis=1) % 2 == 1
+    parts = (trees, trees * is_odd, trees * ~is_odd)
+    whole, *halves = [_coverage(fitted.cdf_at(test.rows, _numbers(test), part)) for part in parts]
+    k = trees.sum(axis=1, dtype=np.float64) ** 2 / (trees**2).sum(axis=1, dtype=np.float64)
+    gain = 1 - k / trees.shape[1]
 
     def inside(outcome: RealOutcome) -> FloatArray:
         own = whole(outcome)
@@ -92,7 +94,8 @@ def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray)
         inside = np.concatenate([test(wider) for test in tests])
         return bool(weight @ inside >= (wanted - 1e-12) * weight.sum())
 
-    return outcome.with_spread(_least(holds))
+    # Where nine in ten rows lie at their mean, as those of a constant do, they say nothing about the width.
+    return outcome.with_spread(1.0 if holds(_NARROWEST) else _least(holds))
 
 
 def _weights(test: TrainingData) -> FloatArray:
@@ -102,7 +105,7 @@ def _weights(test: TrainingData) -> FloatArray:
 def _folds(outcome: RealOutcome, data: TrainingData) -> IntArray:
     """Folds that depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
     standard = np.abs(outcome.statistics(data.target)[:, 1])
-    return some_folds_of(data.rows, replace(data.target, y=standard.round(6)), _FOLDS, _MOST_ROWS)
+    return some_folds_of(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
 
 
 def _cross_validated(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
 from ..fitted import FittedForest, FittedTree
 from ..growth import (
@@ -23,8 +24,8 @@ from ..growth import (
     grow_forest,
     in_forest_units,
     put_in_order,
-    rows_in_trees,
     some_folds_of,
+    trees_without,
     weight_of_a_draw,
 )
 from ..outcomes import Outcome
@@ -123,17 +124,15 @@ class ManyGrownTrees(Estimator):
             monotonic=growth.monotonic,
         )
 
-        def left_out(rows: IntArray) -> BoolArray:
-            all_trees = replace(plan, first=0, n_trees=forest.n_trees)
-            return ~rows_in_trees(data.columns, data.target, outcome, growth, all_trees, rows)
-
+        of_all = replace(plan, first=0, n_trees=forest.n_trees)
+        without = partial(trees_without, data.columns, data.target, outcome, growth, of_all)
         if calibrated:
-            fitted = calibrate_out_of_bag(fitted, data, left_out)
+            fitted = calibrate_out_of_bag(fitted, data, without)
             fitted = replace(fitted, tree_to_read=replace(tree, outcome=fitted.outcome))
         for name in _OUT_OF_BAG:
             self.__dict__.pop(name, None)
         if self.oob_score:
-            self._keep_out_of_bag(_out_of_bag_mean(fitted, data, left_out), data)
+            self._keep_out_of_bag(_out_of_bag_mean(fitted, data, without(np.arange(len(data.rows)))), data)
         return replace(fitted, agreement=_agreement(fitted, data))
 
     def _plan(self, data: EncodedData, growth: Growth, before: FittedForest | None) -> Plan:
@@ -496,11 +495,10 @@ class ManyGrownTrees(Estimator):
         return self.representative_tree_.get_n_leaves()
 
 
-def _out_of_bag_mean(fitted: FittedForest, data: EncodedData, left_out: Any) -> FloatArray:
-    """What the trees that do not have a row predict for it; NaN where all have it, and for rows that do not count."""
-    counts = left_out(np.arange(len(data.rows)))
-    mean = np.asarray(fitted.mixture(data.rows, counts=counts) @ fitted.value)
-    mean[~counts.any(axis=1)] = np.nan
+def _out_of_bag_mean(fitted: FittedForest, data: EncodedData, trees: FloatArray) -> FloatArray:
+    """What the trees that lack a row predict for it; NaN where all have it, and for rows that do not count."""
+    mean = np.asarray(fitted.mixture(data.rows, trees=trees) @ fitted.value)
+    mean[~trees.any(axis=1)] = np.nan
     if data.counts is None:
         return mean
     result = np.full((len(data.counts), mean.shape[1]), np.nan)

@@ -46,7 +46,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing, max_bins
         As in `BayesianTreeClassifier`, for every tree. `max_bins` needs ``partitions="axis"``.
     oob_score
-        Whether to predict every row by the trees that do not have it: ``oob_score_``, ``oob_decision_function_``.
+        Whether to predict every row by the trees that lack it: ``oob_score_``, ``oob_decision_function_``. Of several
+        equal rows it is one that they lack.
     random_state
         Seed of the weights and of the features. The forest does not depend on the order of the rows, and a row of
         weight 2 is the row twice.

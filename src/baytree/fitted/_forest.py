@@ -204,17 +204,18 @@ class FittedForest:
         """The position of the class that is decided for, one for each row."""
         return self.decision.codes(self.mean(rows, n_threads))
 
-    def mixture(self, rows: Rows, n_threads: int = 1, counts: BoolArray | None = None) -> sparse.csr_matrix:
-        """The weight of each node for each row: leaves of trees count alike; `counts` tells which trees count."""
+    def mixture(self, rows: Rows, n_threads: int = 1, trees: FloatArray | None = None) -> sparse.csr_matrix:
+        """The weight of each node for each row: leaves of trees count alike, or as much as `trees` says."""
         if self.missing == "average":
-            trees = [sparse.vstack(list(tree.leaf_weights(rows, n_threads))) for tree in self.trees()]
-            return sparse.csr_matrix(sparse.hstack(trees) / self.forest.n_trees)
+            by_tree = [sparse.vstack(list(tree.leaf_weights(rows, n_threads))) for tree in self.trees()]
+            return sparse.csr_matrix(sparse.hstack(by_tree) / self.forest.n_trees)
         leaves = self.leaves(rows, n_threads)
-        counts = np.ones(leaves.shape, dtype=bool) if counts is None else counts
+        trees = np.ones(leaves.shape) if trees is None else trees
+        counts = trees > 0
         n_trees = counts.sum(axis=1)
         start = np.append(0, np.cumsum(n_trees))
-        shape = (len(leaves), self.forest.node_count)
-        return sparse.csr_matrix((np.repeat(1 / np.maximum(n_trees, 1), n_trees), leaves[counts], start), shape=shape)
+        weights = trees[counts] / np.repeat(trees.sum(axis=1, dtype=np.float64), n_trees)
+        return sparse.csr_matrix((weights, leaves[counts], start), shape=(len(leaves), self.forest.node_count))
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
@@ -225,9 +226,9 @@ class FittedForest:
         make = distribution_of(self.leaf_outcome, kind)
         return Mixture(self.mixture(rows, n_threads), partial(of_nodes, make, self.posterior), self.widening)
 
-    def cdf_at(self, rows: Rows, y: FloatArray, counts: BoolArray | None = None) -> Callable[[RealOutcome], FloatArray]:
+    def cdf_at(self, rows: Rows, y: FloatArray, trees: FloatArray | None = None) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
-        weights = self.mixture(rows, counts=counts)
+        weights = self.mixture(rows, trees=trees)
         cdf, mean = cdf_of_mixture(weights, self.posterior), np.asarray(weights @ self.value)[:, 0]
         leaf_outcome = real_outcome(self.leaf_outcome)
         return lambda outcome: cdf(leaf_outcome, mean + (y - mean) / widening_of(outcome))

@@ -12,12 +12,12 @@ from ._forest import Plan as Plan
 from ._forest import grow_forest as grow_forest
 from ._forest import in_forest_units as in_forest_units
 from ._forest import node_priors as node_priors
-from ._forest import rows_in_trees as rows_in_trees
 from ._forest import weight_of_a_draw as weight_of_a_draw
 from ._grow import explore_space as explore_space
 from ._grow import grow_tree as grow_tree
 from ._grow import list_partitions as list_partitions
 from ._in_any_order import in_any_order as in_any_order
+from ._left_out import trees_without as trees_without
 from ._monotonic import put_in_order as put_in_order
 from ._monotonic import read_monotonic as read_monotonic
 from ._sample import MODULUS as MODULUS

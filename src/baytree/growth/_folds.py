@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,26 @@ def folds_of(rows: Rows, target: Target, n_folds: int) -> IntArray:
     return _fold(_marks_of(rows, target), n_folds)
 
 
-def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int) -> IntArray:
-    """Folds of about so many different rows at most; other rows have a higher number than the last fold."""
+def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int, *, by: AnyArray | None = None) -> IntArray:
+    """Folds of about so many rows at most; other rows have a higher number than the last fold.
+
+    Equal rows are dealt out to the folds one by one: a table of few values is full of them, and without all rows that
+    are equal to one of them another distribution is left. `by` decides in place of y which fold comes first.
+    """
     marks = _marks_of(rows, target)
-    parts = -(-len(np.unique(marks)) // most_rows)
-    return _fold(marks, n_folds * parts)
+    all_folds = n_folds * -(-len(marks) // most_rows)
+    first = _fold(marks if by is None else _marks_of(rows, replace(target, y=by)), all_folds)
+    return (first + _number_among_equals(marks, target.weight)) % all_folds
+
+
+def _number_among_equals(marks: AnyArray, weight: AnyArray | None) -> IntArray:
+    """0, 1, ... for the rows of each mark, in the order of their weights."""
+    order = np.argsort(marks) if weight is None else np.lexsort((weight, marks))
+    is_new = np.append(True, marks[order][1:] != marks[order][:-1])
+    first = np.flatnonzero(is_new)
+    result = np.empty(len(marks), dtype=np.int64)
+    result[order] = np.arange(len(marks)) - np.repeat(first, np.diff(np.append(first, len(marks))))
+    return result
 
 
 def _fold(marks: AnyArray, n_folds: int) -> IntArray:

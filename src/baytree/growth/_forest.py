@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
 from ..outcomes import Outcome, Target
 from ..tree import Forest, SplitKind
 from ._settings import Growth
@@ -55,7 +55,7 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
     """Grow the trees of a forest on one table."""
     found = _core.grow_forest(
         columns,
-        _rows_of(target, outcome, plan),
+        rows_of(target, outcome, plan),
         outcome.core_prior().tolist(),
         growth.settings(),
         growth.look_ahead(),
@@ -79,22 +79,7 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
     return _with_unseen(forest, outcome.weights(statistics))
 
 
-def rows_in_trees(
-    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan, rows: AnyArray
-) -> AnyArray:
-    """Whether each tree has each of some rows, or one that is equal to it; shape (n_rows, n_trees)."""
-    counts: Any = _core.forest_weights(
-        columns,
-        _rows_of(target, outcome, plan),
-        growth.settings(),
-        plan.to_core(target),
-        target.weight,
-        np.asarray(rows, dtype=np.int64),
-    )
-    return counts.T > 0
-
-
-def _rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:
+def rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:
     """The rows, without weights; where they are not to count whole numbers of times, with some that say so."""
     weight = None if plan.is_whole(target) else np.full(len(target.y), 0.5)
     return outcome.to_core(replace(target, weight=weight, grids=None))

@@ -84,6 +84,7 @@ def test_bins_leave_rows_and_features_out():
 
 
 @pytest.mark.parametrize("make", [BayesianForestClassifier, BayesianForestRegressor])
+@pytest.mark.filterwarnings("ignore:Intervals are not calibrated", "ignore:.* rows are equal to another one")
 @pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
 def test_neither_the_order_of_rows_nor_doubled_rows_matter(make, bootstrap):
     random = np.random.default_rng(0)
@@ -136,7 +137,7 @@ def test_out_of_bag_predictions(bootstrap):
 
 def test_out_of_bag_predictions_of_numbers():
     X, y = load_diabetes(return_X_y=True)
-    model = BayesianForestRegressor(50, oob_score=True, random_state=0).fit(X, y)
+    model = BayesianForestRegressor(oob_score=True, random_state=0).fit(X, y)
     assert model.oob_prediction_.shape == y.shape
     assert 0.3 < model.oob_score_ < 0.6
 
@@ -153,12 +154,12 @@ def table_of_few_values(n, seed):
 def test_out_of_bag_scores_of_few_values_are_those_of_new_rows(bootstrap, max_bins):
     (X, y), (new, y_new) = table_of_few_values(1000, 0), table_of_few_values(5000, 1)
     model = BayesianForestClassifier(
-        50, bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
+        bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
     ).fit(X, y > 4)
     assert not np.isnan(model.oob_decision_function_).any()
     assert model.oob_score_ == pytest.approx(model.score(new, y_new > 4), abs=0.03)
     numbers = BayesianForestRegressor(
-        50, bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
+        bootstrap=bootstrap, max_bins=max_bins, partitions="axis", oob_score=True, random_state=0
     ).fit(X, y)
     assert numbers.oob_score_ == pytest.approx(numbers.score(new, y_new), abs=0.05)
 
@@ -169,6 +170,63 @@ def test_intervals_of_few_values_hold(make):
     X, y = table_of_few_values(4000, 1)
     low, high = model.predict_interval(X).T
     assert 0.88 < np.mean((low <= y) & (y <= high)) < 0.92
+
+
+def test_rows_that_count_in_every_tree_are_told_of():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BayesianForestClassifier(20, class_weight={0: 1, 1: 9}, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="rows of 569 count in every tree, so that oob_score_ leaves them out"):
+        model.fit(X, y)
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.warns(UserWarning, match=r"Intervals are not calibrated \(spread_ is 1\), since rows of such weights"):
+        assert BayesianForestRegressor(20, random_state=0).fit(X, y, sample_weight=np.full(len(y), 9.0)).spread_ == 1
+
+
+def test_out_of_bag_scores_are_of_what_is_predicted():
+    random = np.random.default_rng(0)
+    X, exposure = random.uniform(size=(600, 2)), random.uniform(30, 365, 600)
+    y = random.poisson(0.01 * (1 + 5 * X[:, 0]) * exposure)
+    for unit in (1.0, 365.0):
+        model = BayesianForestRegressor(outcome="poisson", oob_score=True, random_state=0)
+        model.fit(X, y, exposure=exposure / unit)
+        assert 0.5 < model.oob_score_ < 0.9
+    durations = BayesianForestRegressor(outcome="exponential", oob_score=True, random_state=0)
+    assert np.isnan(durations.fit(X, exposure, event=X[:, 0] < 0.9).oob_score_)
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BayesianForestClassifier(oob_score=True, decision=0.9, random_state=0).fit(X, y)
+    assert model.oob_score_ == np.mean((model.oob_decision_function_[:, 1] >= 0.9) == y)
+
+
+def test_forests_of_censored_durations_are_better_than_a_tree():
+    random = np.random.default_rng(0)
+    X, X_new = random.uniform(size=(2, 2000, 2))
+    time, end = random.exponential(1 + 3 * X[:, 0]), random.uniform(0, 4, 2000)
+    fits = [
+        make(outcome="exponential").fit(X, np.minimum(time, end), event=time <= end).predict(X_new)
+        for make in (partial(BayesianForestRegressor, random_state=0), BayesianTreeRegressor)
+    ]
+    of_forest, of_tree = (np.mean((found - 1 - 3 * X_new[:, 0]) ** 2) for found in fits)
+    assert of_forest < of_tree
+
+
+@pytest.mark.parametrize("rows_each", [1, 2, 7])
+@pytest.mark.parametrize("bootstrap", ["bayesian", "resample"])
+def test_names_of_rows_teach_nothing(rows_each, bootstrap):
+    """A column of names is a category of its own for every row, or nearly: trees must not tell rows apart by it."""
+    random = np.random.default_rng(0)
+    X, y = make_classification(600, 6, n_informative=4, flip_y=0.1, random_state=0)
+    names = [f"row {i // rows_each}" for i in random.permutation(600)]
+    plain = pd.DataFrame(X).add_prefix("x")
+    forests = [
+        BayesianForestClassifier(30, bootstrap=bootstrap, random_state=0).fit(table[:300], y[:300])
+        for table in (plain, plain.assign(name=names))
+    ]
+    without, with_names = (
+        forests[0].score(plain[300:], y[300:]),
+        forests[1].score(plain.assign(name=names)[300:], y[300:]),
+    )
+    assert with_names > without - 0.03
+    assert forests[1].feature_importances_[-1] < 0.15
 
 
 def test_warm_start_adds_trees():

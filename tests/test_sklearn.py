@@ -64,6 +64,7 @@ FITTED_NAMES = [
         BayesianForestRegressor(),
     ]
 )
+@pytest.mark.filterwarnings("ignore:Intervals are not calibrated", "ignore:.* rows are equal to another one")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

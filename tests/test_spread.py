@@ -71,6 +71,7 @@ def test_the_spread_depends_on_what_is_in_the_rows_alone():
         assert_allclose(other.spread_, model.spread_, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows are equal to another one")
 def test_equal_rows_may_come_in_any_order():
     X, y = load_diabetes(return_X_y=True)
     random = np.random.default_rng(0)
@@ -85,7 +86,8 @@ def test_equal_rows_may_come_in_any_order():
 def test_rows_are_left_out_one_by_one():
     """A row that is there twice says what its equal will be; one of weight 2 is left out whole."""
     X, y = load_diabetes(return_X_y=True)
-    twice = BayesianTreeRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    with pytest.warns(UserWarning, match="884 of 884 rows are equal to another one in X and y: if they are copies"):
+        twice = BayesianTreeRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     double = BayesianTreeRegressor().fit(X, y, sample_weight=np.full(len(y), 2.0))
     assert_allclose(twice.predict(X), double.predict(X))
     assert twice.spread_ < double.spread_

@@ -78,7 +78,11 @@ void bind_settings(nb::module_& module) {
             self.draw = {seed, tree, n_features};
           },
           nb::arg("seed"), nb::arg("tree"), nb::arg("n_features"),
-          "Let each node of the tree with this number use so many features, drawn for it alone.");
+          "Let each node of the tree with this number use so many features, drawn for it alone.")
+      .def(
+          "set_row_factor",
+          [](Settings& self, double planned, double of_tree) { self.row_factor = {planned, of_tree}; },
+          nb::arg("planned"), nb::arg("of_tree"), "Tell what rows count beyond their weights, without being more.");
 
   nb::class_<Lookahead>(module, "Lookahead", "How far a node looks before it chooses.")
       .def(

@@ -108,6 +108,9 @@ class Settings:
         Let each node of the tree with this number use so many features, drawn for it alone.
         """
 
+    def set_row_factor(self, planned: float, of_tree: float) -> None:
+        """Tell what rows count beyond their weights, without being more."""
+
 class Lookahead:
     """How far a node looks before it chooses."""
 

@@ -44,7 +44,7 @@ class Problem:
     def factor(self):
         """Constraints hold for what a tree sees, so there is none with them: it sees the weights that it has."""
         if self.growth.monotonic is None:
-            return self.growth.engine.forest_factor
+            return self.growth.engine.forest_factor or self.outcome.forest_factor
         return in_20_digits(float(np.sum(self.weight)) / self.n_draws) if self.resample else 1.0
 
     @property
@@ -208,7 +208,8 @@ def member(problem, t):
     some = [own for own, count in zip(sets, counts, strict=True) if count > 0]
     rows = np.array([own[0] for own in some])
     seen = problem.values()[rows]
-    nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0])
+    base = np.array(totals)[counts > 0]
+    nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0], base)
     tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
     times, at = _rows_of_nodes(tree, seen, [len(own) for own in some])
     if problem.growth.max_bins is not None:
@@ -221,8 +222,9 @@ def member(problem, t):
     return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 
-def _grow(problem, t, seen, rows, counts):
+def _grow(problem, t, seen, rows, counts, base):
     growth, target, settings = problem.growth, problem.target, problem.growth.settings()
+    settings.set_row_factor(problem.factor, counts.sum() / base.sum())
     if problem.n_features < seen.shape[1]:
         settings.draw_features(problem.seed, t, problem.n_features)
     keep_values = growth.partition_prior.location == "distance" or growth.oblique

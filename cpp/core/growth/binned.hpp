@@ -144,26 +144,35 @@ class BinnedGrower {
   }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
+  // Some rows of a node, and what they add up to.
+  struct Block {
+    std::size_t of, begin, end;
+    Sums sums;
+  };
+
   // Counts the rows of nodes, in blocks.
   void count(std::span<Open> open) {
-    struct Block {
-      Open* of;
-      std::size_t begin, end;
-      Sums sums;
-    };
     std::vector<Block> blocks;
-    for (Open& of : open) {
-      const std::size_t step = block_rows(of.size());
-      for (std::size_t begin = of.begin; begin < of.end; begin += step)
-        blocks.push_back({&of, begin, std::min(begin + step, of.end), {}});
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t step = block_rows(open[i].size());
+      for (std::size_t begin = open[i].begin; begin < open[i].end; begin += step)
+        blocks.push_back({i, begin, std::min(begin + step, open[i].end), {}});
     }
     parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
       clear(blocks[i].sums);
       whole_.count(blocks[i].begin, blocks[i].end, blocks[i].sums, scratch_[worker].counts);
     });
+    add_up(blocks, open);
+  }
+
+  // The blocks of each node, one behind the other, some of the codes at a time.
+  void add_up(std::span<Block> blocks, std::span<Open> open) {
     for (Block& block : blocks)
-      if (block.begin == block.of->begin) block.of->sums = std::move(block.sums);
-      else block.of->sums.add(block.sums);
+      if (block.begin == open[block.of].begin) open[block.of].sums = std::move(block.sums);
+    parallel_for(n_threads_, n_threads_, interrupt_, [&](std::size_t part, std::size_t) {
+      for (const Block& block : blocks)
+        if (block.begin != open[block.of].begin) open[block.of].sums.add(block.sums, part, n_threads_);
+    });
   }
 
   // Sends a new node where it is grown: nowhere, with the next level, or by one thread.

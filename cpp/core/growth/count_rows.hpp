@@ -35,9 +35,13 @@ struct RowSums {
     statistics.assign(n_codes * width, Number{0});
     n_rows.assign(count_rows ? n_codes : 0, 0);
   }
-  void add(const RowSums& other) {
-    for (std::size_t i = 0; i < statistics.size(); ++i) statistics[i] += other.statistics[i];
-    for (std::size_t i = 0; i < n_rows.size(); ++i) n_rows[i] += other.n_rows[i];
+  // One of so many parts of them.
+  void add(const RowSums& other, std::size_t part, std::size_t n_parts) {
+    const auto begin = [&](std::size_t n, std::size_t of) { return n * of / n_parts; };
+    for (std::size_t i = begin(statistics.size(), part); i < begin(statistics.size(), part + 1); ++i)
+      statistics[i] += other.statistics[i];
+    for (std::size_t i = begin(n_rows.size(), part); i < begin(n_rows.size(), part + 1); ++i)
+      n_rows[i] += other.n_rows[i];
   }
   void subtract(const RowSums& other) {
     for (std::size_t i = 0; i < statistics.size(); ++i) statistics[i] -= other.statistics[i];

@@ -163,8 +163,8 @@ class ForestGrower {
   Nodes grow_one(std::size_t tree, std::size_t n_threads, Interrupt& interrupt) const {
     auto order = std::make_shared<RowOrder>(RowOrder{{}, order_.times, order_.point});
     T outcome(outcome_);
-    outcome.set_weights(draw(tree, order->rows));
     Settings settings(settings_);
+    outcome.set_weights(draw(tree, order->rows, settings.row_factor));
     settings.use = use(order->rows);
     if (plan_.n_features < columns_.columns.size()) settings.draw = {plan_.seed, tree, plan_.n_features};
     // The search for the hyperplane of a root takes the most memory, that of a node with all the points it ever takes
@@ -178,14 +178,17 @@ class ForestGrower {
   }
 
   // The weights of a tree, by row of the table; `rows` gets the rows that are in it, in their order.
-  std::vector<double> draw(std::size_t tree, std::vector<Row>& rows) const {
+  std::vector<double> draw(std::size_t tree, std::vector<Row>& rows, RowFactor& factor) const {
     const std::vector<double> counts = weights_.of_tree(tree);
     std::vector<double> weights(columns_.n_rows, 1.0);
+    double count = 0.0, base = 0.0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (!(counts[i] > 0.0)) continue;
       rows.push_back(order_.rows[i]);
       weights[order_.rows[i]] = counts[i];
+      count += counts[i], base += weights_.base(i);
     }
+    factor = {plan_.factor, count / base};
     return weights;
   }
 

@@ -72,21 +72,24 @@ inline double log_choose(std::size_t n, std::size_t k) {
 struct CategoryPrior {
   std::size_t n_column, n_node;  // categories
   bool subsets;
+  double charge = 1.0;  // the part of the log of the number of sets that each pays
 
   std::size_t largest() const { return subsets ? n_column / 2 : 1; }
   // Log prior that a certain set is drawn.
   double log_set(std::size_t size) const {
     return -std::log(static_cast<double>(largest())) - log_choose(n_column, size);
   }
+  // The same with what it pays.
+  double log_paid(std::size_t size) const { return log_set(size) - (charge - 1.0) * log_choose(n_column, size); }
   // Log prior of a partition with so many of the node's categories on one side: either side may have been drawn. Dummy
   // columns are two, where the column has more categories than these, and then so are the partitions.
   double log_partition(std::size_t size) const {
-    if (!subsets && n_column > 2) return log_set(1);
+    if (!subsets && n_column > 2) return log_paid(1);
     double share = 0.0, top = kMinusInfinity;
     for (const std::size_t side : {size, n_node - size})
-      if (side <= largest()) top = std::max(top, log_set(side));
+      if (side <= largest()) top = std::max(top, log_paid(side));
     for (const std::size_t side : {size, n_node - size})
-      if (side <= largest()) share += std::exp(log_set(side) - top);
+      if (side <= largest()) share += std::exp(log_paid(side) - top);
     return top + std::log(share);
   }
   // The part of the mass that splits the node.
@@ -97,6 +100,14 @@ struct CategoryPrior {
     return sum;
   }
 };
+
+// Where a row counts as several that agree, a set of categories seems to explain what it cannot know: of a category of
+// one row all that the row counts, of one of many rows half of what the factor adds. So it pays for that.
+inline double charge_of_sets(const RowFactor& factor, const std::vector<double>& weight_of_categories) {
+  const double n_rows = std::accumulate(weight_of_categories.begin(), weight_of_categories.end(), 0.0) / factor.of_tree;
+  const double categories_a_row = std::min(static_cast<double>(weight_of_categories.size()) / n_rows, 1.0);
+  return std::max((factor.planned + factor.of_tree * categories_a_row) / 2.0, 1.0);
+}
 
 template <Outcome T, class Entry>
 void gather_categories(const T& outcome, std::span<const Entry> order, CategoryList<typename T::Number>& list) {
@@ -250,7 +261,8 @@ void list_category_sets(const T& outcome, const typename T::Node& node, const ty
                         std::span<const Entry> order, std::size_t n_column, const Settings& settings,
                         CategoryList<typename T::Number>& list, SplitList& splits) {
   detail::gather_categories(outcome, order, list);
-  const detail::CategoryPrior prior{n_column, list.size(), settings.prior.subsets};
+  const detail::CategoryPrior prior{n_column, list.size(), settings.prior.subsets,
+                                    detail::charge_of_sets(settings.row_factor, list.weight)};
   detail::list_sets(outcome, total, prior, list);
   detail::keep_allowed_sets(prior, settings.limits, outcome.width(), list, splits);
   const std::size_t n = list.sets.size();

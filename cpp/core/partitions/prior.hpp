@@ -93,6 +93,11 @@ struct FeatureDraw {
   std::size_t n_features = 0;  // 0: all
 };
 
+// What rows count beyond their weights, without being more: as planned, and what those that are in a tree came to have.
+struct RowFactor {
+  double planned = 1.0, of_tree = 1.0;
+};
+
 // Everything but the data and the outcome's own prior that decides which tree is grown.
 struct Settings {
   PartitionPrior prior;
@@ -104,6 +109,7 @@ struct Settings {
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
   std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
   FeatureDraw draw = {};
+  RowFactor row_factor = {};
   std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
   bool fills_posterior = true;  // nodes know their posterior over features
 

@@ -6,6 +6,7 @@ normal. The spread is the factor for which nine in ten cross-validated rows lie 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -14,7 +15,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..fitted import FittedForest, FittedSpace, FittedTree, real_outcome
-from ..growth import some_folds_of
+from ..growth import n_copies, some_folds_of
 from ..outcomes import Outcome, RealOutcome
 from ._data import TrainingData
 
@@ -39,6 +40,7 @@ def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingDa
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread or data.target.total_weight() < _FEWEST:
         return fitted
+    _warn_of_copies(data)
     tests, weights = _cross_validated(data, _folds(outcome, data), refit)
     if not tests:  # all rows are equal
         return fitted
@@ -60,8 +62,27 @@ def calibrate_out_of_bag(
     enough = (trees > 0).sum(axis=1) > 1
     test, trees = data.take(rows[enough]), trees[enough]
     if test.target.total_weight() < _FEWEST:
+        if data.target.weight is not None and data.target.total_weight() >= _FEWEST:
+            warnings.warn(
+                "Intervals are not calibrated (spread_ is 1), since rows of such weights count in nearly every tree: "
+                "give smaller weights, or grow more trees.",
+                UserWarning,
+                stacklevel=5,
+            )
         return fitted
+    _warn_of_copies(data)
     return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
+
+
+def _warn_of_copies(data: TrainingData) -> None:
+    n = n_copies(data.rows, data.target)
+    if 2 * n > len(data.rows):
+        warnings.warn(
+            f"{n:,} of {len(data.rows):,} rows are equal to another one in X and y: if they are copies of the same "
+            "records, drop them, since intervals are measured on rows whose copies are known and come out too narrow.",
+            UserWarning,
+            stacklevel=6,
+        )
 
 
 def _coverage_of_all(fitted: FittedForest, test: TrainingData, trees: FloatArray) -> Coverage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
+from .._words import count_text
 from ..fitted import FittedForest, FittedTree
 from ..growth import (
     Engine,
@@ -110,7 +112,7 @@ class ManyGrownTrees(Estimator):
 
     def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedForest:
         before = self.fitted_ if self.warm_start and self._is_fitted else None
-        plan = self._plan(data, growth, before)
+        plan = self._plan(data, outcome, growth, before)
         tree = self._tree_to_read(data, outcome, growth)
         forest = self._grow_trees(data, outcome, growth, plan, before, tree)
         fitted = FittedForest(
@@ -132,10 +134,12 @@ class ManyGrownTrees(Estimator):
         for name in _OUT_OF_BAG:
             self.__dict__.pop(name, None)
         if self.oob_score:
-            self._keep_out_of_bag(_out_of_bag_mean(fitted, data, without(np.arange(len(data.rows)))), data)
+            trees = without(np.arange(len(data.rows)))
+            _warn_of_rows_in_all(trees)
+            self._keep_out_of_bag(_out_of_bag_mean(fitted, data, trees), data)
         return replace(fitted, agreement=_agreement(fitted, data))
 
-    def _plan(self, data: EncodedData, growth: Growth, before: FittedForest | None) -> Plan:
+    def _plan(self, data: EncodedData, outcome: Outcome, growth: Growth, before: FittedForest | None) -> Plan:
         first = 0 if before is None else before.forest.n_trees
         if self.n_estimators < first:
             raise ValueError(
@@ -143,7 +147,7 @@ class ManyGrownTrees(Estimator):
                 "larger number."
             )
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        resample, factor = self.bootstrap == "resample", growth.engine.forest_factor
+        resample, factor = self.bootstrap == "resample", growth.engine.forest_factor or outcome.forest_factor
         if growth.monotonic is not None:
             # Constraints hold for the means that a tree sees while it grows, so these must be those of the forest.
             factor = weight_of_a_draw(data.target) if resample else 1.0
@@ -493,6 +497,17 @@ class ManyGrownTrees(Estimator):
         3
         """
         return self.representative_tree_.get_n_leaves()
+
+
+def _warn_of_rows_in_all(trees: FloatArray) -> None:
+    n_in_all = int(np.count_nonzero(~trees.any(axis=1)))
+    if n_in_all:
+        warnings.warn(
+            f"{count_text(n_in_all, 'row')} of {len(trees):,} count in every tree, so that oob_score_ leaves them out: "
+            "grow more trees, or give smaller weights.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _out_of_bag_mean(fitted: FittedForest, data: EncodedData, trees: FloatArray) -> FloatArray:

@@ -171,9 +171,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         return BayesianTreeClassifier.from_fitted(fitted, parameters | own)
 
     def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
-        known = mean[~np.isnan(mean[:, 0])]
-        y = np.zeros(len(mean), dtype=np.int64)
-        y[slice(None) if data.counts is None else data.counts] = data.target.y
-        right = np.argmax(known, axis=1) == y[~np.isnan(mean[:, 0])]
         self.oob_decision_function_ = mean
-        self.oob_score_ = float(np.mean(right)) if len(known) else float("nan")
+        of_rows = mean if data.counts is None else mean[data.counts]
+        known = ~np.isnan(of_rows[:, 0])
+        decided = self._target_reader().read_decision(data.classes).codes(of_rows[known])
+        self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")

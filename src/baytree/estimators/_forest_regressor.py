@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -45,7 +44,8 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     fitted_, estimators_, representative_tree_, representative_agreement_, schema_, categories_
         As in `BayesianForestClassifier`.
     oob_score_, oob_prediction_
-        R2 and means of training rows by the trees that do not have them (NaN where all have).
+        R2 and means of training rows by the trees that lack them (NaN where none does). With an `exposure`, R2 of the
+        counts and ``oob_prediction_`` times the exposure; NaN where durations are censored.
     prior_, spread_, feature_importances_, feature_inclusion_, feature_posterior_, stability_
         See their own descriptions.
     log_evidence_, log_posterior_
@@ -60,9 +60,6 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     >>> model.predict(X[:1]).shape, model.predict_interval(X[:1]).shape
     ((1,), (1, 2))
     """
-
-    # Trees of numbers want to be deeper than those of classes: docs/forest.md compares.
-    _engine = replace(ManyGrownTrees._engine, forest_factor=4.0)
 
     def __init__(
         self,
@@ -151,5 +148,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
         self.oob_prediction_ = mean[:, 0]
         of_rows = mean[:, 0] if data.counts is None else mean[data.counts, 0]
-        known = ~np.isnan(of_rows)
-        self.oob_score_ = float(r2_score(data.target.y[known], of_rows[known])) if known.sum() > 1 else float("nan")
+        y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
+        expected = of_rows * data.target.own_extra("exposure")  # counts, where rates are predicted
+        has_score = known.sum() > 1 and bool(np.all(data.target.own_extra("event") == 1))
+        self.oob_score_ = float(r2_score(y[known], expected[known])) if has_score else float("nan")

@@ -219,12 +219,14 @@ class FittedForest:
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
-        return class_quantiles(class_outcome(self.outcome), self.mixture(rows, n_threads), self.posterior, quantiles)
+        weights = self.mixture(rows, n_threads)
+        return class_quantiles(class_outcome(self.outcome), weights, self.posterior, quantiles, n_threads)
 
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over the trees."""
         make = distribution_of(self.leaf_outcome, kind)
-        return Mixture(self.mixture(rows, n_threads), partial(of_nodes, make, self.posterior), self.widening)
+        nodes = partial(of_nodes, make, self.posterior)
+        return Mixture(self.mixture(rows, n_threads), nodes, self.widening, n_threads)
 
     def cdf_at(self, rows: Rows, y: FloatArray, trees: FloatArray | None = None) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""

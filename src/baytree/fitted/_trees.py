@@ -421,7 +421,7 @@ class FittedSpace:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
         outcome, posterior = class_outcome(self.outcome), self.space.posterior
         weights = self.leaf_weights(rows, n_threads)
-        return np.concatenate([class_quantiles(outcome, part, posterior, quantiles) for part in weights])
+        return np.concatenate([class_quantiles(outcome, part, posterior, quantiles, n_threads) for part in weights])
 
     def mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
         """The posterior of each row: its weights on the nodes, and the nodes' posterior parameters."""
@@ -430,7 +430,8 @@ class FittedSpace:
     def distribution(self, rows: Rows, kind: str = "outcome", n_threads: int = 1) -> Mixture:
         """The distribution of each row's outcome, or of its mean: a mixture over all trees."""
         weights, posterior = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(of_nodes, distribution_of(self.outcome, kind), posterior), self.widening)
+        nodes = partial(of_nodes, distribution_of(self.outcome, kind), posterior)
+        return Mixture(weights, nodes, self.widening, n_threads)
 
     def cdf_at(self, rows: Rows, y: FloatArray) -> Callable[[RealOutcome], FloatArray]:
         """The distribution function of each row's outcome at y, for this outcome or one of another spread."""
@@ -509,13 +510,18 @@ def cdf_of_mixture(
 
 
 def class_quantiles(
-    outcome: CategoricalOutcome, weights: sparse.csr_matrix, posterior: FloatArray, quantiles: FloatArray
+    outcome: CategoricalOutcome,
+    weights: sparse.csr_matrix,
+    posterior: FloatArray,
+    quantiles: FloatArray,
+    n_threads: int = 1,
 ) -> FloatArray:
     """Quantiles of class probabilities, each a mixture of those of nodes; (n_rows, n_classes, n_quantiles)."""
     n_classes = posterior.shape[1]
     result = np.ones((weights.shape[0], n_classes, len(quantiles)))
     for c in range(n_classes) if n_classes > 1 else ():
-        of_class = Mixture(weights, partial(of_nodes, partial(outcome.class_distribution, c), posterior))
+        nodes = partial(of_nodes, partial(outcome.class_distribution, c), posterior)
+        of_class = Mixture(weights, nodes, n_threads=n_threads)
         for k, q in enumerate(quantiles):
             result[:, c, k] = of_class.ppf(q)
     return in_order(result, quantiles)

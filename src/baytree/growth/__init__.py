@@ -7,6 +7,7 @@ from ._elsewhere import Tell as Tell
 from ._encode import bins_of_columns as bins_of_columns
 from ._encode import encode_rows as encode_rows
 from ._folds import folds_of as folds_of
+from ._folds import n_copies as n_copies
 from ._folds import some_folds_of as some_folds_of
 from ._forest import Plan as Plan
 from ._forest import grow_forest as grow_forest

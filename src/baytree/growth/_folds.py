@@ -30,6 +30,17 @@ def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int, *, b
     return (first + _number_among_equals(marks, target.weight)) % all_folds
 
 
+def n_copies(rows: Rows, target: Target) -> int:
+    """How many rows are equal to another one; none where that happens by chance: rows are equal but for y, or y is one."""
+    if len(np.unique(target.y)) < 2:
+        return 0
+    _, rows_of_mark = np.unique(_marks_of(rows, target), return_counts=True)
+    of_points = _marks_of(rows, Target(np.zeros(len(rows))))
+    if len(np.unique(of_points)) < len(rows_of_mark):
+        return 0
+    return int(rows_of_mark[rows_of_mark > 1].sum())
+
+
 def _number_among_equals(marks: AnyArray, weight: AnyArray | None) -> IntArray:
     """0, 1, ... for the rows of each mark, in the order of their weights."""
     order = np.argsort(marks) if weight is None else np.lexsort((weight, marks))

@@ -51,7 +51,7 @@ class Engine:
     oblique_share: float = 0.5  # of the split that hyperplanes have; docs/oblique.md compares
     oblique_charge: float = 1.0  # how much of the log of their number each hyperplane pays
     search: Search = field(default_factory=Search)  # for hyperplanes
-    forest_factor: float = 2.0  # on the weights of rows while a tree of a forest grows; docs/forest.md compares
+    forest_factor: float | None = None  # on the weights of rows while a tree of a forest grows; None: the outcome's
     forest_whole: bool = True  # rows count whole numbers of times in the trees of a forest
     lookahead_width: int = 8  # features of a node that look-ahead follows
     lookahead_per_feature: int = 1  # by so many best partitions, and by a split in the middle

@@ -44,6 +44,7 @@ class Outcome(ABC):
     counts: ClassVar[bool] = False  # y is a count
     from_zero: ClassVar[bool] = True  # y has a natural zero
     has_factor: ClassVar[bool] = False  # the likelihood has a factor that no partition changes
+    forest_factor: ClassVar[float] = 2.0  # on the weights of rows while a tree of a forest grows: docs/forest.md
     prior: FloatArray
 
     @property

@@ -29,6 +29,7 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
     prior: FloatArray
 
     parameter_names = ("shape", "rate")
+    forest_factor = 1.0  # rates are noisy, and leaves of few events have extreme ones
     predicts_duration: ClassVar[bool] = False  # the mean is a time, not a rate
 
     @staticmethod
@@ -60,7 +61,8 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
         weight = np.ones(len(events)) if target.weight is None else target.weight
         # Half an event keeps the rate of a table without events positive.
         overall = max(float(weight @ events), 0.5) / float(weight @ exposure)
-        return np.array([shape, shape / overall])
+        # The mean of what is predicted is the overall one: shape / rate of counts, rate / (shape - 1) of durations.
+        return np.array([shape + cls.predicts_duration, shape / overall])
 
     def most_probable(self, target: Target, trials: Trials) -> Self:
         """The overall rate as its mean, and a shape between 0.2 and 200."""

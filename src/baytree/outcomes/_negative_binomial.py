@@ -70,6 +70,7 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
     options = NegativeBinomial
     counts = True
     has_factor = True
+    forest_factor = 1.0  # as of other rates
 
     @property
     def family(self) -> str:

@@ -53,6 +53,7 @@ class NormalOutcome(RealOutcome, WholeOutcome):
     parameter_names = ("mu", "kappa", "alpha", "beta")
     any_sign = ("mu",)
     has_spread = True
+    forest_factor = 4.0
     from_zero = False
 
     @property

@@ -16,6 +16,7 @@ from ._canvas import BLUE, axes_of, class_colour, open_frame
 from ._table import Feature, Table
 
 _MOST_ROWS = 300  # that the average is taken over
+_MOST_INSIDE = 4  # classes whose names have room beside the curves
 
 
 def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: Any = None) -> Axes:
@@ -61,19 +62,36 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     ax = axes_of(ax)
     shown = _shown(fitted)
     curves = np.stack([_averages(fitted, some, column.position, value) for value in places])
-    for k, name in shown:
-        colour = BLUE if len(shown) == 1 else class_colour(k)
-        if curves.shape[1] > 1:
-            low, high = np.quantile(curves[:, :, k], [0.05, 0.95], axis=1)
-            ax.fill_between(places, low, high, color=colour, alpha=0.2, lw=0)
-        ax.plot(places, curves[:, :, k].mean(axis=1), color=colour, lw=1.8, label=name)
-    if len(shown) > 1:
+    draw = _draw_curve if column.names is None else _draw_dots
+    for number, (k, name) in enumerate(shown):
+        aside = 0.6 * ((number + 0.5) / len(shown) - 0.5)
+        draw(ax, places, curves[:, :, k], BLUE if len(shown) == 1 else class_colour(k), name, aside)
+    if len(shown) > _MOST_INSIDE:
+        ax.legend(fontsize=9, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    elif len(shown) > 1:
         ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
     ax.set_ylabel(shown[0][1] if len(shown) == 1 else "probability")
-    ax.set_title("Average prediction" + ("; band: nine in ten trees" if curves.shape[1] > 1 else ""), fontsize=10)
+    band = "band" if column.names is None else "bars"
+    ax.set_title("Average prediction" + (f"; {band}: nine in ten trees" if curves.shape[1] > 1 else ""), fontsize=10)
     column.label(ax.xaxis)
     open_frame(ax)
     return ax
+
+
+def _draw_curve(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, _aside: float) -> None:
+    """Along numbers: a curve, and a band where there are trees."""
+    if of_trees.shape[1] > 1:
+        low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
+        ax.fill_between(places, low, high, color=colour, alpha=0.2, lw=0)
+    ax.plot(places, of_trees.mean(axis=1), color=colour, lw=1.8, label=name)
+
+
+def _draw_dots(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, aside: float) -> None:
+    """Of categories: dots that no line joins, and bars where there are trees; classes stand side by side."""
+    if of_trees.shape[1] > 1:
+        low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
+        ax.vlines(places + aside, low, high, color=colour, alpha=0.5, lw=2.5)
+    ax.plot(places + aside, of_trees.mean(axis=1), "o", color=colour, ms=5, label=name)
 
 
 def _shown(fitted: Fitted) -> list[tuple[int, str]]:

@@ -258,8 +258,10 @@ class Hyperplane:
         return text
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
-        """``<= 3``; the threshold has been rounded as far as it can be."""
-        return f"{'<=' if left else '>'} {self.threshold:{grouping(abs(self.threshold))}.15g}"
+        """``<= 3``; beside coefficients of few digits the threshold has been rounded as far as it can be."""
+        is_exact = all(float(f"{own:.6g}") == own for own in self.coefficients)
+        threshold = f"{self.threshold:{grouping(abs(self.threshold))}.15g}" if is_exact else number(self.threshold)
+        return f"{'<=' if left else '>'} {threshold}"
 
     def question(self, schema: Schema, number: NumberText = number_text) -> tuple[str, bool]:
         """The split as a question, and whether a yes goes left."""

@@ -68,14 +68,24 @@ class Part:
         """The names of the features."""
         return tuple(map(str, nw.from_native(self.X, eager_only=True).columns)) if is_frame(self.X) else None
 
-    def check(self, known: KnownColumns) -> None:
-        """Refuse columns that other parts do not have."""
-        if self.names != known.names or self.X.shape[1] != len(known.columns):
+    def like(self, names: tuple[str, ...] | None, n_columns: int) -> Part:
+        """The same part with its columns in the order of the others; columns that they do not have are refused."""
+        own = self.names
+        if own == names and self.X.shape[1] == n_columns:
+            return self
+        if own is None or names is None:
             raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
+        for one, two in ((own, names), (names, own)):
+            if unknown := [name for name in one if name not in two]:
+                raise ValueError(
+                    f"The parts of the table do not have the same columns, only some have {unknown[0]!r}: give all of "
+                    "them the same."
+                )
+        return replace(self, X=self.only([own.index(name) for name in names]))
 
     def only(self, columns: list[int]) -> Any:
         """Some of the features."""
-        if len(columns) == self.X.shape[1]:
+        if columns == list(range(self.X.shape[1])):
             return self.X
         if not is_frame(self.X):
             return self.X[:, columns]
@@ -177,7 +187,7 @@ def look(
     """Look at a part; one without rows says nothing."""
     if len(part) == 0:
         return None
-    part.check(known)
+    part = part.like(known.names, len(known.columns))
     matrix, schema = _learn(part, known)
     target, counts = plan.look(part.y, part.weight, part.extras)
     matrix = matrix if counts is None else matrix[counts]
@@ -218,7 +228,7 @@ def collect_part(
     if len(part) == 0:
         return None
     _, counts = plan.look(part.y, part.weight, part.extras)
-    rows = schema.read(as_table(part.X), np.array(list(wanted)))
+    rows = schema.read(as_table(part.like(schema.names, schema.n_features).X), np.array(list(wanted)))
     places = {column: column if rows.column_of is None else int(rows.column_of[column]) for column in wanted}
     matrix = rows.dense() if counts is None else rows.dense()[counts]
     counted = {column: own for column, own in wanted.items() if own is not None}
@@ -269,7 +279,6 @@ def encode(
 
 def keep(part: Part, plan: TargetPlan, known: KnownColumns) -> Encoded:
     """Encode the features of a part whose columns are known, and keep its target as it is."""
-    part.check(known)
     bins, names = tuple(known.bins.values()), tuple(sorted(part.extras))
     labels = np.zeros(0) if plan.has_classes else None
     if len(part) == 0:
@@ -325,7 +334,7 @@ def _codes(
     part: Part, known: KnownColumns, schema: Schema, bins: tuple[ColumnBins, ...], counts: AnyArray | None
 ) -> AnyArray:
     """The codes of all features of a part; no value is outside of bins that were given."""
-    matrix = known.read(part.X, schema)
+    matrix = known.read(part.like(schema.names, schema.n_features).X, schema)
     matrix = matrix if counts is None else matrix[counts]
     given = known.bins
     highs = [own.ends if column in given else own.highs for column, own in enumerate(bins)]

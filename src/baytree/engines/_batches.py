@@ -20,6 +20,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import EncodedRows
+from ._kinds import is_path
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, Raw, split_frame
 
@@ -221,18 +222,21 @@ def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:
     return result
 
 
-def read_dataset(source: Any) -> Callable[[], Iterable[Any]]:
-    """What reads a Parquet path or an Arrow data set batch by batch."""
+def read_dataset(source: Any, *, alike: bool = True) -> Callable[[], Iterable[Any]]:
+    """What reads Parquet paths or an Arrow data set batch by batch; files that must be alike are looked at first."""
     try:
         import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.dataset as ds  # noqa: PLC0415
+
+        from ._parquet import batches_of, batches_of_files, parquet_files, refuse_differences  # noqa: PLC0415
     except ImportError:
         raise ImportError("Parquet and Arrow data sets need pyarrow: pip install 'baytree[engines]'.") from None
-    dataset = source if isinstance(source, ds.Dataset) else ds.dataset(source, format="parquet")
+    files = parquet_files(source) if is_path(source) else None
 
     def batches() -> Iterator[Any]:
-        # Little is read ahead: a group of rows is in memory anyway.
-        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=0, fragment_readahead=1):
+        if files is not None and alike:
+            refuse_differences(files)
+        found = batches_of(source, _BATCH_ROWS) if files is None else batches_of_files(files, _BATCH_ROWS)
+        for batch in found:
             yield pa.Table.from_batches([batch])
         pa.default_memory_pool().release_unused()
 

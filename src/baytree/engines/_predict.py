@@ -57,7 +57,7 @@ def predict(model: Model, source: Any) -> Any:
         return predict_array(partial(_predict_array, fitted_tree_of(model)), source)
     if kind is SourceKind.DASK:
         return source.map_partitions(work, meta=work_meta(fitted_tree_of(model), source))
-    read = source if kind is SourceKind.FUNCTION else read_dataset(source)
+    read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
     return _frames(work, read)
 
 

@@ -19,6 +19,7 @@ from ..growth import Asked, ClassSums, ColumnBins, EncodedRows, Routes, Sample, 
 from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, count, splitters_of
+from ._frames import eager
 from ._given import Given, KnownColumns
 
 
@@ -33,8 +34,9 @@ class Names:
 
     @property
     def all(self) -> list[str]:
-        """Those that are given."""
-        return [name for name in (self.target, self.weight, self.exposure, self.event) if name is not None]
+        """Those that are given, each once."""
+        given = (self.target, self.weight, self.exposure, self.event)
+        return list(dict.fromkeys(name for name in given if name is not None))
 
     @property
     def extras(self) -> dict[str, str]:
@@ -47,7 +49,7 @@ class Names:
         for name in self.all:
             if name not in columns:
                 raise ValueError(f"The table has no column {name!r}: {nearest_name(name, columns)}")
-        if len(columns) == len(set(self.all)):
+        if len(columns) == len(self.all):
             raise ValueError("The table has no column but the target and what belongs to it: there are no features.")
 
 
@@ -94,23 +96,14 @@ class Part:
 
 def split_frame(frame: Any, names: Names) -> Part:
     """Features and target of a frame."""
-    if type(frame).__name__ == "RecordBatch":
-        frame = _table_of_batch(frame)
-    frame = nw.from_native(frame, eager_only=True)
-    names.check(frame.columns)
+    table = eager(frame)
+    names.check(table.columns)
 
     def column(name: str | None) -> Any:
-        return None if name is None else frame[name].to_numpy()
+        return None if name is None else table[name].to_numpy()
 
     extras = {name: column(own) for name, own in names.extras.items()}
-    return Part(frame.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
-
-
-def _table_of_batch(batch: Any) -> Any:
-    """A record batch of pyarrow as a table."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.Table.from_batches([batch])
+    return Part(table.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from ..estimators import Model, fitted_tree_of, read_rows
 from ..fitted import FittedTree
 from ._batches import read_dataset
+from ._frames import eager, frames_of
 from ._kinds import SourceKind, kind_of
 
 
@@ -62,7 +63,7 @@ def predict(model: Model, source: Any) -> Any:
 
 
 def _frames(work: Any, read: Any) -> Iterator[Any]:
-    for frame in read():
+    for frame in frames_of(read()):
         yield work(frame)
 
 
@@ -81,7 +82,7 @@ def work_meta(fitted: FittedTree, source: Any) -> Any:
 
 
 def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
-    table = nw.from_native(frame, eager_only=True)
+    table = eager(frame)
     names = fitted.schema.names
     features = table.to_native() if names is None else table.select(list(names)).to_native()
     found = _predictions(fitted, features) if len(table) else dict.fromkeys(column_names(fitted), np.zeros(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import dask.dataframe as dd
 import duckdb
 import numpy as np
@@ -9,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_array_equal
 
 from baytree import engines
-from tests.sources import assert_same_model, model_of
+from tests.sources import assert_same_model, fitted_in_memory, model_of
 
 random = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": random.normal(size=300), "b": random.integers(0, 5, 300)})
@@ -71,3 +74,44 @@ def test_the_target_may_be_its_own_weight(way):
     model = engines.fit(model_of("classes"), way(frame), weight="y")
     expected = model_of("classes").fit(frame[["a", "b"]], frame["y"], sample_weight=frame["y"])
     assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize("way", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_predictions_need_the_columns_that_the_tree_uses(way):
+    model = fitted_in_memory(model_of("classes", max_depth=1), FRAME, {})
+    assert model.tree_.feature[0] == 0
+    expected = model.predict(FRAME[["a", "b"]])
+    for columns in (["a"], ["y", "a"], ["b", "a"]):
+        found = engines.predict(model, way(FRAME[columns]))
+        assert_array_equal(np.asarray(found["prediction"]), expected)
+        assert "b" in columns or "b" not in names_of(found)
+    message = "^The table has no column 'a', which the model needs: it has "
+    with pytest.raises(ValueError, match=message):
+        engines.predict(model, way(FRAME[["y", "b"]]))
+    with pytest.raises(ValueError, match=message):
+        next(engines.predict(model, lambda: [way(FRAME[["y", "b"]])]))
+
+
+def names_of(frame):
+    """The names of the columns of a frame of any library."""
+    return list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
+
+
+def test_predictions_of_dask_need_them_too():
+    model = fitted_in_memory(model_of("classes", max_depth=1), FRAME, {})
+    with pytest.raises(ValueError, match="The table has no column 'a', which the model needs"):
+        engines.predict(model, dd.from_pandas(FRAME[["b"]], npartitions=2))
+    found = engines.predict(model, dd.from_pandas(FRAME[["a"]], npartitions=2)).compute()
+    assert_array_equal(np.asarray(found["prediction"]), model.predict(FRAME[["a", "b"]]))
+
+
+def test_many_classes_are_predicted_without_a_warning():
+    frame = FRAME.assign(y=np.arange(300) % 100)
+    model = fitted_in_memory(model_of("classes"), frame, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = engines.predict(model, dd.from_pandas(frame, npartitions=2)).compute()
+        here = engines.predict(model, frame.assign(prediction="old"))
+    assert_array_equal(found["probability_99"], model.predict_proba(frame[["a", "b"]])[:, 99])
+    assert_array_equal(here["prediction"], model.predict(frame[["a", "b"]]))
+    assert here.columns.is_unique

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import dask.dataframe as dd
@@ -12,8 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
-from baytree import engines
+from baytree import BayesianForestClassifier, BayesianTreeClassifier, engines
 from tests.sources import assert_same_model, fitted_in_memory, model_of
 
 random = np.random.default_rng(0)
@@ -115,3 +118,27 @@ def test_many_classes_are_predicted_without_a_warning():
     assert_array_equal(found["probability_99"], model.predict_proba(frame[["a", "b"]])[:, 99])
     assert_array_equal(here["prediction"], model.predict(frame[["a", "b"]]))
     assert here.columns.is_unique
+
+
+WRONG = [("max_bins", -1), ("max_bins", 2.5), ("max_bins", "a"), ("max_bins", 10**9), ("smoothing", -1), ("n_jobs", 0)]
+
+
+@pytest.mark.parametrize(("parameter", "value"), WRONG)
+def test_parameters_are_checked_before_anything_is_read(parameter, value):
+    model = BayesianTreeClassifier(**{parameter: value})
+    with pytest.raises((TypeError, ValueError), match=f"^{parameter} must be") as said:
+        model.fit(FRAME[["a", "b"]], FRAME["y"])
+    for ask in (engines.fit, engines.describe):
+        with pytest.raises(said.type, match=re.escape(str(said.value))):
+            ask(model, lambda: pytest.fail("it is read"))
+
+
+def test_what_is_no_single_tree_is_one_sentence():
+    for ask in (engines.fit, engines.describe):
+        with pytest.raises(TypeError, match=r"not a class: write BayesianTreeClassifier\(\)\."):
+            ask(BayesianTreeClassifier, FRAME)
+        for other in (DecisionTreeClassifier(), make_pipeline(BayesianTreeClassifier()), None):
+            with pytest.raises(TypeError, match="model must be a BayesianTreeClassifier or BayesianTreeRegressor; got"):
+                ask(other, FRAME)
+        with pytest.raises(TypeError, match="BayesianForestClassifier holds many: fit it in memory, or give"):
+            ask(BayesianForestClassifier(), FRAME)

@@ -503,7 +503,9 @@ def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
     if number > _MOST_BINS:
         raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
     if partitions == "oblique":
-        raise ValueError("Hyperplanes need every value: leave out max_bins, or make partitions 'axis'.")
+        raise ValueError(
+            'Hyperplanes need every value: write partitions="axis" beside max_bins, or leave out max_bins.'
+        )
     return number
 
 

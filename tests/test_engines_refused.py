@@ -142,3 +142,31 @@ def test_what_is_no_single_tree_is_one_sentence():
                 ask(other, FRAME)
         with pytest.raises(TypeError, match="BayesianForestClassifier holds many: fit it in memory, or give"):
             ask(BayesianForestClassifier(), FRAME)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string", "category"])
+def test_a_missing_label_is_the_same_sentence_everywhere(dtype, tmp_path):
+    labels = pd.Series(np.where(FRAME["y"] == 1, "yes", "no"), dtype=dtype)
+    labels[7] = None
+    frame = FRAME.assign(y=labels)
+    frame.to_parquet(tmp_path / "one.parquet")
+    others = (pl.from_pandas(frame), pa.Table.from_pandas(frame), dd.from_pandas(frame, npartitions=1))
+    for source in (frame, *others, tmp_path, lambda: [frame]):
+        with pytest.raises(ValueError, match=r"^y has a missing label \(.*\) in row 7: remove the row or name it\.$"):
+            engines.fit(model_of("classes"), source)
+    with pytest.raises(ValueError, match=r"^y has a missing label \(.*\) in row 7: remove the row or name it\.$"):
+        model_of("classes").fit(frame[["a", "b"]], frame["y"])
+
+
+def test_a_missing_number_among_objects_is_one_sentence():
+    frame = FRAME.astype({"y": object})
+    frame.loc[7, "y"] = pd.NA
+    with pytest.raises(ValueError, match=r"^y has a missing value \(<NA>\) in row 7: remove the row\.$"):
+        engines.fit(model_of("normal"), frame)
+
+
+def test_labels_may_be_a_dictionary_of_arrow(tmp_path):
+    frame = FRAME.assign(y=pd.Categorical(np.where(FRAME["y"] == 1, "yes", "no")))
+    expected = fitted_in_memory(model_of("classes"), frame, {})
+    frame.to_parquet(tmp_path / "one.parquet")
+    assert_same_model(engines.fit(model_of("classes"), tmp_path), expected)

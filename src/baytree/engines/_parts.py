@@ -100,10 +100,19 @@ def split_frame(frame: Any, names: Names) -> Part:
     names.check(table.columns)
 
     def column(name: str | None) -> Any:
-        return None if name is None else table[name].to_numpy()
+        return None if name is None else _array(table[name])
 
     extras = {name: column(own) for name, own in names.extras.items()}
     return Part(table.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
+
+
+def _array(series: nw.Series[Any]) -> AnyArray:
+    """A column as an array."""
+    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
+        # NumPy gets the last category where a value of an Arrow dictionary is missing.
+        own = series.to_native()
+        series = nw.from_native(own.cast(own.type.value_type), series_only=True)
+    return series.to_numpy()
 
 
 @dataclass(frozen=True)

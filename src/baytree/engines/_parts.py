@@ -177,8 +177,9 @@ def known_columns(part: Part, given: Given, categorical_features: Any) -> tuple[
 
 def _learn(part: Part, known: KnownColumns) -> tuple[FloatArray, Schema]:
     """Read the columns that are not known."""
-    names = None if part.names is None else [part.names[i] for i in known.rest]
-    rows, schema = Schema.learn(as_table(part.only(known.rest)), known.chosen_rest(), names, known.kinds())
+    own, rest = part.names, known.rest
+    names = None if own is None else [own[i] for i in rest]
+    rows, schema = Schema.learn(as_table(part.only(rest)), known.chosen_rest(), names, known.kinds())
     schema.refuse_infinity(rows)
     return rows.dense(), schema
 

@@ -149,7 +149,7 @@ def test_what_is_no_number_of_bins_is_refused(max_bins, error):
 
 
 def test_hyperplanes_need_every_value():
-    with pytest.raises(ValueError, match="Hyperplanes need every value: leave out max_bins"):
+    with pytest.raises(ValueError, match='Hyperplanes need every value: write partitions="axis" beside max_bins, or'):
         BayesianTreeClassifier(max_bins=8, partitions="oblique").fit([[0.0], [1.0]], [0, 1])
 
 

@@ -423,3 +423,18 @@ def test_progress_tells_how_long_it_will_take(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "level 2: 2 open nodes, 500 rows, 200 rows a second, 5 s so far, about 2 s to go" in said
     assert _progress.left(3.0, 0.5) == 3.0
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_parts_may_have_their_columns_in_another_order(known):
+    frame, names = table_of("classes", weighted=True)
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    given = engines.describe(model_of("classes"), frame, **names) if known else {}
+    for library in (lambda part: part, pl.from_pandas, pa.Table.from_pandas):
+        parts = divided(frame.reset_index(drop=True), 3)
+        parts[1] = parts[1][parts[1].columns[::-1]]
+        parts[-1] = parts[-1][parts[-1].columns[::-1]]
+        source = [library(part) for part in parts]
+        for cache in (True, False):
+            model = engines.fit(model_of("classes"), lambda s=source: s, **names, **given, cache=cache)
+            assert_same_model(model, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -140,6 +141,7 @@ def check_outcomes(y: Any, *, multi_output: bool = False, y_numeric: bool = Fals
     refuse_masked("y", y)
     if not multi_output:
         y = column_or_1d(y, warn=True)
+        _refuse_missing(y, "value" if y_numeric else "label")
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     if y_numeric and y.dtype.kind in "mMSUV":
         raise ValueError(f"y must hold numbers; it holds {'dates or times' if y.dtype.kind in 'mM' else 'text'}.")
@@ -151,14 +153,26 @@ def check_outcomes(y: Any, *, multi_output: bool = False, y_numeric: bool = Fals
         raise ValueError(f"y must hold numbers that are float64s ({error}).") from None
 
 
+def _refuse_missing(y: AnyArray, what: str) -> None:
+    """Refuse missing values among Python objects, of which scikit-learn does not know all."""
+    if y.dtype.kind != "O":
+        return
+    missing = np.fromiter((not isinstance(label, str) and is_missing(label) for label in y), bool, len(y))
+    if missing.any():
+        row = int(np.argmax(missing))
+        other = " or name it" if what == "label" else ""
+        raise ValueError(f"y has a missing {what} ({y[row]}) in row {row}: remove the row{other}.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a Python object stands for a missing value."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")  # pandas' own, without pandas
+
+
 def check_labels(y: AnyArray) -> None:
     """Refuse what cannot be class labels."""
-    if y.dtype.kind == "O":
-        missing = np.array([label is None for label in y])
-        if missing.any():
-            raise ValueError(
-                f"y has a missing label (None) in row {int(np.argmax(missing))}: remove the row or name it."
-            )
     check_classification_targets(y)
 
 

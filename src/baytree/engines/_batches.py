@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
@@ -20,6 +20,8 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import EncodedRows
+from ._frames import frames_of
+from ._kinds import is_path
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, Raw, split_frame
 
@@ -29,20 +31,42 @@ _BATCH_ROWS = 2**16
 _MOST_ROWS = 2**32 - 1  # that a row's number has room for
 
 
-@dataclass(frozen=True)
+@dataclass
 class Batches:
-    """Frames that a function hands out, from the start whenever it is called."""
+    """Frames that a function hands out, the same ones from the start whenever it is called."""
 
     read: Callable[[], Iterable[Any]]
     names: Names
     cache: bool = True
+    _last: Any = field(default=None, init=False, repr=False)  # what the function returned
+    _n_rows: int | None = field(default=None, init=False, repr=False)  # of the first whole pass
 
     def __iter__(self) -> Iterator[Part]:
-        frames = self.read()
-        if iter(frames) is frames and not callable(self.read):
-            raise TypeError("Batches are read several times: give a function that starts them anew.")
-        for frame in frames:
-            yield split_frame(frame, self.names)
+        frames, n_rows = self._start(), 0
+        try:
+            for frame in frames:
+                part = split_frame(frame, self.names)
+                n_rows += len(part)
+                yield part
+        finally:
+            if isinstance(frames, Generator):  # it may hold open files, and is no longer needed
+                frames.close()
+        if n_rows != (self._n_rows or n_rows):
+            raise ValueError(
+                f"The source gave {self._n_rows:,} rows when it was read first and {n_rows:,} when it was read again: "
+                "it must give the same rows whenever it is read."
+            )
+        self._n_rows = n_rows
+
+    def _start(self) -> Iterable[Any]:
+        frames = frames_of(self.read())
+        if frames is self._last and isinstance(frames, Iterator):
+            raise ValueError(
+                "The function returned the same iterator twice, but the rows are read several times: it must return a "
+                "new iterator whenever it is called."
+            )
+        self._last = frames
+        return frames
 
     def first(self, work: Callable[[Part], T]) -> T:
         """On the first that has rows."""
@@ -221,18 +245,21 @@ def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:
     return result
 
 
-def read_dataset(source: Any) -> Callable[[], Iterable[Any]]:
-    """What reads a Parquet path or an Arrow data set batch by batch."""
+def read_dataset(source: Any, *, alike: bool = True) -> Callable[[], Iterable[Any]]:
+    """What reads Parquet paths or an Arrow data set batch by batch; files that must be alike are looked at first."""
     try:
         import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.dataset as ds  # noqa: PLC0415
+
+        from ._parquet import batches_of, batches_of_files, parquet_files, refuse_differences  # noqa: PLC0415
     except ImportError:
         raise ImportError("Parquet and Arrow data sets need pyarrow: pip install 'baytree[engines]'.") from None
-    dataset = source if isinstance(source, ds.Dataset) else ds.dataset(source, format="parquet")
+    files = parquet_files(source) if is_path(source) else None
 
     def batches() -> Iterator[Any]:
-        # Little is read ahead: a group of rows is in memory anyway.
-        for batch in dataset.to_batches(batch_size=_BATCH_ROWS, batch_readahead=0, fragment_readahead=1):
+        if files is not None and alike:
+            refuse_differences(files)
+        found = batches_of(source, _BATCH_ROWS) if files is None else batches_of_files(files, _BATCH_ROWS)
+        for batch in found:
             yield pa.Table.from_batches([batch])
         pa.default_memory_pool().release_unused()
 

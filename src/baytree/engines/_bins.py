@@ -123,8 +123,23 @@ def collect(matrix: FloatArray, counted: dict[int, Counted], max_bins: int) -> d
 
 def _runs(values: FloatArray) -> tuple[FloatArray, IntArray]:
     """The distinct values of some in ascending order, and how often each occurs."""
-    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
     return values[starts], np.diff(np.append(starts, len(values)))
+
+
+def _near_ends(counted: Counted, collected: FloatArray, max_bins: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """The values of the intervals that hold the ends of bins: in ascending order, how often each occurs, and where."""
+    holds_end, has_one_value = counted.holds_end(max_bins), counted.has_one_value
+    one = np.flatnonzero(holds_end & has_one_value)
+    value, times = _runs(collected)
+    place = np.searchsorted(counted.splitters, value)
+    wanted = (holds_end & ~has_one_value)[place]
+    value, times, place = (
+        np.concatenate([many[wanted], few[one]])
+        for many, few in ((value, counted.lows), (times, counted.counts), (place, np.arange(len(counted.counts))))
+    )
+    order = np.argsort(value)
+    return value[order], times[order], place[order]
 
 
 def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
@@ -132,19 +147,15 @@ def bins_of(counted: Counted, collected: FloatArray | None, max_bins: int, *, ha
     if counted.distinct is not None or collected is None:
         values = np.zeros(0) if counted.distinct is None else counted.distinct
         return ColumnBins(values, values, has_missing)
+    value, times, place = _near_ends(counted, collected, max_bins)
     n, before = int(counted.counts.sum()), np.cumsum(counted.counts) - counted.counts
-    places = np.concatenate([[0], np.searchsorted(collected, counted.splitters, "right"), [len(collected)]])
-    holds_end, one_value = counted.holds_end(max_bins), counted.has_one_value
+    is_first = np.diff(place, prepend=-1) != 0  # of its interval
+    upto = np.cumsum(times)
+    rank = before[place] + upto - (upto - times)[is_first][np.cumsum(is_first) - 1]
+    is_end = _ended(rank, n, max_bins) > _ended(rank - times, n, max_bins)
     filled = np.flatnonzero(counted.counts)
-    lows, highs = list(counted.lows[filled[:1]]), []
-    for i in np.flatnonzero(holds_end):
-        if one_value[i]:
-            value, count = counted.lows[i : i + 1], counted.counts[i : i + 1]
-        else:
-            value, count = _runs(collected[places[i] : places[i + 1]])
-        upto = before[i] + np.cumsum(count)
-        is_end = _ended(upto, n, max_bins) > _ended(upto - count, n, max_bins)
-        following = np.append(value[1:], counted.lows[filled[np.searchsorted(filled, i, "right") :][:1]])
-        highs += value[is_end].tolist()
-        lows += following[is_end[: len(following)]].tolist()
-    return ColumnBins(np.array(lows[: len(highs)]), np.array(highs), has_missing)
+    low_of_next = np.append(counted.lows[filled], np.nan)[np.searchsorted(filled, place, "right")]
+    following = np.where(np.append(is_first[1:], True), low_of_next, np.append(value[1:], np.nan))
+    highs = value[is_end]
+    lows = np.append(counted.lows[filled[:1]], following[is_end])[: len(highs)]
+    return ColumnBins(lows, highs, has_missing)

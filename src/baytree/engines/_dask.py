@@ -14,6 +14,7 @@ import dask
 import numpy as np
 
 from ..growth import EncodedRows
+from ..table import check_frame
 from ._part_source import EncodedParts
 from ._parts import Encoded, Names, Part, split_frame
 
@@ -47,6 +48,7 @@ class DaskParts:
 
 def parts_of_frame(frame: Any, names: Names) -> DaskParts:
     """The partitions of a Dask data frame."""
+    check_frame(frame._meta)
     names.check([str(name) for name in frame.columns])
     return DaskParts(list(frame.to_delayed()), partial(split_frame, names=names))
 

@@ -38,8 +38,9 @@ def fit(
         `BayesianTreeClassifier` or `BayesianTreeRegressor`. Columns of numbers are divided into `max_bins` quantile
         bins, 255 where it is None.
     source
-        A data frame; the path of a Parquet file or folder; a pyarrow data set; a function that returns an iterator of
-        frames, the same ones whenever it is called; a Dask data frame or array; an Ibis table.
+        A data frame; the path of a Parquet file or folder, a pattern such as ``"loans/*.parquet"``, or a list of
+        these; a pyarrow data set; a function that returns an iterator of frames, the same ones whenever it is called;
+        a Dask data frame or array; an Ibis table. Folders named like ``city=Bonn`` make a column ``city``.
     target, weight, exposure, event
         Names of columns: y, weights, and what `fit` of a regressor takes under these names. All other columns are
         features. Beside a Dask array they are Dask arrays, too.

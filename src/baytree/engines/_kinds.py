@@ -27,13 +27,20 @@ def kind_of(source: Any) -> SourceKind:
         return SourceKind.DASK if is_frame(source) else SourceKind.DASK_ARRAY
     if package == "ibis":
         return SourceKind.IBIS
-    if isinstance(source, (str, os.PathLike)) or type(source).__module__.startswith("pyarrow._dataset"):
+    if is_path(source) or type(source).__module__.startswith("pyarrow._dataset"):
         return SourceKind.DATASET
     if is_frame(source):
         return SourceKind.FRAME
     if callable(source):
         return SourceKind.FUNCTION
     raise TypeError(
-        "source must be a data frame, a Parquet path, a pyarrow data set, a function that returns an iterator of "
-        f"frames, a Dask data frame or array, or an Ibis table; got {type(source).__name__}."
+        "source must be a data frame, a Parquet path or a list of them, a pyarrow data set, a function that returns an "
+        f"iterator of frames, a Dask data frame or array, or an Ibis table; got {type(source).__name__}."
     )
+
+
+def is_path(source: Any) -> bool:
+    """Whether something is a path, or a list of paths."""
+    if isinstance(source, (list, tuple)):
+        return all(isinstance(own, (str, os.PathLike)) for own in source)
+    return isinstance(source, (str, os.PathLike))

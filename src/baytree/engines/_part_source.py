@@ -166,8 +166,8 @@ class PartSource:
             known, schema = _known(self.known), _known(self.schema)
             work = partial(encode, plan=plan, known=known, schema=schema, bins=self.columns, family=family)
             self.encoded = self.parts.encode(work)
-        may_not = {i: own.n_codes for i, own in enumerate(self.columns) if i in _known(self.known).may_not_occur}
-        n_codes = {i: n for i, n in may_not.items() if not is_left_out(self.columns[i])}
+        may_not = _known(self.known).may_not_occur
+        n_codes = {i: self.columns[i].n_codes for i in may_not if not is_left_out(self.columns[i])}
         totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _plus_totals)
         self._narrow(self.encoded, totals.occurs)
         n_classes = 0 if plan.classes is None else len(plan.classes)

@@ -19,6 +19,7 @@ from ..growth import Asked, ClassSums, ColumnBins, EncodedRows, Routes, Sample, 
 from ..outcomes import Family, Outcome, Reach, Target, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import Counted, collect, count, splitters_of
+from ._frames import eager
 from ._given import Given, KnownColumns
 
 
@@ -33,8 +34,9 @@ class Names:
 
     @property
     def all(self) -> list[str]:
-        """Those that are given."""
-        return [name for name in (self.target, self.weight, self.exposure, self.event) if name is not None]
+        """Those that are given, each once."""
+        given = (self.target, self.weight, self.exposure, self.event)
+        return list(dict.fromkeys(name for name in given if name is not None))
 
     @property
     def extras(self) -> dict[str, str]:
@@ -47,7 +49,7 @@ class Names:
         for name in self.all:
             if name not in columns:
                 raise ValueError(f"The table has no column {name!r}: {nearest_name(name, columns)}")
-        if len(columns) == len(set(self.all)):
+        if len(columns) == len(self.all):
             raise ValueError("The table has no column but the target and what belongs to it: there are no features.")
 
 
@@ -68,14 +70,24 @@ class Part:
         """The names of the features."""
         return tuple(map(str, nw.from_native(self.X, eager_only=True).columns)) if is_frame(self.X) else None
 
-    def check(self, known: KnownColumns) -> None:
-        """Refuse columns that other parts do not have."""
-        if self.names != known.names or self.X.shape[1] != len(known.columns):
+    def like(self, names: tuple[str, ...] | None, n_columns: int) -> Part:
+        """The same part with its columns in the order of the others; columns that they do not have are refused."""
+        own = self.names
+        if own == names and self.X.shape[1] == n_columns:
+            return self
+        if own is None or names is None:
             raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
+        for one, two in ((own, names), (names, own)):
+            if unknown := [name for name in one if name not in two]:
+                raise ValueError(
+                    f"The parts of the table do not have the same columns, only some have {unknown[0]!r}: give all of "
+                    "them the same."
+                )
+        return replace(self, X=self.only([own.index(name) for name in names]))
 
     def only(self, columns: list[int]) -> Any:
         """Some of the features."""
-        if len(columns) == self.X.shape[1]:
+        if columns == list(range(self.X.shape[1])):
             return self.X
         if not is_frame(self.X):
             return self.X[:, columns]
@@ -84,23 +96,23 @@ class Part:
 
 def split_frame(frame: Any, names: Names) -> Part:
     """Features and target of a frame."""
-    if type(frame).__name__ == "RecordBatch":
-        frame = _table_of_batch(frame)
-    frame = nw.from_native(frame, eager_only=True)
-    names.check(frame.columns)
+    table = eager(frame)
+    names.check(table.columns)
 
     def column(name: str | None) -> Any:
-        return None if name is None else frame[name].to_numpy()
+        return None if name is None else _array(table[name])
 
     extras = {name: column(own) for name, own in names.extras.items()}
-    return Part(frame.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
+    return Part(table.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
 
 
-def _table_of_batch(batch: Any) -> Any:
-    """A record batch of pyarrow as a table."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.Table.from_batches([batch])
+def _array(series: nw.Series[Any]) -> AnyArray:
+    """A column as an array."""
+    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
+        # NumPy gets the last category where a value of an Arrow dictionary is missing.
+        own = series.to_native()
+        series = nw.from_native(own.cast(own.type.value_type), series_only=True)
+    return series.to_numpy()
 
 
 @dataclass(frozen=True)
@@ -165,8 +177,9 @@ def known_columns(part: Part, given: Given, categorical_features: Any) -> tuple[
 
 def _learn(part: Part, known: KnownColumns) -> tuple[FloatArray, Schema]:
     """Read the columns that are not known."""
-    names = None if part.names is None else [part.names[i] for i in known.rest]
-    rows, schema = Schema.learn(as_table(part.only(known.rest)), known.chosen_rest(), names, known.kinds())
+    own, rest = part.names, known.rest
+    names = None if own is None else [own[i] for i in rest]
+    rows, schema = Schema.learn(as_table(part.only(rest)), known.chosen_rest(), names, known.kinds())
     schema.refuse_infinity(rows)
     return rows.dense(), schema
 
@@ -177,7 +190,7 @@ def look(
     """Look at a part; one without rows says nothing."""
     if len(part) == 0:
         return None
-    part.check(known)
+    part = part.like(known.names, len(known.columns))
     matrix, schema = _learn(part, known)
     target, counts = plan.look(part.y, part.weight, part.extras)
     matrix = matrix if counts is None else matrix[counts]
@@ -218,7 +231,7 @@ def collect_part(
     if len(part) == 0:
         return None
     _, counts = plan.look(part.y, part.weight, part.extras)
-    rows = schema.read(as_table(part.X), np.array(list(wanted)))
+    rows = schema.read(as_table(part.like(schema.names, schema.n_features).X), np.array(list(wanted)))
     places = {column: column if rows.column_of is None else int(rows.column_of[column]) for column in wanted}
     matrix = rows.dense() if counts is None else rows.dense()[counts]
     counted = {column: own for column, own in wanted.items() if own is not None}
@@ -269,7 +282,6 @@ def encode(
 
 def keep(part: Part, plan: TargetPlan, known: KnownColumns) -> Encoded:
     """Encode the features of a part whose columns are known, and keep its target as it is."""
-    part.check(known)
     bins, names = tuple(known.bins.values()), tuple(sorted(part.extras))
     labels = np.zeros(0) if plan.has_classes else None
     if len(part) == 0:
@@ -325,7 +337,7 @@ def _codes(
     part: Part, known: KnownColumns, schema: Schema, bins: tuple[ColumnBins, ...], counts: AnyArray | None
 ) -> AnyArray:
     """The codes of all features of a part; no value is outside of bins that were given."""
-    matrix = known.read(part.X, schema)
+    matrix = known.read(part.like(schema.names, schema.n_features).X, schema)
     matrix = matrix if counts is None else matrix[counts]
     given = known.bins
     highs = [own.ends if column in given else own.highs for column, own in enumerate(bins)]

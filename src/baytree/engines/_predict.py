@@ -11,7 +11,9 @@ import numpy as np
 
 from ..estimators import Model, fitted_tree_of, read_rows
 from ..fitted import FittedTree
+from ..table import nearest_name
 from ._batches import read_dataset
+from ._frames import eager, frames_of
 from ._kinds import SourceKind, kind_of
 
 
@@ -57,12 +59,12 @@ def predict(model: Model, source: Any) -> Any:
         return predict_array(partial(_predict_array, fitted_tree_of(model)), source)
     if kind is SourceKind.DASK:
         return source.map_partitions(work, meta=work_meta(fitted_tree_of(model), source))
-    read = source if kind is SourceKind.FUNCTION else read_dataset(source)
+    read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
     return _frames(work, read)
 
 
 def _frames(work: Any, read: Any) -> Iterator[Any]:
-    for frame in read():
+    for frame in frames_of(read()):
         yield work(frame)
 
 
@@ -74,24 +76,52 @@ def column_names(fitted: FittedTree) -> list[str]:
 
 def work_meta(fitted: FittedTree, source: Any) -> Any:
     """What Dask must know of the result."""
-    label = np.zeros(0) if fitted.classes is None else fitted.classes[:0]
-    return source._meta.assign(
-        **{name: label if name == "prediction" else np.zeros(0) for name in column_names(fitted)}
-    )
+    _refuse_lacking(fitted, [str(name) for name in source.columns])
+    return _beside(source._meta, _no_predictions(fitted))
 
 
 def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
-    table = nw.from_native(frame, eager_only=True)
-    names = fitted.schema.names
-    features = table.to_native() if names is None else table.select(list(names)).to_native()
-    found = _predictions(fitted, features) if len(table) else dict.fromkeys(column_names(fitted), np.zeros(0))
-    if fitted.classes is not None and not len(table):
-        found["prediction"] = fitted.classes[:0]
+    table = eager(frame)
+    features = _features(fitted, table)
+    found = _predictions(fitted, features) if len(table) else _no_predictions(fitted)
+    if table.implementation.is_pandas_like():
+        return _beside(table.to_native(), found)
     backend = nw.get_native_namespace(table)
     series = [nw.new_series(name, values, backend=backend) for name, values in found.items()]
-    if table.implementation.is_pandas_like():
-        return frame.assign(**found)
     return table.with_columns(*series).to_native()
+
+
+def _features(fitted: FittedTree, table: nw.DataFrame[Any]) -> Any:
+    """The features in their order; those that no split asks for may be missing."""
+    names = fitted.schema.names
+    if names is None:
+        return table.to_native()
+    own = {str(name): name for name in table.columns}  # pandas takes numbers for names, too
+    _refuse_lacking(fitted, list(own))
+    unused = [nw.lit(None).alias(name) for name in names if name not in own]
+    table = table.with_columns(*unused) if unused else table
+    return table.select([own.get(name, name) for name in names]).to_native()
+
+
+def _refuse_lacking(fitted: FittedTree, columns: list[str]) -> None:
+    """Refuse a table that lacks a column which the tree uses."""
+    for i in [] if fitted.schema.names is None else fitted.used_features:
+        name = fitted.schema.name(i)
+        if name not in columns:
+            raise ValueError(f"The table has no column {name!r}, which the model needs: {nearest_name(name, columns)}")
+
+
+def _beside(frame: Any, found: dict[str, Any]) -> Any:
+    """A frame of pandas with new columns, all at once: one by one they would be as many blocks of memory."""
+    pandas = nw.get_native_namespace(frame)
+    kept = frame.drop(columns=[name for name in found if name in frame.columns])
+    return pandas.concat([kept, pandas.DataFrame(found, index=frame.index)], axis=1)
+
+
+def _no_predictions(fitted: FittedTree) -> dict[str, Any]:
+    """The new columns of a frame that has no rows."""
+    found = dict.fromkeys(column_names(fitted), np.zeros(0))
+    return found if fitted.classes is None else found | {"prediction": fitted.classes[:0]}
 
 
 def _predict_array(fitted: FittedTree, X: Any) -> Any:

@@ -238,26 +238,30 @@ class Estimator(BaseEstimator, ABC):
     def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
         """Check the parameters that do not concern the outcome."""
         reader.read_decision(classes)
-        read_missing(self.missing)
         monotonic = read_monotonic(self.monotonic_cst, schema)
         if monotonic is not None:
             reader.check_order(classes)
         return Growth(
-            partition_prior=as_partition_prior(self.partition_prior),
-            feature_weight=read_feature_prior(self.feature_prior, schema),
-            monotonic=monotonic,
-            smoothing=check_real("smoothing", self.smoothing, low=0, low_ok=True),
-            max_depth=check_optional_integer("max_depth", self.max_depth, low=0),
-            min_samples_leaf=check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
-            min_weight_fraction_leaf=check_real(
+            feature_weight=read_feature_prior(self.feature_prior, schema), monotonic=monotonic, **self._check_plain()
+        )
+
+    def _check_plain(self) -> dict[str, Any]:
+        """Check the parameters that concern neither columns nor classes; return those that concern growth."""
+        read_missing(self.missing)
+        return {
+            "partition_prior": as_partition_prior(self.partition_prior),
+            "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
+            "max_depth": check_optional_integer("max_depth", self.max_depth, low=0),
+            "min_samples_leaf": check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
+            "min_weight_fraction_leaf": check_real(
                 "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5, low_ok=True, high_ok=True
             ),
-            oblique=read_partitions(self.partitions),
-            max_bins=read_max_bins(self.max_bins, self.partitions),
-            n_threads=self._n_threads(),
-            engine=self._engine,
+            "oblique": read_partitions(self.partitions),
+            "max_bins": read_max_bins(self.max_bins, self.partitions),
+            "n_threads": self._n_threads(),
+            "engine": self._engine,
             **self._check_own_parameters(),
-        )
+        }
 
     def _n_threads(self) -> int:
         if self.n_jobs is None:
@@ -499,7 +503,9 @@ def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
     if number > _MOST_BINS:
         raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
     if partitions == "oblique":
-        raise ValueError("Hyperplanes need every value: leave out max_bins, or make partitions 'axis'.")
+        raise ValueError(
+            'Hyperplanes need every value: write partitions="axis" beside max_bins, or leave out max_bins.'
+        )
     return number
 
 

@@ -14,6 +14,7 @@ from ..fitted import FittedTree
 from ..growth import ColumnBins, DividedSource, Elsewhere, Growth, Sample, Tell, n_shares, put_in_order
 from ..outcomes import Extent, Family, Grids, Outcome, Reach, Target, on_grids
 from ..table import Schema
+from ._base import Estimator as AnyEstimator
 from ._base import read_missing
 from ._calibrate import calibrate, has_spread
 from ._fitted_on import facts
@@ -97,26 +98,37 @@ class Source(DividedSource, Protocol):
 
 def look_elsewhere(model: Any, source: Source) -> tuple[Schema, tuple[ColumnBins, ...]]:
     """What the columns of rows that live elsewhere are, and their bins, as a fit of the estimator would find them."""
-    _refuse_many_trees(model)
+    _refuse_others(model)
+    model._check_plain()
     max_bins = DEFAULT_BINS if model.max_bins is None else model.max_bins
     found = source.look(TargetPlan(model._target_reader()), model.categorical_features, max_bins)
     return found.schema, source.bins(max_bins, np.zeros(found.schema.n_features, dtype=bool))
 
 
-def _refuse_many_trees(model: Any) -> None:
+def _refuse_others(model: Any) -> None:
+    """Refuse what is no estimator of a single tree."""
+    wanted = "BayesianTreeClassifier or BayesianTreeRegressor"
+    if isinstance(model, type):
+        raise TypeError(f"model must be an estimator, not a class: write {model.__name__}().")
+    if not isinstance(model, AnyEstimator):
+        raise TypeError(f"model must be a {wanted}; got {type(model).__name__}.")
     if not isinstance(model, SingleTree):
-        raise TypeError(f"Rows that live elsewhere grow a single tree; {type(model).__name__} holds many.")
+        raise TypeError(
+            f"Rows that live elsewhere grow a single tree; {type(model).__name__} holds many: fit it in memory, or "
+            f"give a {wanted}."
+        )
 
 
 def fit_elsewhere(model: Estimator, source: Source, tell: Tell | None = None) -> Estimator:
     """Fit an estimator to rows that live elsewhere; returns it."""
-    _refuse_many_trees(model)
+    _refuse_others(model)
     with unchanged_on_error(model):
         if model.max_bins is None:
             model.set_params(max_bins=DEFAULT_BINS)
         plan = TargetPlan(model._target_reader())
         family = plan.reader.family_of(None)
         refuse_what_needs_rows(model, family)
+        model._check_plain()
         found = source.look(plan, model.categorical_features, model.max_bins)
         plan, reach = _with_classes(plan, found)
         family = plan.reader.family_of(plan.classes)

@@ -2,6 +2,7 @@
 
 from ._blocks import beside as beside
 from ._blocks import by_block as by_block
+from ._frames import check_frame as check_frame
 from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows
 from ._schema import Column as Column

@@ -64,11 +64,17 @@ def _values(series: Any, column: str) -> Values:
 
 def _numbers(series: Any) -> FloatArray:
     if series.null_count() == 0:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return _present_numbers(series)
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     numbers = np.full(len(series), np.nan)
-    numbers[~missing] = series.drop_nulls().cast(nw.Float64).to_numpy()
+    numbers[~missing] = _present_numbers(series.drop_nulls())
     return numbers
+
+
+def _present_numbers(series: Any) -> FloatArray:
+    # Arrow refuses to cast whole numbers beyond 2**53, NumPy rounds them.
+    is_long = series.dtype in (nw.Int64, nw.UInt64)
+    return np.asarray((series if is_long else series.cast(nw.Float64)).to_numpy(), dtype=np.float64)
 
 
 def _is_ordered(series: Any) -> bool:

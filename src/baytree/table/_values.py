@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import shown
+from .._validation import is_missing, shown
 
 UNSEEN = -1.0  # the code of a category that was not there in training
 _MISSING = -1  # the code of a missing label in its own column
@@ -133,10 +132,3 @@ def values_of_labels(positions: IntArray, labels: list[Any], column: str, *, are
     known = np.empty(len(labels), dtype=object)
     known[:] = [str(label) for label in labels]
     return LabelValues(positions, known, are_ordered)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a Python object stands for a missing value."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return True
-    return type(value).__name__ in ("NAType", "NaTType")  # pandas' own, without pandas

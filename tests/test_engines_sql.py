@@ -13,7 +13,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_place, _sql_settings, _sql_whole
+from baytree.engines import (
+    _ctrl_c,
+    _sql,
+    _sql_bins,
+    _sql_encode,
+    _sql_look,
+    _sql_place,
+    _sql_settings,
+    _sql_whole,
+    _sql_words,
+)
 from baytree.growth import ColumnBins, _elsewhere, _sample, _siblings
 from tests.postgres import as_arguments
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
@@ -219,6 +229,46 @@ def test_settings_of_the_connection_are_as_before(duckdb):
         assert connection.sql(asked).fetchone() == (7, keeps_order)
     connection.execute("RESET perfect_ht_threshold")
     connection.execute("RESET preserve_insertion_order")
+
+
+def frame_with_missing_truth_values(*, all_missing: bool) -> pd.DataFrame:
+    random = np.random.default_rng(1)
+    x, truth = random.normal(size=600), random.random(600) < 0.5
+    gone = np.full(600, True) if all_missing else np.arange(600) % 5 == 0
+    frame = pd.DataFrame({"truth": pd.array(truth, dtype="boolean"), "x": x, "y": (truth ^ (x > 0)).astype(int)})
+    frame.loc[gone, "truth"] = None
+    if all_missing:
+        frame.insert(0, "number", np.full(600, np.nan))
+        frame.insert(1, "text", pd.array([None] * 600, dtype="string"))
+    return frame
+
+
+@pytest.mark.parametrize("all_missing", [False, True])
+def test_missing_truth_values_stay_missing(put, all_missing):
+    frame = frame_with_missing_truth_values(all_missing=all_missing)
+    expected = fitted_in_memory(model_of("classes"), frame, {})
+    model = engines.fit(model_of("classes"), put(frame))
+    assert_same_model(model, expected)
+    assert all_missing or model.get_n_leaves() > 3
+
+
+def test_missing_values_of_every_type_in_a_parquet_view(duckdb, tmp_path):
+    frame = frame_with_missing_truth_values(all_missing=True).assign(nothing=None)
+    frame.to_parquet(tmp_path / "missing.parquet")
+    table = duckdb(frame).get_backend().read_parquet(tmp_path / "missing.parquet")
+    columns = ["number", "text", "truth", "x", "nothing", "y"]
+    expected = fitted_in_memory(model_of("classes"), frame[columns], {})
+    assert_same_model(engines.fit(model_of("classes"), table.select(columns)), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+@pytest.mark.parametrize("code", [lambda own: own + 1, lambda own: own - 1])
+def test_sums_of_columns_that_do_not_agree_are_refused(duckdb, monkeypatch, outcome, code):
+    frame, names = table_of(outcome, n=100)
+    table, original = duckdb(frame), _sql_words.Words.code
+    monkeypatch.setattr(_sql_words.Words, "code", lambda *given: code(original(*given).cast("int16")))
+    with pytest.raises(ValueError, match="counts other rows for one column than for another"):
+        engines.fit(model_of(outcome, max_bins=9), table, **names)
 
 
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]

@@ -47,8 +47,9 @@ def real(value: float) -> Any:
 
 
 def as_number(column: Any) -> Any:
-    """A column as float64; truth values are 1 and 0."""
-    return (column.ifelse(1, 0) if column.type().is_boolean() else column).cast("float64")
+    """A column as float64; truth values are 1 and 0, and null stays null."""
+    is_truth = column.type().is_boolean()
+    return (ibis.cases((column, 1), (~column, 0)) if is_truth else column).cast("float64")
 
 
 def is_missing(column: Any) -> Any:

@@ -6,6 +6,8 @@ import uuid
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -172,6 +174,22 @@ def test_a_wrong_guess_leads_to_the_same_tree(duckdb, guesses, at, value):
     table = duckdb(frame.assign(x=x))
     assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
     assert ("x" in guesses) == (at != 0)
+
+
+@pytest.mark.parametrize("is_guessed", [False, True])
+@pytest.mark.parametrize("first", [0, 280])
+def test_a_parquet_file_whose_footer_does_not_tell_of_nan(duckdb, request, tmp_path, is_guessed, first):
+    frame, names = table_of("classes", n=300)
+    frame["x"] = np.random.default_rng(0).random(300)
+    frame.loc[(frame.index >= first) & (frame.index % 3 == 0), "x"] = np.nan
+    with_nan = pa.Table.from_pandas(frame, preserve_index=False)
+    with_nan = with_nan.set_column(frame.columns.get_loc("x"), "x", pa.array(frame["x"].to_numpy()))
+    pq.write_table(with_nan, tmp_path / "nan.parquet")
+    table = duckdb(frame).get_backend().read_parquet(tmp_path / "nan.parquet")
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    wrong = request.getfixturevalue("guesses") if is_guessed else []
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
+    assert ("x" in wrong) == (is_guessed and first > 0)
 
 
 def test_infinite_values_are_refused_where_the_range_was_guessed(duckdb, guesses):

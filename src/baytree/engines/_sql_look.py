@@ -17,7 +17,7 @@ from ._sql_bins import Range
 from ._sql_whole import as_number, fetch, is_missing, number
 
 _FEATURES_A_QUERY = 16
-_NAN_IS_HIGHEST = ("duckdb", "postgres")
+_NAN_IS_HIGHEST = ("postgres",)
 _WORTH_A_GUESS = 2**20  # rows: to look at fewer takes no time
 _FIRST_ROWS = 2**17  # that ranges are guessed from
 
@@ -152,12 +152,14 @@ class TableLook:
     def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
         """Counts and extremes; what is neither NaN nor infinite is nothing less itself.
 
-        NaN is the highest value in some databases, where the extremes tell enough.
+        NaN is the highest value in some databases, where the extremes tell enough. In DuckDB it is, too, but not where
+        the footer of a Parquet file tells the extremes.
         """
-        own = as_number(rows[self.features[i]])
+        own, backend = as_number(rows[self.features[i]]), rows.get_backend().name
         asked = {f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
-        is_told = rows.get_backend().name in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating()
-        return asked if is_told else asked | {f"odd_{i}": (own - own).sum()}
+        if backend in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating():
+            return asked
+        return asked | {f"odd_{i}": own.isnan().any() if backend == "duckdb" else (own - own).sum()}
 
     def _careful_range(self, rows: Any, i: int) -> dict[str, Any]:
         column, own = rows[self.features[i]], number(rows[self.features[i]])

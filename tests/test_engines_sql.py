@@ -380,6 +380,22 @@ def test_wrong_counts_are_refused(duckdb, y, message):
         engines.fit(model_of("poisson"), duckdb(frame), **names)
 
 
+def test_decimals_of_postgres_may_be_nan(postgres):
+    frame, names = table_of("classes", n=300)
+    frame["x"] = np.arange(300) % 40 / 4
+    frame.loc[frame.index % 7 == 0, "x"] = np.nan
+    table = postgres(frame)
+    connection = table.get_backend()
+    connection.con.execute(f'alter table "{table.get_name()}" alter column x type numeric(9, 2)')
+    connection.con.execute(f"update \"{table.get_name()}\" set x = 'NaN' where x is null")
+    table = connection.table(table.get_name())
+    assert table.x.type().is_decimal()
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
+    known = engines.describe(model_of("classes", max_bins=9), table, **names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names, **known), expected)
+
+
 class Queries:
     """What is asked of a database."""
 

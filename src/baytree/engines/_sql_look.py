@@ -163,7 +163,7 @@ class TableLook:
 
     def _careful_range(self, rows: Any, i: int) -> dict[str, Any]:
         column, own = rows[self.features[i]], number(rows[self.features[i]])
-        infinite = (column.isinf() & ~is_missing(column)).sum()
+        infinite = (as_number(column).isinf() & ~is_missing(column)).sum()
         return {f"infinite_{i}": infinite, f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
 
     def labels(self, rows: Any, name: str) -> AnyArray:

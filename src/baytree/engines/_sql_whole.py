@@ -54,9 +54,15 @@ def as_number(column: Any) -> Any:
 
 def is_missing(column: Any) -> Any:
     """Whether a value is null, or NaN."""
-    if column.type().is_floating():
-        return column.isnull() | column.isnan().fill_null(False)
+    if may_be_nan(column):
+        return column.isnull() | as_number(column).isnan().fill_null(False)
     return column.isnull()
+
+
+def may_be_nan(column: Any) -> bool:
+    """Whether a column can hold NaN, infinite values or fractions: decimals of PostgreSQL can, too."""
+    dtype = column.type()
+    return bool(dtype.is_floating() or dtype.is_decimal())
 
 
 def number(column: Any) -> Any:
@@ -75,8 +81,8 @@ def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
         return _place(as_number(column), is_missing(column), [0.0, 1.0], outside(bins))
     code = _search(as_number(column), bins.ends, 0, len(bins.highs))
-    if column.type().is_floating():
-        code = ibis.ifelse(column.isinf(), outside(bins), code)
+    if may_be_nan(column):
+        code = ibis.ifelse(as_number(column).isinf(), outside(bins), code)
     return ibis.ifelse(is_missing(column), missing, code)
 
 

@@ -23,6 +23,7 @@ from baytree.engines import (
     _sql_look,
     _sql_place,
     _sql_settings,
+    _sql_target,
     _sql_whole,
     _sql_words,
 )
@@ -396,13 +397,68 @@ def test_decimals_of_postgres_may_be_nan(postgres):
     assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names, **known), expected)
 
 
+TRUTH = pd.array([None, True] * 25, dtype="boolean")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "names", "columns", "message"),
+    [
+        ("classes", {"weight": "w"}, {"w": TRUTH}, "Column 'w' holds a missing, negative or infinite weight"),
+        ("classes", {}, {"y": TRUTH}, "Column 'y' holds missing or infinite values"),
+        ("normal", {}, {"y": TRUTH}, "Column 'y' holds missing or infinite values"),
+        ("classes", {}, {"y": np.where(np.arange(50) == 9, np.inf, 1.0)}, "Column 'y' holds missing or infinite"),
+        ("exponential", {"event": "w"}, {"y": 1.0, "w": TRUTH}, "Column 'w' holds missing or infinite values"),
+        ("poisson", {"exposure": "w"}, {"w": TRUTH}, "Column 'w' holds missing or infinite values"),
+        ("classes", {"exposure": "w"}, {"w": 1.0}, "exposure is for outcome='poisson' or 'negative_binomial' only"),
+        ("classes", {"event": "w"}, {"w": 1.0}, "event is for outcome="),
+        ("normal", {}, {"y": "much"}, "Column 'y' holds text, but is given as y: turn it into numbers"),
+        ("classes", {"weight": "w"}, {"w": "much"}, "Column 'w' holds text, but is given as weight"),
+        ("exponential", {"event": "w"}, {"y": 1.0, "w": "ended"}, "Column 'w' holds text, but is given as event"),
+        ("normal", {"weight": "w"}, {"w": pd.Timestamp("2020-01-01")}, "Column 'w' holds timestamp"),
+        ("classes", {}, {"y": np.arange(50) / 4}, "Unknown label type: continuous"),
+    ],
+)
+def test_wrong_targets_are_one_sentence(put, outcome, names, columns, message):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2}).assign(**columns)
+    with pytest.raises((ValueError, TypeError), match=message):
+        engines.fit(model_of(outcome), put(frame), **names)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "names", "columns"),
+    [
+        ("classes", {}, {"y": np.nan}),
+        ("normal", {}, {"y": np.nan}),
+        ("poisson", {"exposure": "e"}, {"e": 0.0}),
+        ("exponential", {"event": "e"}, {"e": 0.5}),
+    ],
+)
+def test_rows_of_weight_zero_must_be_right_too(duckdb, outcome, names, columns):
+    names = {"weight": "w", **names}
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2 + 1.0, "w": 1.0, "e": 1.0})
+    frame = frame[["x", "y", *names.values()]]
+    for column, wrong in {"w": 0.0, **columns}.items():
+        frame.loc[7, column] = wrong
+    for source in (frame, duckdb(frame)):
+        with pytest.raises(ValueError, match=r"missing|NaN|must be"):
+            engines.fit(model_of(outcome), source, **names)
+
+
+@pytest.mark.parametrize(("outcome", "y"), [("classes", 0.5), ("poisson", -1.0)])
+def test_rows_of_weight_zero_may_have_any_number(duckdb, outcome, y):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) // 25 + 0.0, "w": 1.0})
+    frame.loc[7, ["y", "w"]] = y, 0.0
+    model = engines.fit(model_of(outcome), duckdb(frame), weight="w")
+    assert_same_model(model, fitted_in_memory(model_of(outcome), frame, {"weight": "w"}))
+
+
 class Queries:
     """What is asked of a database."""
 
     def __init__(self, monkeypatch):
         self.asked = []
         for name in ("fetch", "fetch_arrays"):
-            for module in (_sql, _sql_bins, _sql_look):
+            for module in (_sql, _sql_bins, _sql_look, _sql_target):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, self.told(getattr(_sql_whole, name)))
 

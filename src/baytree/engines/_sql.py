@@ -43,6 +43,7 @@ from ._sql_look import TableLook
 from ._sql_place import PlacedRows
 from ._sql_settings import Settings
 from ._sql_sums import Adder, ClassAdder, Layout, NumberAdder, flat
+from ._sql_target import TargetLook
 from ._sql_values import TemporaryTables
 from ._sql_whole import (
     coded,
@@ -85,12 +86,12 @@ class SqlSource:
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:  # noqa: ARG002
         """A few queries over the whole table; columns of which all is known are left alone."""
         self.plan = plan
-        look = TableLook(self.table, self.names)
+        look, targets = TableLook(self.table, self.names), TargetLook(self.table, self.names, plan)
         self.known = known = look.known(self.given, categorical_features)
         kinds = look.kinds(known)
-        self.rows = rows = look.counted_rows()
+        self.rows = rows = targets.counted_rows()
         rest = known.rest
-        reach = look.reach(rows, has_classes=plan.has_classes)
+        reach = targets.reach(rows)
         self.n_rows = reach.n_rows
         self.ranges = look.ranges(rows, reach.n_rows, {i: kinds[i] for i in rest})
         found = [
@@ -98,9 +99,9 @@ class SqlSource:
         ]
         self.schema = known.schema(Schema(tuple(found), tuple(self.features[i] for i in rest)))
         if not plan.has_classes:
-            look.check_numbers(rows, plan)
+            targets.check_numbers(rows)
             return Found(self.schema, reach)
-        self.classes, counts, largest = look.classes(rows)
+        self.classes, counts, largest = targets.classes(rows)
         return Found(self.schema, reach, self.classes, counts, largest)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:

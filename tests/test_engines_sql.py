@@ -310,6 +310,17 @@ def test_names_and_categories_cannot_break_out_of_sql(put):
     assert sorted(found["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
 
 
+def test_null_characters_do_not_end_a_statement(duckdb):
+    random = np.random.default_rng(0)
+    texts = np.array(["a\0b", "a", "\0", "a\0c"], dtype=object)
+    frame = pd.DataFrame({"text": texts[random.integers(0, 4, 200)], "row": np.arange(200)})
+    frame["y"] = frame["text"].map({"a\0b": "no\0", "\0": "no\0", "a": "no", "a\0c": "yes"})
+    model = engines.fit(model_of("classes", class_weight={"no\0": 2.0}), duckdb(frame))
+    assert_same_model(model, fitted_in_memory(model_of("classes", class_weight={"no\0": 2.0}), frame, {}))
+    found = engines.predict(model, duckdb(frame)).order_by("row").execute()
+    assert found["prediction"].tolist() == frame["y"].tolist()
+
+
 def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
     monkeypatch.setattr(_sample, "_MOST_ROWS", 100)
     frame, names = table_of("normal", weighted=True, n=300)

@@ -11,7 +11,7 @@ from .._typing import AnyArray
 from ..fitted import FittedTree
 from ..table import Kind
 from ..tree import CategorySet, Threshold
-from ._sql_whole import as_number, is_missing, real
+from ._sql_whole import as_number, is_missing, real, said
 
 
 def predict_table(fitted: FittedTree, table: Any) -> Any:
@@ -41,9 +41,9 @@ def predict_table(fitted: FittedTree, table: Any) -> Any:
 
 def _looked_up(table: Any, leaves: AnyArray, values: AnyArray) -> Any:
     """What a leaf predicts."""
-    said = [real(value) if values.dtype.kind == "f" else ibis.literal(value) for value in values.tolist()]
-    pairs = list(zip(leaves.tolist(), said, strict=True))
-    return table.baytree_leaf.cases(*pairs[:-1], else_=said[-1]) if len(pairs) > 1 else said[0]
+    told = [real(value) if values.dtype.kind == "f" else said(value) for value in values.tolist()]
+    pairs = list(zip(leaves.tolist(), told, strict=True))
+    return table.baytree_leaf.cases(*pairs[:-1], else_=told[-1]) if len(pairs) > 1 else told[0]
 
 
 def _below(fitted: FittedTree, table: Any, node: int) -> Any:
@@ -66,11 +66,11 @@ def _goes_left(fitted: FittedTree, table: Any, node: int) -> Any:
     value = own if own.type().is_string() else as_number(own)
     if isinstance(split, CategorySet):
         chosen = split.right if split.unseen_left else split.left
-        known = [labels[i] if isinstance(labels[i], str) else real(labels[i]) for i in chosen]
+        known = [said(labels[i]) if isinstance(labels[i], str) else real(labels[i]) for i in chosen]
         inside = value.isin(known) if known else ibis.literal(False)
         return ibis.ifelse(gone, split.missing_left, ~inside if split.unseen_left else inside)
     if column.kind is Kind.ORDERED:
-        place = value.cases(*((label, i) for i, label in enumerate(labels)), else_=-1)
+        place = value.cases(*((said(label), i) for i, label in enumerate(labels)), else_=-1)
         gone, value = gone | (place < 0), place.cast("float64")
     if isinstance(split, Threshold):
         below = value <= real(split.threshold)

@@ -94,7 +94,8 @@ class TargetLook:
             weighed = rows.select(label=label, w=as_number(rows[self.names.weight])).group_by("label")
             counted = weighed.aggregate(n=lambda t: t.count(), largest=lambda t: t.w.max())
         found = fetch(counted)
-        classes, order = np.unique(np.array(found["label"]), return_index=True)
+        text = object if label.type().is_string() else None  # NumPy's own text has no null character at its end
+        classes, order = np.unique(np.array(found["label"], dtype=text), return_index=True)
         n = np.array(found["n"], dtype=np.float64)[order]
         largest = np.array(found.get("largest", np.ones(len(n))), dtype=np.float64)[order]
         return classes, n, largest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import ibis
@@ -44,6 +44,21 @@ floor = ibis.udf.scalar.builtin(
 def real(value: float) -> Any:
     """A number as text, which all databases round to the nearest float64; not all do that with decimals."""
     return ibis.literal(repr(float(value))).cast("float64")
+
+
+_character = ibis.udf.scalar.builtin(
+    lambda code: None,  # noqa: ARG005
+    name="chr",
+    signature=((dt.int32,), dt.string),
+)
+
+
+def said(label: Any) -> Any:
+    """A label as it can be told to a database: a null character would end the statement, so that its code is told."""
+    if not isinstance(label, str) or "\0" not in label:
+        return ibis.literal(label)
+    first, *others = map(ibis.literal, label.split("\0"))
+    return reduce(lambda text, own: text + _character(0) + own, others, first)
 
 
 def as_number(column: Any) -> Any:
@@ -93,7 +108,7 @@ def outside(bins: ColumnBins) -> int:
 
 def _place(value: Any, missing: Any, labels: list[Any], else_: int) -> Any:
     """The place of each value among some labels."""
-    known = [label if isinstance(label, str) else real(label) for label in labels]
+    known = [said(label) if isinstance(label, str) else real(label) for label in labels]
     places = value.cases(*((label, i) for i, label in enumerate(known)), else_=else_) if known else else_
     return ibis.ifelse(missing, len(labels), places).cast("int32")
 
@@ -124,7 +139,7 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
         numbers = [_classes(target, plan.classes)]
         if plan.by_class is not None:
             pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
-            own = target.cases(*((label, real(of)) for label, of in pairs), else_=real(1.0))
+            own = target.cases(*((said(label), real(of)) for label, of in pairs), else_=real(1.0))
             weight = own if weight is None else own * weight
     elif grids.y is not None and not family.outcome.from_zero:
         numbers = [on_grid(target, grids.y)]
@@ -136,7 +151,7 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
 def _classes(target: Any, classes: AnyArray) -> Any:
     if len(classes) == 1:
         return ibis.literal(0, "int32")
-    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int32")
+    return target.cases(*((said(label), i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int32")
 
 
 def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:

@@ -22,6 +22,7 @@ from baytree.engines import (
     _sql_encode,
     _sql_look,
     _sql_place,
+    _sql_predict,
     _sql_settings,
     _sql_target,
     _sql_whole,
@@ -354,6 +355,27 @@ def test_predictions_are_an_expression(put, outcome):
         assert_allclose(found["prediction"], model.predict(features))
 
 
+@pytest.mark.parametrize("max_depth", [0, 9])
+def test_predictions_of_many_classes_and_leaves(put, max_depth):
+    frame = frame_of_many_leaves("classes").assign(row=np.arange(3000), prediction="old")
+    random = np.random.default_rng(0)
+    frame["y"] = np.where(random.random(3000) < 0.1, random.integers(0, 20, 3000), frame["y"])
+    features = ["x", "z", "label"]
+    model = model_of("classes", max_depth=max_depth).fit(frame[features], frame["y"])
+    rows = engines.predict(model, put(frame))
+    names = [f"probability_{i}" for i in range(20)]
+    assert list(rows.columns) == [*frame.columns, *names]  # a column of the same name is replaced
+    found = rows.order_by("row").execute()
+    assert_array_equal(found["prediction"], model.predict(frame[features]))
+    assert_array_equal(found[names], model.predict_proba(frame[features]))
+    assert rows.filter(rows.row == 7).execute()["prediction"].tolist() == found["prediction"][7:8].tolist()
+
+
+def test_predictions_where_nothing_is_known_of_a_database(duckdb, monkeypatch):
+    monkeypatch.setattr(_sql_predict, "_LOOK_UP", {})
+    test_predictions_of_many_classes_and_leaves(duckdb, 9)
+
+
 def test_a_read_only_database_needs_no_temporary_table(duckdb, monkeypatch):
     frame, names = table_of("normal", n=200)
     table = duckdb(frame)
@@ -461,6 +483,44 @@ def test_rows_of_weight_zero_may_have_any_number(duckdb, outcome, y):
     frame.loc[7, ["y", "w"]] = y, 0.0
     model = engines.fit(model_of(outcome), duckdb(frame), weight="w")
     assert_same_model(model, fitted_in_memory(model_of(outcome), frame, {"weight": "w"}))
+
+
+def no_tables(table):
+    """What comes from a database, or from Ibis, and is no table of a database; and what is said of it."""
+    relation = table.get_backend().con.sql("select 1.0 as x, 0 as y")
+    return [
+        (table.x, "got FloatingColumn"),
+        (ibis._.x, "got Deferred"),
+        (relation, "DuckDBPyRelation of DuckDB itself: give an Ibis table"),
+    ]
+
+
+def test_what_is_no_table_of_a_database_is_one_sentence(duckdb):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2})
+    model = fitted_in_memory(model_of("classes"), frame, {})
+    for source, message in no_tables(duckdb(frame)):
+        with pytest.raises(TypeError, match=message):
+            engines.fit(model_of("classes"), source)
+        with pytest.raises(TypeError, match=message):
+            engines.predict(model, source)
+
+
+def test_databases_that_cannot_grow_a_tree_are_refused():
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2})
+    of_no_database = ibis.table({"x": "float64", "y": "int64"}, name="rows")
+    sources = [
+        (of_no_database, "belongs to no database"),
+        (ibis.sqlite.connect().create_table("rows", frame), "A tree cannot be grown in SQLite"),
+        (ibis.polars.connect().create_table("rows", frame), "cannot be grown in the polars backend"),
+    ]
+    for source, message in sources:
+        with pytest.raises(ValueError, match=message):
+            engines.fit(model_of("classes"), source)
+    model = fitted_in_memory(model_of("classes"), frame, {})
+    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis"):
+        engines.predict(model, sources[1][0])
+    found = engines.predict(model, sources[2][0]).order_by("x").execute()
+    assert found["prediction"].tolist() == model.predict(frame[["x"]]).tolist()
 
 
 class Queries:

@@ -37,6 +37,7 @@ from ..table import Column, Kind, Schema
 from ._ctrl_c import end_running_query
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
+from ._sql_backend import backend_of
 from ._sql_bins import Range, find_bins
 from ._sql_encode import Sliced, Slices, coded_by_slices
 from ._sql_look import TableLook
@@ -79,8 +80,9 @@ class SqlSource:
 
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
-        self.settings = Settings(self.table.get_backend())
-        self.temporary = TemporaryTables(self.table.get_backend())  # the coded rows, where they are one
+        backend = backend_of(self.table)
+        self.settings = Settings(backend)
+        self.temporary = TemporaryTables(backend)  # the coded rows, where they are one
         self.features = [name for name in self.table.columns if name not in self.names.all]
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:  # noqa: ARG002

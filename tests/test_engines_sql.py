@@ -6,6 +6,8 @@ import uuid
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.engines import _ctrl_c, _sql, _sql_bins, _sql_encode, _sql_look, _sql_place, _sql_settings, _sql_whole
+from baytree.engines import (
+    _ctrl_c,
+    _sql,
+    _sql_bins,
+    _sql_encode,
+    _sql_look,
+    _sql_place,
+    _sql_predict,
+    _sql_settings,
+    _sql_target,
+    _sql_whole,
+    _sql_words,
+)
 from baytree.growth import ColumnBins, _elsewhere, _sample, _siblings
 from tests.postgres import as_arguments
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
@@ -164,6 +178,22 @@ def test_a_wrong_guess_leads_to_the_same_tree(duckdb, guesses, at, value):
     assert ("x" in guesses) == (at != 0)
 
 
+@pytest.mark.parametrize("is_guessed", [False, True])
+@pytest.mark.parametrize("first", [0, 280])
+def test_a_parquet_file_whose_footer_does_not_tell_of_nan(duckdb, request, tmp_path, is_guessed, first):
+    frame, names = table_of("classes", n=300)
+    frame["x"] = np.random.default_rng(0).random(300)
+    frame.loc[(frame.index >= first) & (frame.index % 3 == 0), "x"] = np.nan
+    with_nan = pa.Table.from_pandas(frame, preserve_index=False)
+    with_nan = with_nan.set_column(frame.columns.get_loc("x"), "x", pa.array(frame["x"].to_numpy()))
+    pq.write_table(with_nan, tmp_path / "nan.parquet")
+    table = duckdb(frame).get_backend().read_parquet(tmp_path / "nan.parquet")
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    wrong = request.getfixturevalue("guesses") if is_guessed else []
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
+    assert ("x" in wrong) == (is_guessed and first > 0)
+
+
 def test_infinite_values_are_refused_where_the_range_was_guessed(duckdb, guesses):
     frame, names = table_of("classes", n=300)
     frame["x"] = np.where(np.arange(300) == 299, np.inf, np.random.default_rng(0).random(300))
@@ -221,6 +251,46 @@ def test_settings_of_the_connection_are_as_before(duckdb):
     connection.execute("RESET preserve_insertion_order")
 
 
+def frame_with_missing_truth_values(*, all_missing: bool) -> pd.DataFrame:
+    random = np.random.default_rng(1)
+    x, truth = random.normal(size=600), random.random(600) < 0.5
+    gone = np.full(600, True) if all_missing else np.arange(600) % 5 == 0
+    frame = pd.DataFrame({"truth": pd.array(truth, dtype="boolean"), "x": x, "y": (truth ^ (x > 0)).astype(int)})
+    frame.loc[gone, "truth"] = None
+    if all_missing:
+        frame.insert(0, "number", np.full(600, np.nan))
+        frame.insert(1, "text", pd.array([None] * 600, dtype="string"))
+    return frame
+
+
+@pytest.mark.parametrize("all_missing", [False, True])
+def test_missing_truth_values_stay_missing(put, all_missing):
+    frame = frame_with_missing_truth_values(all_missing=all_missing)
+    expected = fitted_in_memory(model_of("classes"), frame, {})
+    model = engines.fit(model_of("classes"), put(frame))
+    assert_same_model(model, expected)
+    assert all_missing or model.get_n_leaves() > 3
+
+
+def test_missing_values_of_every_type_in_a_parquet_view(duckdb, tmp_path):
+    frame = frame_with_missing_truth_values(all_missing=True).assign(nothing=None)
+    frame.to_parquet(tmp_path / "missing.parquet")
+    table = duckdb(frame).get_backend().read_parquet(tmp_path / "missing.parquet")
+    columns = ["number", "text", "truth", "x", "nothing", "y"]
+    expected = fitted_in_memory(model_of("classes"), frame[columns], {})
+    assert_same_model(engines.fit(model_of("classes"), table.select(columns)), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal"])
+@pytest.mark.parametrize("code", [lambda own: own + 1, lambda own: own - 1])
+def test_sums_of_columns_that_do_not_agree_are_refused(duckdb, monkeypatch, outcome, code):
+    frame, names = table_of(outcome, n=100)
+    table, original = duckdb(frame), _sql_words.Words.code
+    monkeypatch.setattr(_sql_words.Words, "code", lambda *given: code(original(*given).cast("int16")))
+    with pytest.raises(ValueError, match="counts other rows for one column than for another"):
+        engines.fit(model_of(outcome, max_bins=9), table, **names)
+
+
 HOSTILE = ['a"b', "c'd; drop table t0; --", "new\nline", "back\\slash", "semi;colon", "percent%s", "{brace}", "ünïcode"]
 
 
@@ -239,6 +309,17 @@ def test_names_and_categories_cannot_break_out_of_sql(put):
     assert model.get_n_leaves() > 3
     found = engines.predict(model, put(frame)).execute()
     assert sorted(found["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
+
+
+def test_null_characters_do_not_end_a_statement(duckdb):
+    random = np.random.default_rng(0)
+    texts = np.array(["a\0b", "a", "\0", "a\0c"], dtype=object)
+    frame = pd.DataFrame({"text": texts[random.integers(0, 4, 200)], "row": np.arange(200)})
+    frame["y"] = frame["text"].map({"a\0b": "no\0", "\0": "no\0", "a": "no", "a\0c": "yes"})
+    model = engines.fit(model_of("classes", class_weight={"no\0": 2.0}), duckdb(frame))
+    assert_same_model(model, fitted_in_memory(model_of("classes", class_weight={"no\0": 2.0}), frame, {}))
+    found = engines.predict(model, duckdb(frame)).order_by("row").execute()
+    assert found["prediction"].tolist() == frame["y"].tolist()
 
 
 def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
@@ -272,6 +353,27 @@ def test_predictions_are_an_expression(put, outcome):
         assert_allclose(found[["probability_0", "probability_1", "probability_2"]], model.predict_proba(features))
     else:
         assert_allclose(found["prediction"], model.predict(features))
+
+
+@pytest.mark.parametrize("max_depth", [0, 9])
+def test_predictions_of_many_classes_and_leaves(put, max_depth):
+    frame = frame_of_many_leaves("classes").assign(row=np.arange(3000), prediction="old")
+    random = np.random.default_rng(0)
+    frame["y"] = np.where(random.random(3000) < 0.1, random.integers(0, 20, 3000), frame["y"])
+    features = ["x", "z", "label"]
+    model = model_of("classes", max_depth=max_depth).fit(frame[features], frame["y"])
+    rows = engines.predict(model, put(frame))
+    names = [f"probability_{i}" for i in range(20)]
+    assert list(rows.columns) == [*frame.columns, *names]  # a column of the same name is replaced
+    found = rows.order_by("row").execute()
+    assert_array_equal(found["prediction"], model.predict(frame[features]))
+    assert_array_equal(found[names], model.predict_proba(frame[features]))
+    assert rows.filter(rows.row == 7).execute()["prediction"].tolist() == found["prediction"][7:8].tolist()
+
+
+def test_predictions_where_nothing_is_known_of_a_database(duckdb, monkeypatch):
+    monkeypatch.setattr(_sql_predict, "_LOOK_UP", {})
+    test_predictions_of_many_classes_and_leaves(duckdb, 9)
 
 
 def test_a_read_only_database_needs_no_temporary_table(duckdb, monkeypatch):
@@ -312,13 +414,122 @@ def test_wrong_counts_are_refused(duckdb, y, message):
         engines.fit(model_of("poisson"), duckdb(frame), **names)
 
 
+def test_decimals_of_postgres_may_be_nan(postgres):
+    frame, names = table_of("classes", n=300)
+    frame["x"] = np.arange(300) % 40 / 4
+    frame.loc[frame.index % 7 == 0, "x"] = np.nan
+    table = postgres(frame)
+    connection = table.get_backend()
+    connection.con.execute(f'alter table "{table.get_name()}" alter column x type numeric(9, 2)')
+    connection.con.execute(f"update \"{table.get_name()}\" set x = 'NaN' where x is null")
+    table = connection.table(table.get_name())
+    assert table.x.type().is_decimal()
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names), expected)
+    known = engines.describe(model_of("classes", max_bins=9), table, **names)
+    assert_same_model(engines.fit(model_of("classes", max_bins=9), table, **names, **known), expected)
+
+
+TRUTH = pd.array([None, True] * 25, dtype="boolean")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "names", "columns", "message"),
+    [
+        ("classes", {"weight": "w"}, {"w": TRUTH}, "Column 'w' holds a missing, negative or infinite weight"),
+        ("classes", {}, {"y": TRUTH}, "Column 'y' holds missing or infinite values"),
+        ("normal", {}, {"y": TRUTH}, "Column 'y' holds missing or infinite values"),
+        ("classes", {}, {"y": np.where(np.arange(50) == 9, np.inf, 1.0)}, "Column 'y' holds missing or infinite"),
+        ("exponential", {"event": "w"}, {"y": 1.0, "w": TRUTH}, "Column 'w' holds missing or infinite values"),
+        ("poisson", {"exposure": "w"}, {"w": TRUTH}, "Column 'w' holds missing or infinite values"),
+        ("classes", {"exposure": "w"}, {"w": 1.0}, "exposure is for outcome='poisson' or 'negative_binomial' only"),
+        ("classes", {"event": "w"}, {"w": 1.0}, "event is for outcome="),
+        ("normal", {}, {"y": "much"}, "Column 'y' holds text, but is given as y: turn it into numbers"),
+        ("classes", {"weight": "w"}, {"w": "much"}, "Column 'w' holds text, but is given as weight"),
+        ("exponential", {"event": "w"}, {"y": 1.0, "w": "ended"}, "Column 'w' holds text, but is given as event"),
+        ("normal", {"weight": "w"}, {"w": pd.Timestamp("2020-01-01")}, "Column 'w' holds timestamp"),
+        ("classes", {}, {"y": np.arange(50) / 4}, "Unknown label type: continuous"),
+    ],
+)
+def test_wrong_targets_are_one_sentence(put, outcome, names, columns, message):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2}).assign(**columns)
+    with pytest.raises((ValueError, TypeError), match=message):
+        engines.fit(model_of(outcome), put(frame), **names)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "names", "columns"),
+    [
+        ("classes", {}, {"y": np.nan}),
+        ("normal", {}, {"y": np.nan}),
+        ("poisson", {"exposure": "e"}, {"e": 0.0}),
+        ("exponential", {"event": "e"}, {"e": 0.5}),
+    ],
+)
+def test_rows_of_weight_zero_must_be_right_too(duckdb, outcome, names, columns):
+    names = {"weight": "w", **names}
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2 + 1.0, "w": 1.0, "e": 1.0})
+    frame = frame[["x", "y", *names.values()]]
+    for column, wrong in {"w": 0.0, **columns}.items():
+        frame.loc[7, column] = wrong
+    for source in (frame, duckdb(frame)):
+        with pytest.raises(ValueError, match=r"missing|NaN|must be"):
+            engines.fit(model_of(outcome), source, **names)
+
+
+@pytest.mark.parametrize(("outcome", "y"), [("classes", 0.5), ("poisson", -1.0)])
+def test_rows_of_weight_zero_may_have_any_number(duckdb, outcome, y):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) // 25 + 0.0, "w": 1.0})
+    frame.loc[7, ["y", "w"]] = y, 0.0
+    model = engines.fit(model_of(outcome), duckdb(frame), weight="w")
+    assert_same_model(model, fitted_in_memory(model_of(outcome), frame, {"weight": "w"}))
+
+
+def no_tables(table):
+    """What comes from a database, or from Ibis, and is no table of a database; and what is said of it."""
+    relation = table.get_backend().con.sql("select 1.0 as x, 0 as y")
+    return [
+        (table.x, "got FloatingColumn"),
+        (ibis._.x, "got Deferred"),
+        (relation, "DuckDBPyRelation of DuckDB itself: give an Ibis table"),
+    ]
+
+
+def test_what_is_no_table_of_a_database_is_one_sentence(duckdb):
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2})
+    model = fitted_in_memory(model_of("classes"), frame, {})
+    for source, message in no_tables(duckdb(frame)):
+        with pytest.raises(TypeError, match=message):
+            engines.fit(model_of("classes"), source)
+        with pytest.raises(TypeError, match=message):
+            engines.predict(model, source)
+
+
+def test_databases_that_cannot_grow_a_tree_are_refused():
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) % 2})
+    of_no_database = ibis.table({"x": "float64", "y": "int64"}, name="rows")
+    sources = [
+        (of_no_database, "belongs to no database"),
+        (ibis.sqlite.connect().create_table("rows", frame), "A tree cannot be grown in SQLite"),
+        (ibis.polars.connect().create_table("rows", frame), "cannot be grown in the polars backend"),
+    ]
+    for source, message in sources:
+        with pytest.raises(ValueError, match=message):
+            engines.fit(model_of("classes"), source)
+    model = fitted_in_memory(model_of("classes"), frame, {})
+    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis"):
+        engines.predict(model, sources[1][0])
+    found = engines.predict(model, sources[2][0]).order_by("x").execute()
+    assert found["prediction"].tolist() == model.predict(frame[["x"]]).tolist()
+
+
 class Queries:
     """What is asked of a database."""
 
     def __init__(self, monkeypatch):
         self.asked = []
         for name in ("fetch", "fetch_arrays"):
-            for module in (_sql, _sql_bins, _sql_look):
+            for module in (_sql, _sql_bins, _sql_look, _sql_target):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, self.told(getattr(_sql_whole, name)))
 

@@ -25,13 +25,18 @@ def kind_of(source: Any) -> SourceKind:
     package = type(source).__module__.partition(".")[0]
     if package in ("dask", "dask_expr"):
         return SourceKind.DASK if is_frame(source) else SourceKind.DASK_ARRAY
-    if package == "ibis":
+    if package == "ibis" and is_frame(source):
         return SourceKind.IBIS
+    if package in ("_duckdb", "duckdb"):
+        raise TypeError(
+            f"source is a {type(source).__name__} of DuckDB itself: give an Ibis table, as in "
+            "ibis.duckdb.from_connection(connection).table('rows')."
+        )
     if is_path(source) or type(source).__module__.startswith("pyarrow._dataset"):
         return SourceKind.DATASET
     if is_frame(source):
         return SourceKind.FRAME
-    if callable(source):
+    if callable(source) and package != "ibis":
         return SourceKind.FUNCTION
     raise TypeError(
         "source must be a data frame, a Parquet path or a list of them, a pyarrow data set, a function that returns an "

@@ -37,12 +37,14 @@ from ..table import Column, Kind, Schema
 from ._ctrl_c import end_running_query
 from ._given import Given, KnownColumns, occurring
 from ._parts import Names, is_left_out, left_out
+from ._sql_backend import backend_of
 from ._sql_bins import Range, find_bins
 from ._sql_encode import Sliced, Slices, coded_by_slices
 from ._sql_look import TableLook
 from ._sql_place import PlacedRows
 from ._sql_settings import Settings
 from ._sql_sums import Adder, ClassAdder, Layout, NumberAdder, flat
+from ._sql_target import TargetLook
 from ._sql_values import TemporaryTables
 from ._sql_whole import (
     coded,
@@ -78,19 +80,20 @@ class SqlSource:
 
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
-        self.settings = Settings(self.table.get_backend())
-        self.temporary = TemporaryTables(self.table.get_backend())  # the coded rows, where they are one
+        backend = backend_of(self.table)
+        self.settings = Settings(backend)
+        self.temporary = TemporaryTables(backend)  # the coded rows, where they are one
         self.features = [name for name in self.table.columns if name not in self.names.all]
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> Found:  # noqa: ARG002
         """A few queries over the whole table; columns of which all is known are left alone."""
         self.plan = plan
-        look = TableLook(self.table, self.names)
+        look, targets = TableLook(self.table, self.names), TargetLook(self.table, self.names, plan)
         self.known = known = look.known(self.given, categorical_features)
         kinds = look.kinds(known)
-        self.rows = rows = look.counted_rows()
+        self.rows = rows = targets.counted_rows()
         rest = known.rest
-        reach = look.reach(rows, has_classes=plan.has_classes)
+        reach = targets.reach(rows)
         self.n_rows = reach.n_rows
         self.ranges = look.ranges(rows, reach.n_rows, {i: kinds[i] for i in rest})
         found = [
@@ -98,9 +101,9 @@ class SqlSource:
         ]
         self.schema = known.schema(Schema(tuple(found), tuple(self.features[i] for i in rest)))
         if not plan.has_classes:
-            look.check_numbers(rows, plan)
+            targets.check_numbers(rows)
             return Found(self.schema, reach)
-        self.classes, counts, largest = look.classes(rows)
+        self.classes, counts, largest = targets.classes(rows)
         return Found(self.schema, reach, self.classes, counts, largest)
 
     def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:

@@ -1,4 +1,4 @@
-"""What the columns and the targets of a table in a database are."""
+"""What the columns of a table in a database are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
-from ..estimators import TargetPlan
-from ..outcomes import Reach
 from ..table import Kind
 from ._given import Given, Known, KnownColumns
 from ._parts import Names
@@ -17,7 +15,7 @@ from ._sql_bins import Range
 from ._sql_whole import as_number, fetch, is_missing, number
 
 _FEATURES_A_QUERY = 16
-_NAN_IS_HIGHEST = ("duckdb", "postgres")
+_NAN_IS_HIGHEST = ("postgres",)
 _WORTH_A_GUESS = 2**20  # rows: to look at fewer takes no time
 _FIRST_ROWS = 2**17  # that ranges are guessed from
 
@@ -33,16 +31,6 @@ class TableLook:
     def features(self) -> list[str]:
         """The columns that are features."""
         return [name for name in self.table.columns if name not in self.names.all]
-
-    def counted_rows(self) -> Any:
-        """The rows of a weight above zero."""
-        if self.names.weight is None:
-            return self.table
-        weight = as_number(self.table[self.names.weight])
-        wrong = (is_missing(weight) | (weight < 0) | weight.isinf()).sum()
-        if fetch(self.table.aggregate(wrong=wrong))["wrong"][0]:
-            raise ValueError(f"Column {self.names.weight!r} holds a missing, negative or infinite weight.")
-        return self.table.filter(weight > 0)
 
     def known(self, given: Given, categorical_features: Any) -> KnownColumns:
         """What is known of the features, from the types of the table and from what was given."""
@@ -77,34 +65,6 @@ class TableLook:
         if known.kind is Kind.ORDERED and known.categories is None:
             raise ValueError(f"Column {name!r} of X is to be ordered, but has no order: give its categories, in order.")
         return known.kind or kind
-
-    def reach(self, rows: Any, *, has_classes: bool) -> Reach:
-        """The reach of the target."""
-        numbers = {} if has_classes else {"y": self.names.target}
-        numbers |= {} if self.names.weight is None else {"weight": self.names.weight}
-        numbers |= self.names.extras
-        asked = {"n": rows.count(), **self._of_target(rows, numbers)}
-        found = {name: values[0] for name, values in fetch(rows.aggregate(**asked)).items()}
-        n_rows = int(found["n"])
-        if n_rows == 0:
-            raise ValueError("No row counts: the table is empty, or all weights are zero.")
-        for name, column in {"y": self.names.target, **numbers}.items():
-            if found[f"{name}_gone"] or found.get(f"{name}_inf"):
-                raise ValueError(f"Column {column!r} holds missing or infinite values: the target must be complete.")
-        ranges = {name: (float(found[f"{name}_low"]), float(found[f"{name}_high"])) for name in numbers}
-        return Reach(n_rows, ranges, not found.get("whole"))
-
-    def _of_target(self, rows: Any, numbers: dict[str, str]) -> dict[str, Any]:
-        """Ranges, and how many values are missing or infinite."""
-        columns = {"y": self.names.target, **numbers}
-        asked = {f"{name}_gone": is_missing(rows[column]).sum() for name, column in columns.items()}
-        for name, column in numbers.items():
-            value = as_number(rows[column])
-            asked |= {f"{name}_low": value.min(), f"{name}_high": value.max(), f"{name}_inf": value.isinf().sum()}
-        if "weight" in numbers:
-            weight = as_number(rows[numbers["weight"]])
-            asked["whole"] = (weight != weight.floor()).sum()
-        return asked
 
     def ranges(self, rows: Any, n_rows: int, kinds: dict[int, Kind]) -> dict[int, Range]:
         """The range of each feature that is looked at, or a guess; infinite values are refused."""
@@ -152,16 +112,18 @@ class TableLook:
     def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
         """Counts and extremes; what is neither NaN nor infinite is nothing less itself.
 
-        NaN is the highest value in some databases, where the extremes tell enough.
+        NaN is the highest value in some databases, where the extremes tell enough. In DuckDB it is, too, but not where
+        the footer of a Parquet file tells the extremes.
         """
-        own = as_number(rows[self.features[i]])
+        own, backend = as_number(rows[self.features[i]]), rows.get_backend().name
         asked = {f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
-        is_told = rows.get_backend().name in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating()
-        return asked if is_told else asked | {f"odd_{i}": (own - own).sum()}
+        if backend in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating():
+            return asked
+        return asked | {f"odd_{i}": own.isnan().any() if backend == "duckdb" else (own - own).sum()}
 
     def _careful_range(self, rows: Any, i: int) -> dict[str, Any]:
         column, own = rows[self.features[i]], number(rows[self.features[i]])
-        infinite = (column.isinf() & ~is_missing(column)).sum()
+        infinite = (as_number(column).isinf() & ~is_missing(column)).sum()
         return {f"infinite_{i}": infinite, f"n_{i}": own.count(), f"low_{i}": own.min(), f"high_{i}": own.max()}
 
     def labels(self, rows: Any, name: str) -> AnyArray:
@@ -173,38 +135,6 @@ class TableLook:
             result[:] = sorted(labels)
             return result
         return np.array(sorted(float(label) for label in labels))
-
-    def classes(self, rows: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
-        label = rows[self.names.target]
-        if self.names.weight is None:
-            counted = rows.select(label=label).group_by("label").aggregate(n=lambda t: t.count())
-        else:
-            weighed = rows.select(label=label, w=as_number(rows[self.names.weight])).group_by("label")
-            counted = weighed.aggregate(n=lambda t: t.count(), largest=lambda t: t.w.max())
-        found = fetch(counted)
-        classes, order = np.unique(np.array(found["label"]), return_index=True)
-        n = np.array(found["n"], dtype=np.float64)[order]
-        largest = np.array(found.get("largest", np.ones(len(n))), dtype=np.float64)[order]
-        return classes, n, largest
-
-    def check_numbers(self, rows: Any, plan: TargetPlan) -> None:
-        """Refuse what the outcome does not take, by one row that is wrong if there is any."""
-        family = plan.reader.family_of(None)
-        y = as_number(rows[self.names.target])
-        own = {name: as_number(rows[column]) for name, column in self.names.extras.items()}
-        suspects = [y.notnull()]
-        if family.outcome.counts:
-            suspects.append((y < 0) | (y != y.floor()))
-        if family.outcome.positive_only:
-            suspects.append(y <= 0)
-        if "exposure" in own:
-            suspects.append(own["exposure"] <= 0)
-        if "event" in own:
-            suspects.append((own["event"] != 0) & (own["event"] != 1))
-        for suspect in suspects:
-            row = fetch(rows.filter(suspect).select(y=y, **own).limit(1))
-            if row["y"]:
-                plan.look(np.array(row["y"]), None, {name: np.array(row[name]) for name in own})
 
 
 def _some(features: list[int]) -> list[list[int]]:

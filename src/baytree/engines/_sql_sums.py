@@ -16,6 +16,10 @@ from ..growth import ClassSums, Sums
 from ._sql_whole import Digits, halves, product_digits
 from ._sql_words import Words
 
+_OTHER_ROWS = (
+    "The database counts other rows for one column than for another: do not change the table during a fit, or fit a "
+    "copy of it."
+)
 _NUMBERS, _SMALL_NUMBERS = np.iinfo(np.int64), np.iinfo(np.int32)
 
 
@@ -75,6 +79,17 @@ class Layout:
         """The codes that occur, of sums by place."""
         return sums if len(self.occurs) == self.width else np.take(sums, self.occurs, axis)
 
+    def check(self, found: dict[str, AnyArray], n_parts: int) -> None:
+        """Refuse keys that no part has."""
+        if not np.all((found["key"] >= 0) & (found["key"] < n_parts * self.width)):
+            raise ValueError(_OTHER_ROWS)
+
+    def check_rows(self, rows: AnyArray) -> None:
+        """Refuse rows by place that are not as many for each column: the compiled core relies on it."""
+        by_column = np.add.reduceat(rows, self.first[:-1], axis=-1)
+        if np.any(by_column != by_column[..., :1]):
+            raise ValueError(_OTHER_ROWS)
+
 
 @dataclass(frozen=True)
 class ClassAdder:
@@ -117,8 +132,10 @@ class ClassAdder:
         kind = np.int64 if self.weighted or self.n_rows > _SMALL_NUMBERS.max else np.int32
         sums = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=kind)
         for own in found:
+            self.layout.check(own, n_open * self.n_classes)
             for all_sums, name in zip(sums, names, strict=True):
                 all_sums.reshape(-1)[own["key"]] = own[name]
+        self.layout.check_rows(sums[0])
         rows, *weights = (np.moveaxis(self.layout.chosen(own, -1), 1, -1) for own in sums)
         return ClassSums(weights[0], rows.sum(axis=-1)) if weights else ClassSums(rows, None)
 
@@ -173,12 +190,14 @@ class NumberAdder:
         rows, low, high = np.zeros(shape, np.int64), np.full(shape, _NUMBERS.max), np.full(shape, _NUMBERS.min)
         sums = np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64)
         for own in found:
+            self.layout.check(own, n_open)
             node, at = np.divmod(own["key"], self.layout.width)
             rows[node, at], low[node, at], high[node, at] = own["n"], own["low"], own["high"]
             digits = iter(range(sum(map(len, powers))))
             for k, each in enumerate(powers):
                 parts = [own[f"d{next(digits)}"].astype(object) << power for power in each]
                 sums[node, at, k] = halves(reduce(add, parts))
+        self.layout.check_rows(rows)
         return Sums(*(self.layout.chosen(own, 1) for own in (rows, sums, low, high)))
 
 

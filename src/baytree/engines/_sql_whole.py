@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import ibis
@@ -46,16 +46,38 @@ def real(value: float) -> Any:
     return ibis.literal(repr(float(value))).cast("float64")
 
 
+_character = ibis.udf.scalar.builtin(
+    lambda code: None,  # noqa: ARG005
+    name="chr",
+    signature=((dt.int32,), dt.string),
+)
+
+
+def said(label: Any) -> Any:
+    """A label as it can be told to a database: a null character would end the statement, so that its code is told."""
+    if not isinstance(label, str) or "\0" not in label:
+        return ibis.literal(label)
+    first, *others = map(ibis.literal, label.split("\0"))
+    return reduce(lambda text, own: text + _character(0) + own, others, first)
+
+
 def as_number(column: Any) -> Any:
-    """A column as float64; truth values are 1 and 0."""
-    return (column.ifelse(1, 0) if column.type().is_boolean() else column).cast("float64")
+    """A column as float64; truth values are 1 and 0, and null stays null."""
+    is_truth = column.type().is_boolean()
+    return (ibis.cases((column, 1), (~column, 0)) if is_truth else column).cast("float64")
 
 
 def is_missing(column: Any) -> Any:
     """Whether a value is null, or NaN."""
-    if column.type().is_floating():
-        return column.isnull() | column.isnan().fill_null(False)
+    if may_be_nan(column):
+        return column.isnull() | as_number(column).isnan().fill_null(False)
     return column.isnull()
+
+
+def may_be_nan(column: Any) -> bool:
+    """Whether a column can hold NaN, infinite values or fractions: decimals of PostgreSQL can, too."""
+    dtype = column.type()
+    return bool(dtype.is_floating() or dtype.is_decimal())
 
 
 def number(column: Any) -> Any:
@@ -74,8 +96,8 @@ def coded(column: Any, bins: ColumnBins, of: Column) -> Any:
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
         return _place(as_number(column), is_missing(column), [0.0, 1.0], outside(bins))
     code = _search(as_number(column), bins.ends, 0, len(bins.highs))
-    if column.type().is_floating():
-        code = ibis.ifelse(column.isinf(), outside(bins), code)
+    if may_be_nan(column):
+        code = ibis.ifelse(as_number(column).isinf(), outside(bins), code)
     return ibis.ifelse(is_missing(column), missing, code)
 
 
@@ -86,7 +108,7 @@ def outside(bins: ColumnBins) -> int:
 
 def _place(value: Any, missing: Any, labels: list[Any], else_: int) -> Any:
     """The place of each value among some labels."""
-    known = [label if isinstance(label, str) else real(label) for label in labels]
+    known = [said(label) if isinstance(label, str) else real(label) for label in labels]
     places = value.cases(*((label, i) for i, label in enumerate(known)), else_=else_) if known else else_
     return ibis.ifelse(missing, len(labels), places).cast("int32")
 
@@ -117,7 +139,7 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
         numbers = [_classes(target, plan.classes)]
         if plan.by_class is not None:
             pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
-            own = target.cases(*((label, real(of)) for label, of in pairs), else_=real(1.0))
+            own = target.cases(*((said(label), real(of)) for label, of in pairs), else_=real(1.0))
             weight = own if weight is None else own * weight
     elif grids.y is not None and not family.outcome.from_zero:
         numbers = [on_grid(target, grids.y)]
@@ -129,7 +151,7 @@ def whole_expression(rows: Any, names: Names, plan: TargetPlan, family: Family) 
 def _classes(target: Any, classes: AnyArray) -> Any:
     if len(classes) == 1:
         return ibis.literal(0, "int32")
-    return target.cases(*((label, i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int32")
+    return target.cases(*((said(label), i) for i, label in enumerate(classes.tolist())), else_=-1).cast("int32")
 
 
 def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:

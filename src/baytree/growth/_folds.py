@@ -31,7 +31,7 @@ def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int, *, b
 
 
 def n_copies(rows: Rows, target: Target) -> int:
-    """How many rows are equal to another one; none where that happens by chance: rows are equal but for y, or y is one."""
+    """How many rows are equal to another one; none where rows are equal but for y, or all y are: that is no copying."""
     if len(np.unique(target.y)) < 2:
         return 0
     _, rows_of_mark = np.unique(_marks_of(rows, target), return_counts=True)

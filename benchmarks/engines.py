@@ -197,7 +197,7 @@ def _in_duckdb(codes: np.ndarray, y: np.ndarray) -> float:
     rows = backend.create_table("coded", pa.table(packed | {"part": part}))
     layout = Layout(words, np.arange(d + 1) * 255, np.arange(d * 255))
     Settings(backend).count_in(rows)
-    queries = layout.queries(rows, ClassAdder(layout, 2, weighted=False))
+    queries = layout.queries(rows, ClassAdder(layout, 2, weighted=False, n_rows=n))
     (took,) = best_cpu(lambda: [fetch_arrays(query) for query in queries])
     return took
 

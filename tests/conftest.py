@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.browser import browser, open_page  # noqa: F401 - fixtures
+from tests.databases import duckdb, in_postgres, put  # noqa: F401 - fixtures
 from tests.fake_data import write_fakes
 from tests.postgres import find_binaries, postgres_server
 

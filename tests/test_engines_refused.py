@@ -48,7 +48,11 @@ SOURCES = {
     "arrays": (lambda: lambda: [FRAME.to_numpy()], TypeError, "Batches must be data frames of .*; got ndarray"),
     "lazy": (lambda: pl.from_pandas(FRAME).lazy(), TypeError, "is a lazy table: collect"),
     "lazy batches": (lambda: lambda: [pl.from_pandas(FRAME).lazy()], TypeError, "is a lazy table: collect"),
-    "relation": (lambda: duckdb.sql("SELECT 1 AS a, 0 AS y"), TypeError, "A DuckDBPyRelation is no data frame"),
+    "relation": (
+        lambda: duckdb.sql("SELECT 1 AS a, 0 AS y"),
+        TypeError,
+        "is a DuckDBPyRelation of DuckDB itself",
+    ),
     "twice": (lambda: TWICE, ValueError, "has 2 columns of the name 'a': names must be unique"),
     "twice, arrow": (lambda: pa.table([[1], [2], [0]], ["a", "a", "y"]), ValueError, "has 2 columns of the name 'a'"),
     "twice, dask": (lambda: dd.from_pandas(TWICE, npartitions=2), ValueError, "has 2 columns of the name 'a'"),

@@ -44,7 +44,9 @@ def assert_same(way, one, other, but=()):
         if name in but:
             continue
         if way == "axis" and name in NUMBERS:
-            assert_allclose(other[name], array, rtol=1e-9, atol=1e-9, err_msg=name)
+            # The spread of y may differ in its last digit, and a noise of a millionth of y makes a million times of that.
+            largest = np.max(np.abs(array), initial=1.0, where=np.isfinite(array))
+            assert_allclose(other[name], array, rtol=1e-8, atol=1e-8 * largest, err_msg=name)
         else:
             assert_array_equal(other[name], array, err_msg=name)
 
@@ -119,6 +121,7 @@ def test_an_outcome_of_ones_own_too(way):
 
 @pytest.mark.parametrize("way", ["oblique", "oblique space"])
 @pytest.mark.parametrize("outcome", ["categorical", "normal"])
+@pytest.mark.filterwarnings("ignore:.* rows are equal to another one")
 def test_large_nodes_are_sampled_by_what_is_in_them(way, outcome):
     """A hyperplane of many rows is searched on some of them; on which must not depend on their numbers."""
     random = np.random.default_rng(0)

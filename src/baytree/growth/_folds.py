@@ -12,6 +12,8 @@ from .._typing import AnyArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
 
+_FEWEST_POINTS = 50  # that can be told from few values
+
 
 def folds_of(rows: Rows, target: Target, n_folds: int) -> IntArray:
     """The fold of each row; equal rows are in one fold, as a row of weight 2 is."""
@@ -31,12 +33,10 @@ def some_folds_of(rows: Rows, target: Target, n_folds: int, most_rows: int, *, b
 
 
 def n_copies(rows: Rows, target: Target) -> int:
-    """How many rows are equal to another one; none where rows are equal but for y, or all y are: that is no copying."""
-    if len(np.unique(target.y)) < 2:
-        return 0
+    """How many rows are equal to another one; none in a table of few values, where rows are so by chance."""
     _, rows_of_mark = np.unique(_marks_of(rows, target), return_counts=True)
-    of_points = _marks_of(rows, Target(np.zeros(len(rows))))
-    if len(np.unique(of_points)) < len(rows_of_mark):
+    n_points = len(np.unique(_marks_of(rows, Target(np.zeros(len(rows))))))
+    if n_points < _FEWEST_POINTS or n_points < len(rows_of_mark):  # equal rows but for y
         return 0
     return int(rows_of_mark[rows_of_mark > 1].sum())
 

@@ -1,0 +1,50 @@
+"""Databases that a test can put tables into."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from tests.postgres import as_arguments
+
+
+@pytest.fixture(scope="module")
+def duckdb():
+    """What puts a frame into DuckDB."""
+    ibis = pytest.importorskip("ibis")
+    connection = ibis.duckdb.connect()
+
+    def put(frame):
+        name = f"t{len(connection.list_tables())}"
+        connection.con.register("given", frame)
+        connection.con.execute(f'create table "{name}" as select * from given')
+        return connection.table(name)
+
+    yield put
+    connection.disconnect()
+
+
+@pytest.fixture(scope="module")
+def in_postgres(postgres):
+    """What puts a frame into PostgreSQL."""
+    ibis = pytest.importorskip("ibis")
+    connection = ibis.postgres.connect(**as_arguments(postgres))
+
+    def put(frame):
+        name = f"engines_{uuid.uuid4().hex}"  # other tests have tables there
+        plain = frame.set_axis([f"c{i}" for i in range(frame.shape[1])], axis=1)
+        connection.create_table(name, plain)
+        for old, new in zip(plain.columns, frame.columns, strict=True):
+            quoted = new.replace('"', '""')
+            connection.con.execute(f'alter table "{name}" rename column {old} to "{quoted}"')
+        return connection.table(name)
+
+    yield put
+    connection.disconnect()
+
+
+@pytest.fixture(params=["duckdb", "in_postgres"])
+def put(request):
+    """What puts a frame into a database."""
+    return request.getfixturevalue(request.param)

@@ -44,7 +44,7 @@ def assert_same(way, one, other, but=()):
         if name in but:
             continue
         if way == "axis" and name in NUMBERS:
-            # The spread of y may differ in its last digit, and a noise of a millionth of y makes a million times of that.
+            # The spread of y may differ in its last digit; a noise of a millionth of y magnifies that.
             largest = np.max(np.abs(array), initial=1.0, where=np.isfinite(array))
             assert_allclose(other[name], array, rtol=1e-8, atol=1e-8 * largest, err_msg=name)
         else:

@@ -58,6 +58,23 @@ def test_the_rows_of_a_sparse_column_must_ascend():
         )
 
 
+@pytest.mark.parametrize("n_columns", [1, 3, 8, 28])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2]])
+@pytest.mark.parametrize("n_rows", [1, 7, 8, 100_003])
+def test_a_scan_is_what_numpy_finds(n_rows, n_columns, layout):
+    random = np.random.default_rng(n_rows + n_columns)
+    X = layout(random.choice([0.0, -0.0, 1.5, np.nan, -1.7e308, 5e-324], (n_rows, n_columns)))
+    for n_threads in (1, 3):
+        bit_sums, has_infinity = _core.scan(X, n_threads)
+        assert bit_sums.dtype == np.uint64
+        assert bit_sums.tolist() == np.ascontiguousarray(X).view(np.uint64).sum(axis=0, dtype=np.uint64).tolist()
+        assert not has_infinity
+    for value in (np.inf, -np.inf):
+        spoilt = X.copy(order="K")
+        spoilt[random.integers(n_rows), random.integers(n_columns)] = value
+        assert all(_core.scan(spoilt, n_threads)[1] for n_threads in (1, 3))
+
+
 def test_the_arrays_of_a_tree_have_the_types_that_are_promised():
     rng = np.random.default_rng(0)
     X = np.stack([rng.normal(size=200), rng.integers(0, 4, 200)], axis=1)

@@ -76,6 +76,24 @@ def test_trees_of_many_classes_do_not_depend_on_the_number_of_threads(n_classes,
     assert_identical(fit("plain", n_jobs, n_classes=n_classes), alone("plain", 1, n_classes=n_classes))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 8])
+def test_the_first_of_features_that_are_as_good_but_for_rounding_is_split_where_it_would_be_alone(n_jobs):
+    """The second has a value less and so scores a little higher: less than what counts as rounding."""
+    random = np.random.default_rng(3)
+    first = random.permutation(N_ROWS).astype(float)
+    second = np.where(first == 7, 8, first)
+    y = (first + 9_000 * random.normal(size=N_ROWS) > N_ROWS / 2).astype(int)
+    X = np.column_stack([first, second])
+    model, alone, other = (
+        BayesianTreeClassifier(prior=0.1, max_depth=1, n_jobs=n_jobs).fit(columns, y)
+        for columns in (X, X[:, :1], X[:, 1:])
+    )
+    scores = [of.tree_.log_prior_split[0] + of.tree_.log_likelihood_split[0] for of in (alone, other)]
+    assert 0 < scores[1] - scores[0] < 1e-9 * abs(scores[0])
+    assert (model.tree_.feature[0], model.tree_.threshold[0]) == (0, alone.tree_.threshold[0])
+    assert model.tree_.log_likelihood_split[0] == alone.tree_.log_likelihood_split[0]
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3, 8])
 def test_predictions_do_not_depend_on_the_number_of_threads(n_jobs):
     model, X = alone("plain", 1), table()[0]

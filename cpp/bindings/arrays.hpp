@@ -42,15 +42,21 @@ std::vector<Value> copy_of(const std::optional<Vector<Value>>& vector) {
   return vector ? copy_of(*vector) : std::vector<Value>{};
 }
 
+// An array of memory that `owner` owns; the array keeps it as long as it lives.
+template <class Element, class Owner>
+nb::object array_kept_by(Owner owner, void* data, const std::vector<std::size_t>& shape) {
+  auto owned = std::make_unique<Owner>(std::move(owner));
+  nb::capsule keeps(owned.get(), [](void* pointer) noexcept { delete static_cast<Owner*>(pointer); });
+  owned.release();
+  return nb::cast(nb::ndarray<nb::numpy, Element>(data, shape.size(), shape.data(), keeps));
+}
+
 // Hands a vector over to NumPy without copying it, as an array of elements of the same size.
 template <class Element, class Value>
 nb::object array_as(std::vector<Value> values, const std::vector<std::size_t>& shape) {
   static_assert(sizeof(Element) == sizeof(Value));
-  auto owned = std::make_unique<std::vector<Value>>(std::move(values));
-  void* data = owned->data();
-  nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<Value>*>(pointer); });
-  owned.release();
-  return nb::cast(nb::ndarray<nb::numpy, Element>(data, shape.size(), shape.data(), owner));
+  void* data = values.data();
+  return array_kept_by<Element>(std::move(values), data, shape);
 }
 
 template <class Value>

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "forest.hpp"
 #include "grow.hpp"
 #include "outcomes/categorical.hpp"
@@ -12,7 +14,9 @@ void bind_counted(nb::module_& module, const char* name, const char* doc) {
           [](Categorical<Count>* self, const Vector<Class>& y, const std::optional<Vector<Count>>& weight,
              std::size_t n_classes) {
             require(!weight || weight->shape(0) == y.shape(0), "one weight per row");
-            for (const Class c : span_of(y)) require(c < n_classes, "a class code is out of range");
+            Class highest = 0;
+            for (const Class c : span_of(y)) highest = std::max(highest, c);
+            require(y.shape(0) == 0 || highest < n_classes, "a class code is out of range");
             new (self) Categorical<Count>{n_classes, copy_of(y), copy_of(weight), {}};
           },
           nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("n_classes"));

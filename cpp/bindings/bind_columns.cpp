@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "data/columns.hpp"
 #include "data/encode.hpp"
+#include "data/scan.hpp"
 #include "interrupt.hpp"
 
 namespace baytree::bindings {
@@ -56,6 +57,16 @@ void bind_codes(nb::module_& module) {
 
 void bind_columns(nb::module_& module) {
   bind_codes(module);
+  module.def(
+      "scan",
+      [](const Matrix& X, std::size_t n_threads) {
+        const Table table = table_of(X);
+        TableScan found = without_gil([&](Interrupt& interrupt) { return scan(table, n_threads, interrupt); });
+        return nb::make_tuple(array_of(std::move(found.bit_sums)), found.has_infinity);
+      },
+      nb::arg("X").noconvert(), nb::arg("n_threads"),
+      "The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.");
+
   module.def(
       "encode",
       [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,

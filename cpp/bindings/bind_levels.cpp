@@ -118,7 +118,11 @@ void bind_levels_of(nb::module_& module, const char* name, bool of_classes = fal
       .def(
           "tree",
           [](Bound& self, std::size_t n_features) {
-            return arrays_of_tree(self.levels.take_nodes(), self.levels.outcome(), n_features);
+            return without_gil([&](Interrupt& interrupt) {
+                     return filled_fields_of_tree(self.levels.take_nodes(), self.levels.outcome(), n_features, 1,
+                                                  interrupt);
+                   })
+                .to_dict();
           },
           nb::arg("n_features"), "One array per field of the nodes.");
   module.def(

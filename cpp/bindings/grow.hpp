@@ -4,53 +4,21 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "arrays.hpp"
+#include "fields.hpp"
 #include "growth/grow_tree.hpp"
 #include "growth/listing.hpp"
 #include "growth/tree_space.hpp"
 #include "interrupt.hpp"
 
 namespace baytree::bindings {
-
-// One array per field of n things, thing(i) for i in [0, n).
-template <class Get>
-class ArraysOf {
- public:
-  ArraysOf(std::size_t n, Get thing) : n_(n), thing_(std::move(thing)) {}
-
-  template <class Field>
-  nb::object column(Field&& field) const {
-    return array_of(values(field));
-  }
-  template <class Field>
-  nb::object booleans(Field&& field) const {
-    return array_of_booleans(values([&](const auto& of) { return static_cast<std::uint8_t>(field(of)); }));
-  }
-  template <class Field>
-  nb::object matrix(std::size_t n_columns, Field&& field) const {
-    std::vector<double> result;
-    result.reserve(n_ * n_columns);
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t k = 0; k < n_columns; ++k) result.push_back(static_cast<double>(field(thing_(i), k)));
-    return array_of(std::move(result), {n_, n_columns});
-  }
-
- private:
-  template <class Field>
-  auto values(Field&& field) const {
-    check_signals();  // ten million partitions take their time
-    std::vector<std::decay_t<decltype(field(thing_(0)))>> result(n_);
-    for (std::size_t i = 0; i < n_; ++i) result[i] = field(thing_(i));
-    return result;
-  }
-
-  std::size_t n_;
-  Get thing_;
-};
 
 // Feature and threshold of a leaf, as in scikit-learn.
 inline constexpr int kUndefined = -2;
@@ -72,125 +40,150 @@ inline Missing missing_of(const Split& split) {
 
 // The categories that splits divide, one split after another.
 template <class Get>
-void add_categories(nb::dict& result, std::size_t n, Get&& partition) {
-  std::vector<std::int64_t> start{0}, category;
-  std::vector<std::uint8_t> goes_left;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (const auto* set = std::get_if<CategorySet>(&partition(i).split))
-      for (const auto& of : set->categories) {
-        category.push_back(of.number);
-        goes_left.push_back(of.goes_lower);
-      }
-    start.push_back(static_cast<std::int64_t>(category.size()));
-  }
-  result["category_start"] = array_of(std::move(start));
-  result["category"] = array_of(std::move(category));
-  result["category_goes_left"] = array_of_booleans(std::move(goes_left));
+void add_categories(Fields& fields, std::size_t n, Get partition) {
+  struct Found {
+    std::vector<std::int64_t> start{0}, category;
+    std::vector<std::uint8_t> goes_left;
+  };
+  const auto found = std::make_shared<Found>();
+  fields.add_whole(
+      [=] {
+        for (std::size_t i = 0; i < n; ++i) {
+          if (const auto* set = std::get_if<CategorySet>(&partition(i).split))
+            for (const auto& of : set->categories) {
+              found->category.push_back(of.number);
+              found->goes_left.push_back(of.goes_lower);
+            }
+          found->start.push_back(static_cast<std::int64_t>(found->category.size()));
+        }
+      },
+      [=](nb::dict& result) {
+        result["category_start"] = array_of(std::move(found->start));
+        result["category"] = array_of(std::move(found->category));
+        result["category_goes_left"] = array_of_booleans(std::move(found->goes_left));
+      });
 }
 
 // The terms of hyperplanes, one split after another.
 template <class Get>
-void add_hyperplanes(nb::dict& result, std::size_t n, Get&& partition) {
-  std::vector<std::int64_t> start{0}, feature;
-  std::vector<double> coefficient, missing_value;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (const auto* plane = std::get_if<Hyperplane>(&partition(i).split))
-      for (const auto& term : plane->terms) {
-        feature.push_back(term.feature);
-        coefficient.push_back(term.coefficient);
-        missing_value.push_back(term.missing_value);
-      }
-    start.push_back(static_cast<std::int64_t>(feature.size()));
-  }
-  result["hyperplane_start"] = array_of(std::move(start));
-  result["hyperplane_feature"] = array_of(std::move(feature));
-  result["hyperplane_coefficient"] = array_of(std::move(coefficient));
-  result["hyperplane_missing_value"] = array_of(std::move(missing_value));
+void add_hyperplanes(Fields& fields, std::size_t n, Get partition) {
+  struct Found {
+    std::vector<std::int64_t> start{0}, feature;
+    std::vector<double> coefficient, missing_value;
+  };
+  const auto found = std::make_shared<Found>();
+  fields.add_whole(
+      [=] {
+        for (std::size_t i = 0; i < n; ++i) {
+          if (const auto* plane = std::get_if<Hyperplane>(&partition(i).split))
+            for (const auto& term : plane->terms) {
+              found->feature.push_back(term.feature);
+              found->coefficient.push_back(term.coefficient);
+              found->missing_value.push_back(term.missing_value);
+            }
+          found->start.push_back(static_cast<std::int64_t>(found->feature.size()));
+        }
+      },
+      [=](nb::dict& result) {
+        result["hyperplane_start"] = array_of(std::move(found->start));
+        result["hyperplane_feature"] = array_of(std::move(found->feature));
+        result["hyperplane_coefficient"] = array_of(std::move(found->coefficient));
+        result["hyperplane_missing_value"] = array_of(std::move(found->missing_value));
+      });
 }
 
-// One array per field of partitions, partition(i) for i in [0, n).
+// Those of partitions, partition(i) for i in [0, n).
 template <class Get>
-nb::dict arrays_of_partitions(std::size_t n, Get&& partition) {
-  const ArraysOf arrays(n, partition);
-  nb::dict result;
-  result["kind"] = arrays.column([](const Partition& p) { return static_cast<std::uint8_t>(kind_of(p.split)); });
-  result["feature"] = arrays.column(
-      [](const Partition& p) { return p.is_split() ? std::int64_t{p.feature()} : std::int64_t{kUndefined}; });
-  result["threshold"] = arrays.column([](const Partition& p) { return threshold_of(p.split); });
-  result["has_missing"] = arrays.booleans([](const Partition& p) { return missing_of(p.split) != Missing::none; });
-  result["missing_go_to_left"] = arrays.booleans(
-      [](const Partition& p) { return missing_of(p.split) == Missing::lower; });
-  result["log_prior_split"] = arrays.column([](const Partition& p) { return p.log_prior; });
-  result["log_likelihood_split"] = arrays.column([](const Partition& p) { return p.log_likelihood; });
-  add_categories(result, n, partition);
-  add_hyperplanes(result, n, partition);
-  return result;
-}
-
-// Adds an array per field of nodes, node(i) for i in [0, n).
-template <class T, class Get>
-void add_arrays_of_nodes(nb::dict& result, std::size_t n, const T& outcome, Get&& node) {
-  const ArraysOf arrays(n, node);
-  result["depth"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.depth); });
-  result["n_rows"] = arrays.column([](const auto& of) { return static_cast<std::int64_t>(of.n_rows); });
-  result["log_likelihood"] = arrays.column([](const auto& of) { return of.log_likelihood; });
-  result["log_prior_leaf"] = arrays.column([](const auto& of) { return of.log_prior_leaf; });
-  result["statistics"] = arrays.matrix(outcome.width(), [&](const auto& of, std::size_t k) {
-    if constexpr (requires { outcome.converted(of.statistics.data()); })
-      return outcome.converted(of.statistics.data())[k];
-    else return of.statistics[k];
+void add_partitions(Fields& fields, std::size_t n, Get partition) {
+  fields.add("kind", [=](std::size_t i) { return static_cast<std::uint8_t>(kind_of(partition(i).split)); });
+  fields.add("feature", [=](std::size_t i) {
+    return partition(i).is_split() ? std::int64_t{partition(i).feature()} : std::int64_t{kUndefined};
   });
-  result["prior"] = arrays.matrix(node(0).prior.size(), [](const auto& of, std::size_t k) { return of.prior[k]; });
+  fields.add("threshold", [=](std::size_t i) { return threshold_of(partition(i).split); });
+  fields.add("has_missing", [=](std::size_t i) { return missing_of(partition(i).split) != Missing::none; });
+  fields.add("missing_go_to_left", [=](std::size_t i) { return missing_of(partition(i).split) == Missing::lower; });
+  fields.add("log_prior_split", [=](std::size_t i) { return partition(i).log_prior; });
+  fields.add("log_likelihood_split", [=](std::size_t i) { return partition(i).log_likelihood; });
+  add_categories(fields, n, partition);
+  add_hyperplanes(fields, n, partition);
 }
 
+// Those of nodes, node(i) for i in [0, n).
+template <class T, class Get>
+void add_nodes(Fields& fields, const T& outcome, Get node) {
+  fields.add("depth", [=](std::size_t i) { return static_cast<std::int64_t>(node(i).depth); });
+  fields.add("n_rows", [=](std::size_t i) { return static_cast<std::int64_t>(node(i).n_rows); });
+  fields.add("log_likelihood", [=](std::size_t i) { return node(i).log_likelihood; });
+  fields.add("log_prior_leaf", [=](std::size_t i) { return node(i).log_prior_leaf; });
+  fields.add_rows("statistics", outcome.width(), [=, &outcome](std::size_t i, double* row) {
+    const auto* own = node(i).statistics.data();
+    const auto set = [&](const auto& numbers) {
+      for (std::size_t k = 0; k < outcome.width(); ++k) row[k] = static_cast<double>(numbers[k]);
+    };
+    if constexpr (requires { outcome.converted(own); }) set(outcome.converted(own));
+    else set(own);
+  });
+  fields.add_rows("prior", node(0).prior.size(),
+                  [=](std::size_t i, double* row) { std::ranges::copy(node(i).prior, row); });
+}
+
+// Those of a tree, which must live until they are filled.
 template <Outcome T>
-nb::dict arrays_of_tree(const std::vector<Node<typename T::Number>>& nodes, const T& outcome, std::size_t n_features) {
+Fields fields_of_tree(const std::vector<Node<typename T::Number>>& nodes, const T& outcome, std::size_t n_features) {
   using Number = typename T::Number;
-  const std::size_t n = nodes.size();
-  nb::dict result = arrays_of_partitions(n, [&](std::size_t i) -> const Partition& { return nodes[i].partition; });
-  add_arrays_of_nodes(result, n, outcome, [&](std::size_t i) -> const Node<Number>& { return nodes[i]; });
-  std::vector<std::int64_t> lower, upper;
-  std::vector<double> log_odds, posterior;
-  posterior.reserve(n * (n_features + 1));
-  for (const Node<Number>& node : nodes) {
-    lower.push_back(node.lower);
-    upper.push_back(node.upper);
-    log_odds.push_back(node.log_odds_split);
-    posterior.insert(posterior.end(), node.feature_posterior.begin(), node.feature_posterior.end());
-    posterior.resize(lower.size() * (n_features + 1));
-    if (node.feature_posterior.empty()) posterior.back() = 1.0;  // no split
-  }
-  result["children_left"] = array_of(std::move(lower));
-  result["children_right"] = array_of(std::move(upper));
-  result["log_odds_split"] = array_of(std::move(log_odds));
-  result["feature_posterior"] = array_of(std::move(posterior), {n, n_features + 1});
-  return result;
+  const auto node = [&nodes](std::size_t i) -> const Node<Number>& { return nodes[i]; };
+  Fields fields(nodes.size());
+  add_partitions(fields, nodes.size(), [=](std::size_t i) -> const Partition& { return node(i).partition; });
+  add_nodes(fields, outcome, node);
+  fields.add("children_left", [=](std::size_t i) { return node(i).lower; });
+  fields.add("children_right", [=](std::size_t i) { return node(i).upper; });
+  fields.add("log_odds_split", [=](std::size_t i) { return node(i).log_odds_split; });
+  fields.add_rows("feature_posterior", n_features + 1, [=](std::size_t i, double* row) {
+    const std::vector<double>& own = node(i).feature_posterior;
+    std::fill(std::ranges::copy(own, row).out, row + n_features + 1, 0.0);
+    if (own.empty()) row[n_features] = 1.0;  // no split
+  });
+  return fields;
+}
+
+// Of a tree, and gives up the memory of its nodes: on threads, for they were made on threads.
+template <Outcome T>
+Fields filled_fields_of_tree(std::vector<Node<typename T::Number>> nodes, const T& outcome, std::size_t n_features,
+                             std::size_t n_threads, Interrupt& interrupt) {
+  constexpr std::size_t block = 256;
+  Fields fields = fields_of_tree(nodes, outcome, n_features);
+  fields.fill(n_threads, interrupt);
+  parallel_for((nodes.size() + block - 1) / block, n_threads, interrupt, [&](std::size_t task, std::size_t) {
+    for (std::size_t i = task * block; i < std::min((task + 1) * block, nodes.size()); ++i) nodes[i] = {};
+  });
+  return fields;
 }
 
 // The nodes of a tree space, and its choices: those of node i begin at choice_start[i].
 template <Outcome T>
-nb::dict arrays_of_space(const std::vector<SpaceNode<typename T::Number>>& nodes, const T& outcome) {
+nb::dict arrays_of_space(const std::vector<SpaceNode<typename T::Number>>& nodes, const T& outcome,
+                         std::size_t n_threads) {
   using Number = typename T::Number;
-  std::vector<const typename SpaceNode<Number>::Choice*> choices;
-  std::vector<std::int64_t> start{0}, lower, upper;
-  std::vector<std::uint8_t> complete;
+  using Choice = typename SpaceNode<Number>::Choice;
+  std::vector<const Choice*> choices;
+  std::vector<std::int64_t> start{0};
   for (const SpaceNode<Number>& node : nodes) {
-    for (const auto& choice : node.choices) {
-      choices.push_back(&choice);
-      lower.push_back(static_cast<std::int64_t>(choice.lower));
-      upper.push_back(static_cast<std::int64_t>(choice.upper));
-    }
+    for (const Choice& choice : node.choices) choices.push_back(&choice);
     start.push_back(static_cast<std::int64_t>(choices.size()));
-    complete.push_back(node.complete());
   }
-  nb::dict result = arrays_of_partitions(choices.size(),
-                                         [&](std::size_t i) -> const Partition& { return choices[i]->partition; });
-  add_arrays_of_nodes(result, nodes.size(), outcome,
-                      [&](std::size_t i) -> const Node<Number>& { return nodes[i].node; });
+  Fields of_choices(choices.size()), of_nodes(nodes.size());
+  const auto choice = [&choices](std::size_t i) -> const Choice& { return *choices[i]; };
+  add_partitions(of_choices, choices.size(), [=](std::size_t i) -> const Partition& { return choice(i).partition; });
+  of_choices.add("children_left", [=](std::size_t i) { return static_cast<std::int64_t>(choice(i).lower); });
+  of_choices.add("children_right", [=](std::size_t i) { return static_cast<std::int64_t>(choice(i).upper); });
+  add_nodes(of_nodes, outcome, [&nodes](std::size_t i) -> const Node<Number>& { return nodes[i].node; });
+  of_nodes.add("complete", [&nodes](std::size_t i) { return nodes[i].complete(); });
+  without_gil([&](Interrupt& interrupt) {
+    for (Fields* fields : {&of_choices, &of_nodes}) fields->fill(n_threads, interrupt);
+  });
+  nb::dict result = of_choices.to_dict();
+  result.update(of_nodes.to_dict());
   result["choice_start"] = array_of(std::move(start));
-  result["children_left"] = array_of(std::move(lower));
-  result["children_right"] = array_of(std::move(upper));
-  result["complete"] = array_of_booleans(std::move(complete));
   return result;
 }
 
@@ -202,20 +195,7 @@ inline void check_shapes(const Columns& columns, const Settings& settings, std::
 }
 
 template <Outcome T>
-void bind_growth(nb::module_& module) {
-  module.def(
-      "grow",
-      [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings,
-         const Lookahead& lookahead, std::size_t subtree_rows, std::size_t n_threads) {
-        check_shapes(columns, settings, outcome.n_rows());
-        const auto nodes = without_gil([&](Interrupt& interrupt) {
-          return grow_tree(columns, outcome, settings, outcome_prior, lookahead, subtree_rows, n_threads, interrupt);
-        });
-        return arrays_of_tree(nodes, outcome, columns.columns.size());
-      },
-      nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("lookahead"),
-      nb::arg("subtree_rows"), nb::arg("n_threads"), "Grow the tree; returns one array per field of its nodes.");
-
+void bind_spaces(nb::module_& module) {
   module.def(
       "tree_space",
       [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings,
@@ -227,7 +207,7 @@ void bind_growth(nb::module_& module) {
           return space.take_nodes();
         });
         const bool interrupted = was_interrupted();
-        nb::dict result = arrays_of_space(nodes, outcome);
+        nb::dict result = arrays_of_space(nodes, outcome, n_threads);
         result["interrupted"] = interrupted;
         return result;
       },
@@ -239,17 +219,40 @@ void bind_growth(nb::module_& module) {
       "partition_space",
       [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings) {
         check_shapes(columns, settings, outcome.n_rows());
-        const auto space = without_gil([&](Interrupt& interrupt) {
-          return every_partition(columns, outcome, settings, outcome_prior, interrupt);
+        const auto [fields, root] = without_gil([&](Interrupt& interrupt) {
+          const auto space = every_partition(columns, outcome, settings, outcome_prior, interrupt);
+          Fields own(space.partitions.size());
+          add_partitions(own, space.partitions.size(),
+                         [&space](std::size_t i) -> const Partition& { return space.partitions[i]; });
+          own.fill(1, interrupt);
+          return std::pair(std::move(own), space.root);
         });
-        nb::dict result = arrays_of_partitions(space.partitions.size(),
-                                               [&](std::size_t i) -> const Partition& { return space.partitions[i]; });
-        result["log_likelihood"] = space.root.log_likelihood;
-        result["log_prior_leaf"] = space.root.log_prior_leaf;
+        nb::dict result = fields.to_dict();
+        result["log_likelihood"] = root.log_likelihood;
+        result["log_prior_leaf"] = root.log_prior_leaf;
         return result;
       },
       nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
       "List every partition of the rows.");
+}
+
+template <Outcome T>
+void bind_growth(nb::module_& module) {
+  module.def(
+      "grow",
+      [](const Columns& columns, const T& outcome, const std::vector<double>& outcome_prior, const Settings& settings,
+         const Lookahead& lookahead, std::size_t subtree_rows, std::size_t n_threads) {
+        check_shapes(columns, settings, outcome.n_rows());
+        const Fields fields = without_gil([&](Interrupt& interrupt) {
+          return filled_fields_of_tree(
+              grow_tree(columns, outcome, settings, outcome_prior, lookahead, subtree_rows, n_threads, interrupt),
+              outcome, columns.columns.size(), n_threads, interrupt);
+        });
+        return fields.to_dict();
+      },
+      nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("lookahead"),
+      nb::arg("subtree_rows"), nb::arg("n_threads"), "Grow the tree; returns one array per field of its nodes.");
+  bind_spaces<T>(module);
 }
 
 }  // namespace baytree::bindings

@@ -24,11 +24,6 @@ auto without_gil(Call&& call) {
   }
 }
 
-// Between long steps that hold the GIL.
-inline void check_signals() {
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 // After a call that ended early and kept what it had: whether the user asked for it. Other signals are raised.
 inline bool was_interrupted() {
   if (!PyErr_Occurred()) return false;

@@ -19,6 +19,7 @@ inline constexpr double kInvisible = 40.0;
 
 // Scores this near to the best count as equal to it, so that rounding decides nothing.
 inline double tie_tolerance(double best) { return 1e-9 * (1.0 + (best < 0 ? -best : best)); }
+inline double as_good_as(double best) { return best - tie_tolerance(best); }
 
 // The same where many scores are put in order.
 inline double without_rounding_error(double score) {

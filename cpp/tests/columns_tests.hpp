@@ -14,6 +14,7 @@
 
 #include "data/columns.hpp"
 #include "data/encode.hpp"
+#include "data/scan.hpp"
 #include "harness.hpp"
 #include "parallel_tests.hpp"
 
@@ -294,6 +295,27 @@ inline void quantile_bins_end_at_ranks() {
         check_equal(codes_of(encoded.columns[f]), codes);
         check(encoded.columns[f].highs == ends, "highest values of " + named[f].name);
         check(encoded.columns[f].lows == lows, "lowest values of " + named[f].name);
+      }
+    }
+}
+
+inline void a_scan_looks_at_every_value() {
+  std::mt19937_64 random(7);
+  for (const std::size_t n : {std::size_t{1}, std::size_t{13}, std::size_t{40000}})
+    for (const Layout layout : {Layout::row_major, Layout::column_major}) {
+      std::vector<Values> columns;
+      for (NamedValues& own : hard_columns(n, random)) columns.push_back(std::move(own.values));
+      for (const bool spoil : {false, true}) {
+        if (spoil) columns[random() % columns.size()][random() % n] = -std::numeric_limits<double>::infinity();
+        const OwnedTable owned(columns, layout);
+        Interrupt interrupt({});
+        const TableScan found = scan(owned.table, 1 + random() % 4, interrupt);
+        check(found.has_infinity == spoil, "infinity is found");
+        for (std::size_t f = 0; f < columns.size(); ++f) {
+          std::uint64_t sum = 0;
+          for (const double value : columns[f]) sum += std::bit_cast<std::uint64_t>(value);
+          check(found.bit_sums[f] == sum, "the sum of bits");
+        }
       }
     }
 }

@@ -48,6 +48,7 @@ constexpr Test kTests[] = {
     {"any number of columns is encoded", any_number_of_columns_is_encoded},
     {"sort_rows orders part of a column", sort_rows_orders_part_of_a_column},
     {"quantile bins end at ranks", quantile_bins_end_at_ranks},
+    {"a scan looks at every value", a_scan_looks_at_every_value},
     {"encoding can be interrupted", encoding_can_be_interrupted},
 
     {"likelihood equals the closed form, whole", likelihood_equals_the_closed_form<Whole>},

@@ -23,6 +23,13 @@ class Columns:
         The lowest and the highest value of each quantile bin; empty where there are none.
         """
 
+def scan(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
+) -> tuple:
+    """
+    The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.
+    """
+
 def encode(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     is_categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -114,21 +114,21 @@ class BinSearch {
     kept.values.resize(n_kept);
   }
 
-  // The bins, once all values were kept. tell(row, code) is called for those that were; false: the codes must be found
-  // anew, for there are fewer bins than there could be, or not all values were kept.
-  template <class Tell>
-  bool finish(std::span<const Kept* const> parts, ColumnBins& bins, Tell&& tell) const {
+  // The bins, once all values were kept. False: the codes must be found anew, for there are fewer bins than there could
+  // be, or not all values were kept.
+  bool finish(std::span<const Kept* const> parts, ColumnBins& bins) {
     bins.has_missing = has_missing_;
-    std::vector<std::uint32_t> first;  // by slot: the bins that end before
-    const bool all_kept = add_bins(parts, bins, first);
-    if (!all_kept || bins.ends.size() < max_bins_) return false;
-    for (const Kept* part : parts)
-      for (const auto& [value, row, slot] : part->values) {
-        std::uint32_t bin = first[slot];
-        while (bin < first[slot + 1] && bins.ends[bin] < value) ++bin;
-        tell(row, bin);
-      }
-    return true;
+    return add_bins(parts, bins, first_) && bins.ends.size() == max_bins_;
+  }
+
+  // tell(row, code) of the values that a thread kept, once there are bins.
+  template <class Tell>
+  void tell_kept(const Kept& kept, const ColumnBins& bins, Tell&& tell) const {
+    for (const auto& [value, row, slot] : kept.values) {
+      std::uint32_t bin = first_[slot];
+      while (bin < first_[slot + 1] && bins.ends[bin] < value) ++bin;
+      tell(row, bin);
+    }
   }
 
  private:
@@ -216,6 +216,7 @@ class BinSearch {
   std::vector<Entry> code_;  // by slice: how many bins end before; of values that are not kept, their code
   std::vector<std::uint16_t> slot_;  // by slice, where there is one
   std::vector<Slot> slots_;
+  std::vector<std::uint32_t> first_;  // by slot: the bins that end before
 };
 
 }  // namespace baytree

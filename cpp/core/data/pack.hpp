@@ -93,34 +93,41 @@ std::vector<std::size_t> find_few_values(const AnyTable& table, const Encoding& 
   return many;
 }
 
-// Finds the bins of other columns and writes their codes. Returns those whose codes are still to be found.
 template <class Int>
 using Search = BinSearch<std::conditional_t<sizeof(Int) == 1, std::uint16_t, std::uint32_t>>;
 
-template <class Int, class AnyTable>
-std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std::size_t> columns,
-                                     std::vector<Search<Int>> searches, std::size_t n_threads, Interrupt& interrupt,
-                                     std::vector<ColumnBins>& bins, Int* codes) {
-  const std::size_t d = table.n_columns;
-  std::vector<std::vector<typename Search<Int>::Counts>> counts(std::max<std::size_t>(n_threads, 1));
+// Counts the values of columns by slices.
+template <class AnySearch, class AnyTable>
+void count_values(const AnyTable& table, std::span<const std::size_t> columns, std::vector<AnySearch>& searches,
+                  std::size_t n_threads, Interrupt& interrupt) {
+  std::vector<std::vector<typename AnySearch::Counts>> counts(std::max<std::size_t>(n_threads, 1));
   for (auto& of_worker : counts) of_worker.resize(columns.size());
   read_columns(table, columns, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t, std::size_t worker) {
                  searches[i].count(values, counts[worker][i]);
                });
   parallel_for(columns.size(), n_threads, interrupt, [&](std::size_t i, std::size_t) {
-    typename Search<Int>::Counts total;
+    typename AnySearch::Counts total;
     searches[i].count({}, total);
     for (const auto& of_worker : counts)
       std::transform(of_worker[i].begin(), of_worker[i].end(), total.begin(), total.begin(), std::plus<>());
     searches[i].set_counts(total);
   });
+}
+
+// Finds the bins of columns of many values and writes their codes. Returns those whose codes are still to be found.
+template <class Int, class AnyTable>
+std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std::size_t> columns,
+                                     std::vector<Search<Int>> searches, std::size_t n_threads, Interrupt& interrupt,
+                                     std::vector<ColumnBins>& bins, Int* codes) {
+  const std::size_t d = table.n_columns;
+  count_values(table, columns, searches, n_threads, interrupt);
   struct alignas(kApart) Scratch {
     std::vector<typename Search<Int>::Kept> kept;  // by column
     typename Search<Int>::Found found;
   };
-  std::vector<Scratch> scratch(counts.size(), Scratch{std::vector<typename Search<Int>::Kept>(columns.size()), {}});
-  counts = {};
+  std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
+  for (Scratch& of_worker : scratch) of_worker.kept.resize(columns.size());
   read_columns(table, columns, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t worker) {
                  auto& [kept, found] = scratch[worker];
@@ -134,9 +141,15 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
     std::vector<const typename Search<Int>::Kept*> parts;
     for (const Scratch& of_worker : scratch)
       if (!of_worker.kept[i].lowest.empty()) parts.push_back(&of_worker.kept[i]);
-    is_done[i] = searches[i].finish(parts, bins[columns[i]], [own = codes + columns[i], d](Row row, std::uint32_t bin) {
-      own[std::size_t{row} * d] = static_cast<Int>(bin);
-    });
+    is_done[i] = searches[i].finish(parts, bins[columns[i]]);
+  });
+  parallel_for(scratch.size(), n_threads, interrupt, [&](std::size_t part, std::size_t) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (is_done[i])
+        searches[i].tell_kept(scratch[part].kept[i], bins[columns[i]],
+                              [own = codes + columns[i], d](Row row, std::uint32_t bin) {
+                                own[std::size_t{row} * d] = static_cast<Int>(bin);
+                              });
   });
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < columns.size(); ++i)

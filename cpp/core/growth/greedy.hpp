@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -65,6 +66,10 @@ class GreedyGrower {
     nodes_.push_back(std::move(top));
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
+    if (!level.empty()) {
+      divided_ = std::make_unique_for_overwrite<Row[]>(rows_.size());
+      is_lower_ = std::make_unique_for_overwrite<std::uint8_t[]>(rows_.size());
+    }
     while (!level.empty()) {
       std::vector<Task> together = n_together(level.size()) == 1 ? std::vector<Task>{level.back()} : level;
       level.resize(level.size() - together.size());
@@ -72,6 +77,7 @@ class GreedyGrower {
       level.insert(level.end(), below.begin(), below.end());
     }
     for (Scratch& scratch : scratch_) scratch = {};  // small nodes do not need what large ones did
+    divided_.reset(), is_lower_.reset();
     std::deque<Part> parts = grow_subtrees();
     scratch_ = std::vector<Scratch>(n_threads_);  // the tree is put together where its work space was
     return depth_first(std::move(nodes_), parts);
@@ -82,12 +88,20 @@ class GreedyGrower {
     std::size_t node, begin, end;  // rows_[begin .. end) are the node's
   };
 
+  // The first threshold of a feature among those that are as good as its best.
+  struct BestThreshold {
+    double lowest_score = kMinusInfinity;  // from which on they are
+    Code last_lower = 0;
+    double log_location = 0.0, log_likelihood = 0.0;
+  };
+
   // A large node while its level is grown.
   struct Open {
     Task task;
     NodeOutcome<T> own;
     std::vector<Histogram<Number>> histograms;  // empty: no feature has one, the lists are sorted instead
     std::vector<FeatureScore> scores;
+    std::vector<BestThreshold> best_thresholds;  // by feature, where there are histograms
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_split = kMinusInfinity;  // the same of its splits
     std::optional<Settings> drawn = {};  // where its features are
@@ -107,7 +121,6 @@ class GreedyGrower {
   struct alignas(kApart) Scratch {
     SubtreeScratch<Number> subtree;
     HistogramScratch histogram;
-    std::vector<Row> rows;
 
     FeatureScratch<Number>& feature() { return subtree.feature; }
   };
@@ -157,21 +170,25 @@ class GreedyGrower {
       look_at(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
     });
     for (auto& node : level) find_reference(*node);
-    parallel_for(n_nodes * n_features, n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      if (has_histogram(*level[i % n_nodes], i / n_nodes))
-        score_from_histogram(*level[i % n_nodes], i / n_nodes, scratch_[worker]);
+    score_from_histograms(level);
+    std::size_t n_rows = 0;
+    for (const Task& task : tasks) n_rows += task.end - task.begin;
+    parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      // Where there are fewer nodes than threads, the large ones have several.
+      const std::size_t share = n_threads_ * (tasks[i].end - tasks[i].begin) / n_rows;
+      expand(*level[i], {std::max<std::size_t>(share, 1), &interrupt_}, scratch_[worker]);
     });
-    parallel_for(tasks.size(), n_threads_, interrupt_,
-                 [&](std::size_t i, std::size_t worker) { expand(*level[i], tasks.size(), scratch_[worker]); });
     return next_level(level);
   }
 
   Open open(const Task& task) const {
     const Node<Number>& node = nodes_[task.node];
     const std::size_t n_features = columns_.columns.size();
-    Open result{task, NodeOutcome<T>(outcome_, rows_of(task), node),
+    Open result{task,
+                NodeOutcome<T>(outcome_, rows_of(task), node),
                 std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
                 std::vector<FeatureScore>(n_features),
+                std::vector<BestThreshold>(use_histograms(task) ? n_features : 0),
                 node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
     settings_of_node(
         settings_, columns_, node, [&](std::size_t f) { return varies(columns_.columns[f], rows_of(task)); },
@@ -217,19 +234,44 @@ class GreedyGrower {
     open.best = std::max(open.best, open.best_split);
   }
 
-  void score_from_histogram(Open& open, std::size_t feature, Scratch& scratch) const {
-    if (open.histograms[feature].n_splits == 0) return;
-    // The best split is needed even where it is invisible beside no split.
-    list_from_histogram(open, feature, std::min(open.best - kInvisible, open.best_split), scratch);
-    open.scores[feature] = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
-    open.scores[feature].n_splits = open.histograms[feature].n_splits;
+  // What thresholds of a feature must score (with their prior) to be listed: the best split is needed even where it is
+  // invisible beside no split.
+  static double lowest_listed(const Open& open) { return std::min(open.best - kInvisible, open.best_split); }
+
+  // In some features of some nodes there are thresholds to be listed, which takes a look at all rows. Where these are
+  // fewer than there are threads, several share each.
+  void score_from_histograms(std::span<std::optional<Open>> level) {
+    std::vector<std::pair<Open*, std::size_t>> high;
+    for (auto& open : level)
+      for (std::size_t f = 0; f < open->histograms.size(); ++f) {
+        if (!has_histogram(*open, f)) continue;
+        open->scores[f].n_splits = open->histograms[f].n_splits;
+        if (open->histograms[f].highest >= lowest_listed(*open) - log_prior_of(*open, f)) high.emplace_back(&*open, f);
+      }
+    const Threads threads{std::max<std::size_t>(n_threads_ / std::max<std::size_t>(high.size(), 1), 1), &interrupt_};
+    parallel_for(high.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
+      score_from_histogram(*high[i].first, high[i].second, threads, scratch_[worker]);
+    });
+  }
+
+  void score_from_histogram(Open& open, std::size_t feature, const Threads& threads, Scratch& scratch) const {
+    FeatureScore& score = open.scores[feature];
+    list_from_histogram(open, feature, lowest_listed(open), threads, scratch);
+    const SplitList& splits = scratch.feature().list.splits;
+    score = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
+    if (splits.found.empty()) return;
+    const double lowest = as_good_as(log_prior_of(open, feature) + score.best) - log_prior_of(open, feature);
+    const std::size_t first = first_split(splits, lowest);
+    open.best_thresholds[feature] = {lowest, splits.positions[first], splits.location(first),
+                                     splits.log_likelihood[first]};
   }
 
   // All thresholds of a feature that score (with their prior) at least `lowest`.
-  void list_from_histogram(const Open& open, std::size_t feature, double lowest, Scratch& scratch) const {
+  void list_from_histogram(const Open& open, std::size_t feature, double lowest, const Threads& threads,
+                           Scratch& scratch) const {
     if constexpr (BoundedOutcome<T>)
       list_high_thresholds(unsorted(open, feature), open.histograms[feature], lowest - log_prior_of(open, feature),
-                           scratch.feature().list.splits, scratch.histogram);
+                           threads, scratch.feature().list.splits, scratch.histogram);
   }
 
   SortedFeature<Keyed> list_sorted(const Open& open, std::size_t feature, Scratch& scratch) const {
@@ -237,11 +279,9 @@ class GreedyGrower {
                         scratch.feature());
   }
 
-  // Where a level has fewer nodes than there are threads, each of them has several.
-  void expand(Open& open, std::size_t n_nodes, Scratch& scratch) {
+  void expand(Open& open, const Threads& threads, Scratch& scratch) {
     Node<Number>& node = node_of(open);
     forget_histograms(open);
-    const Threads threads{std::max<std::size_t>(n_threads_ / n_nodes, 1), &interrupt_};
     auto search = [&](double rival) {
       scratch.histogram = {}, scratch.feature() = {};  // what is searched needs room of its own
       const ScoredNode<T> scored = open.own.scored(node);
@@ -252,7 +292,7 @@ class GreedyGrower {
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
     if (!node.partition.is_split()) return;
     if (!open.middle)
-      open.middle = divide(open.task, go_lower(columns_, node.partition.split, rows_of(open.task)), threads, scratch);
+      open.middle = divide(open.task, go_lower(columns_, node.partition.split, rows_of(open.task)), threads);
     open.children = make_children(outcome_, settings_, node, node.partition.split,
                                   rows_of({0, open.task.begin, *open.middle}),
                                   rows_of({0, *open.middle, open.task.end}), threads);
@@ -270,10 +310,15 @@ class GreedyGrower {
     const double log_prior = log_prior_of(open, feature);
     const PartitionList<Number>& list = scratch.feature().list;
     if (has_histogram(open, feature)) {
-      list_from_histogram(open, feature, open.best - 1.0, scratch);
-      const std::size_t index = first_split(list.splits, mode.lowest_score);
-      return with_probability(divide_by_code(open, feature, list.splits.positions[index], threads, scratch),
-                              list.splits, index, log_prior);
+      BestThreshold& best = open.best_thresholds[feature];
+      if (best.lowest_score != mode.lowest_score) {  // another feature is as good but for rounding
+        list_from_histogram(open, feature, open.best - 1.0, threads, scratch);
+        const std::size_t index = first_split(list.splits, mode.lowest_score);
+        best = {mode.lowest_score, list.splits.positions[index], list.splits.location(index),
+                list.splits.log_likelihood[index]};
+      }
+      return {divide_by_code(open, feature, best.last_lower, threads), log_prior + best.log_location,
+              best.log_likelihood};
     }
     const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
     return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, log_prior,
@@ -281,8 +326,7 @@ class GreedyGrower {
   }
 
   // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
-  std::size_t divide(const Task& task, const std::vector<std::uint8_t>& is_lower, const Threads& threads,
-                     Scratch& scratch) {
+  std::size_t divide(const Task& task, std::span<const std::uint8_t> is_lower, const Threads& threads) {
     const Blocks blocks = threads.blocks(is_lower.size());
     std::vector<std::size_t> lower(blocks.size() + 1);  // the first of a block on the lower side
     blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
@@ -290,9 +334,8 @@ class GreedyGrower {
     });
     std::partial_sum(lower.begin(), lower.end(), lower.begin());
     const std::size_t n_lower = lower.back();
-    scratch.rows.resize(is_lower.size() + 1);
     Row* rows = rows_.data() + task.begin;
-    Row* divided = scratch.rows.data();
+    Row* divided = divided_.get() + task.begin;
     // Both writes always happen and one counts: no branch that could be mispredicted.
     blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
       std::size_t to_lower = lower[block], to_upper = n_lower + begin - to_lower;
@@ -309,7 +352,7 @@ class GreedyGrower {
   }
 
   // The same for rows with codes up to a given one; finds the rows whose values the threshold lies between.
-  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, const Threads& threads, Scratch& scratch) {
+  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, const Threads& threads) {
     struct Ends {
       Row lower = 0, upper = 0;
       std::int64_t highest_lower = -1, lowest_upper = std::int64_t{1} << 32;
@@ -318,7 +361,7 @@ class GreedyGrower {
     const std::span<const Row> rows = rows_of(open.task);
     const Blocks blocks = threads.blocks(rows.size());
     std::vector<Ends> ends(blocks.size());
-    std::vector<std::uint8_t> is_lower(rows.size());
+    const std::span<std::uint8_t> is_lower(is_lower_.get() + open.task.begin, rows.size());
     std::visit(
         [&](const auto& codes) {
           blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
@@ -338,7 +381,7 @@ class GreedyGrower {
     const auto upper = std::min_element(ends.begin(), ends.end(),
                                         [](const Ends& a, const Ends& b) { return a.lowest_upper < b.lowest_upper; });
     const Split split = threshold_between(feature, column, lower->lower, upper->upper, Missing::none);
-    open.middle = divide(open.task, is_lower, threads, scratch);
+    open.middle = divide(open.task, is_lower, threads);
     return split;
   }
 
@@ -399,6 +442,10 @@ class GreedyGrower {
   std::size_t n_threads_;
   Interrupt& interrupt_;
   std::vector<Row> rows_;
+  // Work space by position in rows_: the rows of a node in their new order, and whether each goes to the lower side.
+  // Nothing is written before the threads write.
+  std::unique_ptr<Row[]> divided_;
+  std::unique_ptr<std::uint8_t[]> is_lower_;
   std::vector<Node<Number>> nodes_;
   std::vector<Task> subtrees_;
   std::vector<Scratch> scratch_;

@@ -139,7 +139,7 @@ class LookaheadGrower {
     for (const double value : open.values) best = std::max(best, value);
     node.log_odds_split = best - no_split;
     share_out(open, std::max(best, no_split), node);
-    const double lowest = std::max(best, no_split) - tie_tolerance(std::max(best, no_split));
+    const double lowest = as_good_as(std::max(best, no_split));
     if (no_split >= lowest) return;
     const auto chosen = std::find_if(open.values.begin(), open.values.end(), [&](double v) { return v >= lowest; });
     node.partition = std::move(open.candidates[static_cast<std::size_t>(chosen - open.values.begin())]);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <variant>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "data/columns.hpp"
 #include "data/sort.hpp"
 #include "outcomes/outcome.hpp"
+#include "parallel.hpp"
 #include "partitions/split_list.hpp"
 #include "partitions/thresholds.hpp"
 #include "types.hpp"
@@ -94,29 +96,37 @@ inline std::uint32_t count_codes(const Column& column, std::span<const Row> rows
   return n_below(range.end) - n_below(range.first);
 }
 
-// The positions of the rows in the open bins. Most rows are in closed ones: look at their bin only, and write down
-// every position, keeping the ones that count.
-inline std::span<const std::uint32_t> find_open(const Column& column, std::span<const Row> rows,
-                                                HistogramScratch& scratch) {
-  scratch.found.resize(rows.size() + 1);
-  const std::uint8_t* bins = column.bin_codes().data();
-  const std::uint8_t* open = scratch.open.data();
-  std::uint32_t* found = scratch.found.data();
+// Finds the positions of the rows in the open bins, from `begin` on; returns how many they are. Most rows are in closed
+// ones: look at their bin only, and write down every position, keeping the ones that count.
+inline std::size_t find_open(std::span<const std::uint8_t> bins, std::span<const std::uint8_t> open,
+                             std::span<const Row> rows, std::size_t begin, std::size_t end, std::uint32_t* found) {
   std::size_t n_open = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     found[n_open] = static_cast<std::uint32_t>(i);
     n_open += open[bins[rows[i]]];
   }
-  return {found, n_open};
+  return n_open;
 }
 
-// Puts the rows of the open bins into scratch.order, by code and position.
-inline void read_open_bins(const Column& column, std::span<const Row> rows, HistogramScratch& scratch) {
-  const std::span<const std::uint32_t> found = find_open(column, rows, scratch);
-  scratch.order.resize(found.size());
+// Puts the rows of the open bins into scratch.order, by position, with their codes.
+inline void read_open_bins(const Column& column, std::span<const Row> rows, const Threads& threads,
+                           HistogramScratch& scratch) {
+  const Blocks blocks = threads.blocks(rows.size());
+  std::vector<std::size_t> start(blocks.size() + 1);  // of what each block found
+  scratch.found.resize(rows.size());
+  std::uint32_t* found = scratch.found.data();
+  blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
+    start[block + 1] = find_open(column.bin_codes(), scratch.open, rows, begin, end, found + begin);
+  });
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  scratch.order.resize(start.back());
   std::visit(
       [&](const auto& codes) {
-        for (std::size_t k = 0; k < found.size(); ++k) scratch.order[k] = keyed(codes[rows[found[k]]], found[k]);
+        blocks.each([&](std::size_t block, std::size_t begin, std::size_t) {
+          const std::uint32_t* own = found + begin;
+          for (std::size_t k = start[block]; k < start[block + 1]; ++k, ++own)
+            scratch.order[k] = keyed(codes[rows[*own]], *own);
+        });
       },
       column.codes);
 }
@@ -135,7 +145,7 @@ CodeRange allowed_codes(const UnsortedFeature<T>& of, const Histogram<typename T
   auto code_at = [&](std::size_t bin, std::size_t position, auto&& before) {
     scratch.open.assign(of.column.n_bins(), 0);
     scratch.open[bin] = 1;
-    read_open_bins(of.column, of.rows, scratch);
+    read_open_bins(of.column, of.rows, {}, scratch);
     const auto at = scratch.order.begin() + static_cast<std::ptrdiff_t>(position);
     std::nth_element(scratch.order.begin(), at, scratch.order.end(), before);
     return key_of(*at);
@@ -295,7 +305,7 @@ void list_inside(const UnsortedFeature<T>& of, const Histogram<typename T::Numbe
 // bin. Positions are codes: rows with a code up to there go to the lower side.
 template <BoundedOutcome T>
 void list_high_thresholds(const UnsortedFeature<T>& of, const Histogram<typename T::Number>& histogram, double floor,
-                          SplitList& splits, HistogramScratch& scratch) {
+                          const Threads& threads, SplitList& splits, HistogramScratch& scratch) {
   splits.found.clear();
   splits.positions = {};
   splits.n_missing_upper = 0;
@@ -310,7 +320,7 @@ void list_high_thresholds(const UnsortedFeature<T>& of, const Histogram<typename
   for (std::size_t bin = 0; bin < n_bins; ++bin) scratch.open[bin] = histogram.reach[bin] >= floor;
   scratch.order.clear();
   if (std::find(scratch.open.begin(), scratch.open.end(), 1) != scratch.open.end())
-    detail::read_open_bins(of.column, of.rows, scratch);
+    detail::read_open_bins(of.column, of.rows, threads, scratch);
   sort_by_key(scratch.order, scratch.spare, of.column.code_bits());
   std::size_t begin = 0;
   for (std::size_t bin = 0; bin < n_bins; ++bin) {

@@ -96,7 +96,7 @@ Mode choose_mode(Node<Number>& node, const Settings& settings, std::span<const F
   const double best = std::max(best_split, no_split);
   if (settings.fills_posterior)
     detail::fill_feature_posterior(node, log_prior, scores, hyperplane.partition, top, best - kInvisible);
-  const double lowest = best - tie_tolerance(best);
+  const double lowest = as_good_as(best);
   if (no_split >= lowest) return {};
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_splits > 0 && log_prior.of_feature(f) + scores[f].best >= lowest)

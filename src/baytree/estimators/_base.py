@@ -29,7 +29,8 @@ from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome, Target
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
-from ..table import Rows, Schema, as_table, beside, is_frame, may_hold_text
+from ..table import Rows, Schema, as_table, is_frame, may_hold_text
+from ._beside import beside
 from ._data import EncodedData, TrainingData
 from ._fitted_on import fitted_on
 from ._targets import TargetReader

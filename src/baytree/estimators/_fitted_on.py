@@ -14,7 +14,7 @@ from .._typing import AnyArray
 from .._validation import shown
 from ..fitted import FittedOn
 from ..outcomes import Target
-from ..table import Rows, by_block
+from ..table import Rows
 
 _SPREAD_VALUES = 2**17  # so many values of a table are read one by one, in rows that are spread evenly
 
@@ -55,7 +55,7 @@ def _fingerprint(rows: Rows, target: Target, n_threads: int) -> str:
     step = max(1, matrix.shape[0] * matrix.shape[1] // _SPREAD_VALUES)
     spread = Rows(sparse.csr_matrix(matrix)[::step] if sparse.issparse(matrix) else matrix[::step])
     parts = [
-        _column_sums(matrix, n_threads),
+        rows.scan(n_threads).bit_sums,
         spread.dense(),
         target.y,
         *(target.extras[name] for name in sorted(target.extras)),
@@ -63,19 +63,6 @@ def _fingerprint(rows: Rows, target: Target, n_threads: int) -> str:
     for part in parts if target.weight is None else [*parts, target.weight]:
         result.update(_bytes(part))
     return result.hexdigest()
-
-
-def _column_sums(matrix: AnyArray, n_threads: int) -> AnyArray:
-    """The sums of the bits of each column, which NaN and rounding cannot spoil; zero has no bits."""
-    if not sparse.issparse(matrix):
-        return np.asarray(np.sum(by_block(_bit_sums, matrix, n_threads), axis=0, dtype=np.uint64))
-    columns = sparse.csc_matrix(matrix)
-    bits = np.append(columns.data.view(np.uint64), np.uint64(0))
-    return np.asarray(np.add.reduceat(bits, columns.indptr[:-1]) * (np.diff(columns.indptr) > 0))
-
-
-def _bit_sums(matrix: AnyArray) -> AnyArray:
-    return np.asarray(matrix.view(np.uint64).sum(axis=0, dtype=np.uint64))
 
 
 def _bytes(part: AnyArray) -> memoryview | bytes:

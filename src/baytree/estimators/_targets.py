@@ -223,10 +223,10 @@ def _few_numbers(y: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     low, high = int(y.min()), int(y.max())
     if high - low > _MOST_LABELS or max(abs(low), abs(high)) >= 2**62:
         return None
-    offset = y.astype(np.int64)
+    offset = y.astype(np.int64, copy=False)
     if low != 0:
-        offset -= low
-    found = np.bincount(offset) > 0
+        offset = offset - low
+    found = np.ones(high - low + 1, dtype=bool) if high - low <= 1 else np.bincount(offset) > 0
     if 2 * np.count_nonzero(found) > len(y):
         return None  # scikit-learn doubts that these are classes
     codes = offset if found.all() else (np.cumsum(found) - 1)[offset]

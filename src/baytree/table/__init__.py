@@ -1,7 +1,5 @@
 """Tables as they come: data frames, arrays and sparse matrices become rows of numbers and a schema."""
 
-from ._blocks import beside as beside
-from ._blocks import by_block as by_block
 from ._frames import check_frame as check_frame
 from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows

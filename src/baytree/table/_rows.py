@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._typing import FloatArray, IntArray
+from .. import _core
+from .._typing import AnyArray, FloatArray, IntArray
 
 _DENSE_VALUES = 2**22  # of a sparse matrix, at a time
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a look at every value of some rows tells."""
+
+    bit_sums: AnyArray  # of each column of the matrix; NaN and rounding cannot spoil them, and zero has no bits
+    has_infinity: bool
 
 
 @dataclass(frozen=True)
@@ -20,9 +29,17 @@ class Rows:
 
     matrix: Any
     column_of: IntArray | None = None  # where the matrix holds each feature, -1 where it does not; None: in order
+    _scans: list[Scan] = field(default_factory=list, repr=False, compare=False)  # none before somebody asks, then one
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
+
+    def scan(self, n_threads: int = 1) -> Scan:
+        """Look at every value; once is enough, and large tables take their time."""
+        if not self._scans:
+            is_sparse = sparse.issparse(self.matrix)
+            self._scans.append(_scan_sparse(self.matrix) if is_sparse else Scan(*_core.scan(self.matrix, n_threads)))
+        return self._scans[0]
 
     def dense_parts(self, most_values: int = _DENSE_VALUES) -> Iterator[FloatArray]:
         """The matrix, of a sparse one some rows at a time."""
@@ -44,3 +61,10 @@ class Rows:
     def dense(self) -> FloatArray:
         """All rows as one dense matrix."""
         return np.asarray(self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix)
+
+
+def _scan_sparse(matrix: Any) -> Scan:
+    columns = sparse.csc_matrix(matrix)
+    bits = np.append(columns.data.view(np.uint64), np.uint64(0))
+    sums = np.add.reduceat(bits, columns.indptr[:-1]) * (np.diff(columns.indptr) > 0)
+    return Scan(sums, bool(np.isinf(columns.data).any()))

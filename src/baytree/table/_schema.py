@@ -19,7 +19,6 @@ from scipy import sparse
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import shown
 from .._words import category_text, number_text
-from ._blocks import by_block
 from ._frames import frame_columns
 from ._rows import Rows
 from ._tables import is_frame, may_hold_text
@@ -196,13 +195,11 @@ class Schema:
     def refuse_infinity(self, rows: Rows, n_threads: int = 1) -> None:
         """Refuse infinite values, naming the first column that has one."""
         X = rows.matrix
-        if all(by_block(_has_finite_sum, X.data if sparse.issparse(X) else X, n_threads)):
+        if not rows.scan(n_threads).has_infinity:
             return
         found = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
         infinite = np.isinf(found.data) if sparse.issparse(X) else found.data
         in_row, in_column = found.row[infinite], found.col[infinite]
-        if len(in_row) == 0:
-            return
         first = np.lexsort((in_row, in_column))[0]
         row, column = int(in_row[first]), int(in_column[first])
         feature = column if rows.column_of is None else int(np.flatnonzero(rows.column_of == column)[0])
@@ -322,8 +319,3 @@ def nearest_name(name: str, names: Iterable[Any]) -> str:
     known = [str(own) for own in names]
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"it has {shown(known)}."
-
-
-def _has_finite_sum(values: AnyArray) -> bool:
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(np.sum(values)))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..table import Rows
-from ._arrays import NO_SPLIT, RAGGED_NAMES, NodeArrays, SplitArrays, take_splits
+from ._arrays import NO_SPLIT, NodeArrays, SplitArrays, take_splits
 from ._heaps import pop_best
 from ._splits import SplitKind
 
@@ -196,7 +196,7 @@ class Tree(NodeArrays, SplitArrays):
             return self
         pruned = ~kept & ~self.is_leaf
         odds = np.where(pruned, as_tree - as_leaf, self.log_odds_split)
-        return replace(self, log_odds_split=odds)._pruned_to(kept)
+        return self._pruned_to(kept, log_odds_split=odds)
 
     def limited_to(self, max_leaf_nodes: int) -> Tree:
         """Return the tree of at most that many leaves, split where the log posterior gains most, best first.
@@ -222,15 +222,19 @@ class Tree(NodeArrays, SplitArrays):
                     heapq.heappush(frontier, (-gain(child), int(child)))
         return self._pruned_to(kept)
 
-    def _pruned_to(self, internal: BoolArray) -> Tree:
-        """Keep of these internal nodes those that are connected to the root; other nodes become leaves or go."""
+    def _pruned_to(self, internal: BoolArray, **changed: AnyArray) -> Tree:
+        """Keep of these internal nodes those that are connected to the root; other nodes become leaves or go.
+
+        Arrays of nodes may be changed on the way.
+        """
         stays = np.ones(self.node_count, dtype=bool)
         for at in self.internal_by_depth:
             stays[self.children_left[at]] = stays[self.children_right[at]] = stays[at] & internal[at]
-        place = np.cumsum(stays) - 1
-        leaf = ~internal[stays]
-        arrays = {name: array[stays] for name, array in self.arrays().items() if name not in RAGGED_NAMES}
-        arrays |= take_splits(self, np.where(leaf, -1, np.flatnonzero(stays)))
+        place, kept = np.cumsum(stays) - 1, np.flatnonzero(stays)
+        leaf = ~internal[kept]
+        arrays = take_splits(self, np.where(leaf, -1, kept))
+        others = {name: array for name, array in {**self.arrays(), **changed}.items() if name not in arrays}
+        arrays |= {name: array.take(kept, axis=0) for name, array in others.items()}
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(leaf, LEAF, place[arrays[name]])
         return replace(self, **arrays)

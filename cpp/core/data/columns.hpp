@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "data/buffer.hpp"
 #include "data/sort.hpp"
 #include "data/table.hpp"
 #include "types.hpp"
@@ -42,10 +43,10 @@ struct Column {
   std::variant<DenseColumn, SparseColumn> source;  // the table's values, which must outlive the column
   std::vector<double> values;                      // what the codes stand for; kept on request
   std::vector<double> lows, highs;                 // of quantile bins: the lowest and the highest value of each
-  std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>,
-               PackedCodes<std::uint8_t>, PackedCodes<std::uint16_t>, PackedCodes<std::uint32_t>>
+  std::variant<Buffer<std::uint8_t>, Buffer<std::uint16_t>, Buffer<std::uint32_t>, PackedCodes<std::uint8_t>,
+               PackedCodes<std::uint16_t>, PackedCodes<std::uint32_t>>
       codes;
-  std::vector<std::uint8_t> bins;  // by row; empty where the codes are bins already
+  Buffer<std::uint8_t> bins;  // by row; empty where the codes are bins already
   std::vector<Code> bin_last;      // the last code of each bin; empty likewise
   std::vector<double> bin_log_splits;
 

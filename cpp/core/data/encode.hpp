@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "data/buffer.hpp"
 #include "data/columns.hpp"
 #include "data/encoding.hpp"
 #include "data/pack.hpp"
@@ -24,7 +25,7 @@ namespace detail {
 
 // Where bins begin in the order of the rows: at the first new value in a slice of them, of n_bins equal slices. So
 // edges fall between the values nearest to the quantiles, and equal values share a bin.
-inline std::vector<std::size_t> find_bins(const std::vector<Keyed>& order, std::size_t n_bins) {
+inline std::vector<std::size_t> find_bins(std::span<const Keyed> order, std::size_t n_bins) {
   const std::size_t n = order.size();
   auto slice_end = [&](std::size_t i) { return ((i * n_bins / n + 1) * n + n_bins - 1) / n_bins; };
   std::vector<std::size_t> start{0};
@@ -35,7 +36,7 @@ inline std::vector<std::size_t> find_bins(const std::vector<Keyed>& order, std::
   }
 }
 
-inline void add_bins(Column& column, const std::vector<Keyed>& order, std::size_t n_bins, const Blocks& blocks) {
+inline void add_bins(Column& column, std::span<const Keyed> order, std::size_t n_bins, const Blocks& blocks) {
   const std::vector<std::size_t> start = find_bins(order, n_bins);
   for (std::size_t bin = 1; bin < start.size(); ++bin) column.bin_last.push_back(key_of(order[start[bin] - 1]));
   column.bin_last.push_back(column.n_codes - 1);
@@ -49,15 +50,15 @@ inline void add_bins(Column& column, const std::vector<Keyed>& order, std::size_
 }
 
 template <class Int>
-std::vector<Int> codes_by_row(const std::vector<Keyed>& order, const Blocks& blocks) {
-  std::vector<Int> codes(order.size());
+Buffer<Int> codes_by_row(std::span<const Keyed> order, const Blocks& blocks) {
+  Buffer<Int> codes(order.size());
   blocks.each([&, to = codes.data()](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) to[payload_of(order[i])] = static_cast<Int>(key_of(order[i]));
   });
   return codes;
 }
 
-inline std::vector<double> values_by_code(const std::vector<std::uint64_t>& bits, const std::vector<Keyed>& order,
+inline std::vector<double> values_by_code(std::span<const std::uint64_t> bits, std::span<const Keyed> order,
                                           Code n_codes, const Blocks& blocks) {
   std::vector<double> values(n_codes);
   blocks.each([&](std::size_t, std::size_t begin, std::size_t end) {
@@ -68,14 +69,14 @@ inline std::vector<double> values_by_code(const std::vector<std::uint64_t>& bits
   return values;
 }
 
-inline Column encode_column(const std::vector<std::uint64_t>& bits, bool is_categorical, const Encoding& encoding,
+inline Column encode_column(std::span<const std::uint64_t> bits, bool is_categorical, const Encoding& encoding,
                             const Blocks& blocks, RankScratch& scratch) {
   Column column;
   const SortingKeys keys(bits, blocks);
   column.n_codes = rank_rows(bits, keys, blocks, scratch);
   column.is_categorical = is_categorical;
   column.has_missing = keys.highest() == kMissingBits;
-  const std::vector<Keyed>& order = scratch.order;
+  std::span<const Keyed> order = scratch.order;
   if (encoding.keep_values) column.values = values_by_code(bits, order, column.n_codes, blocks);
   if (column.n_codes <= 1u << 8) column.codes = codes_by_row<std::uint8_t>(order, blocks);
   else if (column.n_codes <= 1u << 16) column.codes = codes_by_row<std::uint16_t>(order, blocks);
@@ -97,7 +98,7 @@ Columns encode_exactly(const AnyTable& table, const Encoding& encoding, std::siz
   const std::size_t at_once = n_threads > 2 ? 4 : kMostColumnsAtOnce;
   const Blocks blocks(table.n_rows, (n_threads + at_once - 1) / at_once, interrupt);
   each_column(table, at_once, n_threads, interrupt,
-              [&](std::size_t column, const std::vector<std::uint64_t>& bits, std::size_t worker) {
+              [&](std::size_t column, std::span<const std::uint64_t> bits, std::size_t worker) {
                 result.columns[column] = detail::encode_column(bits, encoding.is_categorical[column], encoding, blocks,
                                                                scratch[worker]);
                 result.columns[column].source = table.column(column);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/buffer.hpp"
 #include "data/sort.hpp"
 #include "data/sorting_keys.hpp"
 #include "parallel.hpp"
@@ -31,13 +32,13 @@ inline double value_of_bits(std::uint64_t bits) {
 }
 
 struct RankScratch {
-  std::vector<Keyed> order, spare;  // in ascending order of value: (sorting key, then code; row)
+  Buffer<Keyed> order, spare;  // in ascending order of value: (sorting key, then code; row)
 };
 
 namespace detail {
 
 // Ranks items that share a key, in the order of their rows, from `code` on; returns the next code.
-inline Code rank_run(const std::vector<std::uint64_t>& bits, std::span<Keyed> run, Code code) {
+inline Code rank_run(std::span<const std::uint64_t> bits, std::span<Keyed> run, Code code) {
   auto value = [&](Keyed item) { return bits[payload_of(item)]; };
   auto before = [&](Keyed a, Keyed b) { return value(a) != value(b) ? value(a) < value(b) : a < b; };
   if (!std::is_sorted(run.begin(), run.end(), before)) std::sort(run.begin(), run.end(), before);
@@ -51,7 +52,7 @@ inline Code rank_run(const std::vector<std::uint64_t>& bits, std::span<Keyed> ru
 }
 
 // Gives items that are sorted by key their codes, from `code` on; returns the next code.
-inline Code rank_sorted(const std::vector<std::uint64_t>& bits, bool keys_tell_all, std::span<Keyed> items, Code code) {
+inline Code rank_sorted(std::span<const std::uint64_t> bits, bool keys_tell_all, std::span<Keyed> items, Code code) {
   for (std::size_t begin = 0, end; begin < items.size(); begin = end) {
     const std::uint32_t key = key_of(items[begin]);
     end = begin + 1;
@@ -67,7 +68,7 @@ inline Code rank_sorted(const std::vector<std::uint64_t>& bits, bool keys_tell_a
 }
 
 // Puts (key, row) of every row into scratch.spare, bucket by bucket; returns where the buckets begin, and the end.
-inline std::vector<std::size_t> put_in_buckets(const std::vector<std::uint64_t>& bits, const SortingKeys& keys,
+inline std::vector<std::size_t> put_in_buckets(std::span<const std::uint64_t> bits, const SortingKeys& keys,
                                                int bucket_bits, const Blocks& blocks, RankScratch& scratch) {
   const std::size_t n_buckets = std::size_t{1} << bucket_bits;
   auto bucket = [shift = 32 + keys.n_bits() - bucket_bits](Keyed item) { return item >> shift; };
@@ -104,7 +105,7 @@ inline std::vector<std::size_t> put_in_buckets(const std::vector<std::uint64_t>&
 // Orders the rows by value and ranks them; returns the number of distinct values. Rows are put into buckets by the
 // highest bits of their keys; a bucket is sorted in a core's cache. Values that share a key (few, unless they are
 // equal) are told apart by comparison.
-inline Code rank_rows(const std::vector<std::uint64_t>& bits, const SortingKeys& keys, const Blocks& blocks,
+inline Code rank_rows(std::span<const std::uint64_t> bits, const SortingKeys& keys, const Blocks& blocks,
                       RankScratch& scratch) {
   scratch.order.resize(bits.size());
   scratch.spare.resize(bits.size());
@@ -135,7 +136,7 @@ inline Code rank_rows(const std::vector<std::uint64_t>& bits, const SortingKeys&
 }
 
 // The same on the thread that asks.
-inline Code rank_rows(const std::vector<std::uint64_t>& bits, RankScratch& scratch) {
+inline Code rank_rows(std::span<const std::uint64_t> bits, RankScratch& scratch) {
   const Blocks whole(bits.size());
   return rank_rows(bits, SortingKeys(bits, whole), whole, scratch);
 }

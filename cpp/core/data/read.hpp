@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "data/buffer.hpp"
 #include "data/rank.hpp"
 #include "data/table.hpp"
 #include "parallel.hpp"
@@ -19,7 +20,7 @@ inline constexpr std::size_t kMostColumnsAtOnce = 6;
 
 namespace detail {
 
-using ColumnBits = std::array<std::vector<std::uint64_t>, kMostColumnsAtOnce>;  // ordered_bits by row
+using ColumnBits = std::array<Buffer<std::uint64_t>, kMostColumnsAtOnce>;  // ordered_bits by row
 
 inline void read_rows(const Table& table, std::size_t first_row, std::size_t last_row, std::size_t first_column,
                       std::size_t n_columns, ColumnBits& bits) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/buffer.hpp"
 #include "data/columns.hpp"
 #include "data/sort.hpp"
 #include "growth/expand.hpp"
@@ -36,7 +37,7 @@ inline Column column_without_rows(std::vector<double> lows, std::vector<double> 
   column.n_codes = static_cast<Code>(lows.size()) + has_missing;
   column.has_missing = has_missing;
   column.is_categorical = is_categorical;
-  std::vector<std::uint32_t> codes(column.n_codes);
+  Buffer<std::uint32_t> codes(column.n_codes);
   std::iota(codes.begin(), codes.end(), 0u);
   column.codes = std::move(codes);
   column.set_bins(std::move(lows), std::move(highs), keep_values);

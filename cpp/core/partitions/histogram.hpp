@@ -6,12 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <span>
 #include <variant>
 #include <vector>
@@ -67,7 +67,6 @@ struct HistogramScratch {
   std::vector<std::uint64_t> seen;  // bitmap of codes
   std::vector<std::uint8_t> open;  // by bin
   std::vector<Keyed> order, spare;
-  std::vector<std::uint32_t> found;  // positions of rows in open bins
   std::vector<Code> low_code, high_code;  // by bin: the lowest and the highest of the node's rows
   SplitList bin_splits;
 };
@@ -96,39 +95,37 @@ inline std::uint32_t count_codes(const Column& column, std::span<const Row> rows
   return n_below(range.end) - n_below(range.first);
 }
 
-// Finds the positions of the rows in the open bins, from `begin` on; returns how many they are. Most rows are in closed
-// ones: look at their bin only, and write down every position, keeping the ones that count.
-inline std::size_t find_open(std::span<const std::uint8_t> bins, std::span<const std::uint8_t> open,
-                             std::span<const Row> rows, std::size_t begin, std::size_t end, std::uint32_t* found) {
-  std::size_t n_open = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    found[n_open] = static_cast<std::uint32_t>(i);
-    n_open += open[bins[rows[i]]];
-  }
-  return n_open;
+// Adds the rows in the open bins to `order`, by position, with their codes; of those from `begin` to `end`. Most rows
+// are in closed ones: look at their bin only, and write down every position, keeping the ones that count.
+inline void add_open_rows(const Column& column, std::span<const std::uint8_t> is_open, std::span<const Row> rows,
+                          std::size_t begin, std::size_t end, std::vector<Keyed>& order) {
+  constexpr std::size_t at_once = 1024;
+  std::array<std::uint32_t, at_once> found;
+  const std::uint8_t* bins = column.bin_codes().data();
+  std::visit(
+      [&](const auto& codes) {
+        for (; begin < end; begin += at_once) {
+          std::size_t n = 0;
+          for (std::size_t i = begin; i < std::min(begin + at_once, end); ++i) {
+            found[n] = static_cast<std::uint32_t>(i);
+            n += is_open[bins[rows[i]]];
+          }
+          for (std::size_t k = 0; k < n; ++k) order.push_back(keyed(codes[rows[found[k]]], found[k]));
+        }
+      },
+      column.codes);
 }
 
 // Puts the rows of the open bins into scratch.order, by position, with their codes.
 inline void read_open_bins(const Column& column, std::span<const Row> rows, const Threads& threads,
                            HistogramScratch& scratch) {
   const Blocks blocks = threads.blocks(rows.size());
-  std::vector<std::size_t> start(blocks.size() + 1);  // of what each block found
-  scratch.found.resize(rows.size());
-  std::uint32_t* found = scratch.found.data();
+  std::vector<std::vector<Keyed>> others(blocks.size() - 1);  // blocks but the first
+  scratch.order.clear();
   blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
-    start[block + 1] = find_open(column.bin_codes(), scratch.open, rows, begin, end, found + begin);
+    add_open_rows(column, scratch.open, rows, begin, end, block == 0 ? scratch.order : others[block - 1]);
   });
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  scratch.order.resize(start.back());
-  std::visit(
-      [&](const auto& codes) {
-        blocks.each([&](std::size_t block, std::size_t begin, std::size_t) {
-          const std::uint32_t* own = found + begin;
-          for (std::size_t k = start[block]; k < start[block + 1]; ++k, ++own)
-            scratch.order[k] = keyed(codes[rows[*own]], *own);
-        });
-      },
-      column.codes);
+  for (const std::vector<Keyed>& other : others) scratch.order.insert(scratch.order.end(), other.begin(), other.end());
 }
 
 // The code that so many rows of the node do not exceed, and the one that so many do not fall below.

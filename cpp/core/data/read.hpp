@@ -88,7 +88,7 @@ inline void read_values(const SparseTable& table, std::size_t column, std::size_
 // column is read. run(begin, end, worker) is called for every tile; the order of tiles is free.
 template <class Run>
 void each_tile(std::size_t n_rows, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
-  constexpr std::size_t tile = 1024, rows_a_task = 16 * tile;
+  constexpr std::size_t tile = 1024, rows_a_task = 4 * tile;  // few, so that no thread waits long for the last
   parallel_for((n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
                [&](std::size_t task, std::size_t worker) {
                  const std::size_t stop = std::min((task + 1) * rows_a_task, n_rows);

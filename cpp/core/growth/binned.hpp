@@ -140,38 +140,45 @@ class BinnedGrower {
   }
   // What one task counts or divides: of a node that is not so large, less, for all threads to have some.
   std::size_t block_rows(std::size_t n_rows) const {
-    return n_threads_ > 1 ? std::clamp(n_rows / (2 * n_threads_), kBlockRows / 4, kBlockRows) : kMostRowsAtOnce;
+    return n_threads_ > 1 ? std::clamp(n_rows / (8 * n_threads_), kBlockRows / 4, kBlockRows) : kMostRowsAtOnce;
   }
   void clear(Sums& sums) const { sums.clear(by_code_.n_codes(), by_code_.width(), count_rows_); }
 
-  // Some rows of a node, and what they add up to.
+  // Some rows of a node.
   struct Block {
     std::size_t of, begin, end;
-    Sums sums;
   };
 
-  // Counts the rows of nodes, in blocks.
+  // Counts the rows of nodes, in blocks; every thread has its own sums of a node.
   void count(std::span<Open> open) {
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const std::size_t step = block_rows(open[i].size());
       for (std::size_t begin = open[i].begin; begin < open[i].end; begin += step)
-        blocks.push_back({i, begin, std::min(begin + step, open[i].end), {}});
+        blocks.push_back({i, begin, std::min(begin + step, open[i].end)});
     }
+    std::vector<std::vector<Sums>> found(n_threads_);
+    for (std::vector<Sums>& of_worker : found) of_worker.resize(open.size());
     parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      clear(blocks[i].sums);
-      whole_.count(blocks[i].begin, blocks[i].end, blocks[i].sums, scratch_[worker].counts);
+      Sums& own = found[worker][blocks[i].of];
+      if (own.statistics.empty()) clear(own);
+      whole_.count(blocks[i].begin, blocks[i].end, own, scratch_[worker].counts);
     });
-    add_up(blocks, open);
+    add_up(found, open);
   }
 
-  // The blocks of each node, one behind the other, some of the codes at a time.
-  void add_up(std::span<Block> blocks, std::span<Open> open) {
-    for (Block& block : blocks)
-      if (block.begin == open[block.of].begin) open[block.of].sums = std::move(block.sums);
+  // The sums of all threads, some of the codes at a time.
+  void add_up(std::span<std::vector<Sums>> found, std::span<Open> open) {
+    std::vector<std::vector<const Sums*>> others(open.size());  // but the first
+    for (std::vector<Sums>& of_worker : found)
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (of_worker[i].statistics.empty()) continue;
+        if (open[i].sums.statistics.empty()) open[i].sums = std::move(of_worker[i]);
+        else others[i].push_back(&of_worker[i]);
+      }
     parallel_for(n_threads_, n_threads_, interrupt_, [&](std::size_t part, std::size_t) {
-      for (const Block& block : blocks)
-        if (block.begin != open[block.of].begin) open[block.of].sums.add(block.sums, part, n_threads_);
+      for (std::size_t i = 0; i < open.size(); ++i)
+        for (const Sums* other : others[i]) open[i].sums.add(*other, part, n_threads_);
     });
   }
 

@@ -26,6 +26,14 @@ def backend():
     return ibis.duckdb.connect()
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """Whatever the test runner made of it: in the background the signal may be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_answers_come_in_turn_and_the_next_is_on_its_way(backend):
     begun, read = threading.Event(), []
 
@@ -40,10 +48,15 @@ def test_answers_come_in_turn_and_the_next_is_on_its_way(backend):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_ends_a_statement(backend):
+@pytest.mark.parametrize("to", ["the process", "another thread"])
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+def test_ctrl_c_ends_a_statement(backend, to):
     def press():
         time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGINT)
+        if to == "the process":
+            os.kill(os.getpid(), signal.SIGINT)
+        else:
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     pressed = threading.Thread(target=press)
     pressed.start()

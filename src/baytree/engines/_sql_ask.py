@@ -11,10 +11,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import Any, TypeVar
 
-from ._ctrl_c import ctrl_c_is_no_error
+from ._ctrl_c import ctrl_c_is_no_error, raise_if_asked
 
 Answer = TypeVar("Answer")
-_SECONDS = 0.05  # between two calls to end a query, which may not have begun at the first
+_SECONDS = (
+    0.05  # between two looks for Ctrl-C; and between two calls to end a query, which may not have begun at the first
+)
 
 
 def answer(backend: Any, ask: Callable[[], Answer]) -> Answer:
@@ -52,6 +54,9 @@ def _one_ahead(connection: Any, asks: Iterable[Callable[[], Answer]]) -> Generat
 
 def _result(asked: list[Future[Answer]]) -> Answer:
     with ctrl_c_is_no_error():
+        while not asked[0].done():  # the signal may come to another thread, which does not wake this one
+            wait(asked[:1], _SECONDS)
+            raise_if_asked()
         found = asked[0].result()
     asked.pop(0)
     return found

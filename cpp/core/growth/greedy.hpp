@@ -10,17 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "data/columns.hpp"
 #include "growth/expand.hpp"
+#include "growth/node_rows.hpp"
 #include "growth/nodes.hpp"
 #include "growth/subtree.hpp"
 #include "outcomes/outcome.hpp"
@@ -60,16 +58,13 @@ class GreedyGrower {
 
   // The tree below a node of some rows, in depth-first order, the lower child right behind its parent.
   std::vector<Node<Number>> grow(Node<Number> top, std::vector<Row> rows) {
-    rows_ = std::move(rows);
+    rows_ = NodeRows(std::move(rows));
     nodes_.clear();
     subtrees_.clear();
     nodes_.push_back(std::move(top));
     std::vector<Task> level;
     hand_out({0, 0, rows_.size()}, level);
-    if (!level.empty()) {
-      divided_ = std::make_unique_for_overwrite<Row[]>(rows_.size());
-      is_lower_ = std::make_unique_for_overwrite<std::uint8_t[]>(rows_.size());
-    }
+    if (!level.empty()) rows_.make_room();
     while (!level.empty()) {
       std::vector<Task> together = n_together(level.size()) == 1 ? std::vector<Task>{level.back()} : level;
       level.resize(level.size() - together.size());
@@ -77,7 +72,7 @@ class GreedyGrower {
       level.insert(level.end(), below.begin(), below.end());
     }
     for (Scratch& scratch : scratch_) scratch = {};  // small nodes do not need what large ones did
-    divided_.reset(), is_lower_.reset();
+    rows_.give_up_room();
     std::deque<Part> parts = grow_subtrees();
     scratch_ = std::vector<Scratch>(n_threads_);  // the tree is put together where its work space was
     return depth_first(std::move(nodes_), parts);
@@ -125,7 +120,7 @@ class GreedyGrower {
     FeatureScratch<Number>& feature() { return subtree.feature; }
   };
 
-  std::span<const Row> rows_of(const Task& task) const { return {rows_.data() + task.begin, task.end - task.begin}; }
+  std::span<const Row> rows_of(const Task& task) const { return rows_.of(task.begin, task.end); }
   Node<Number>& node_of(const Open& open) { return nodes_[open.task.node]; }
   const Node<Number>& node_of(const Open& open) const { return nodes_[open.task.node]; }
   const Settings& settings_of(const Open& open) const { return open.drawn ? *open.drawn : settings_; }
@@ -255,15 +250,18 @@ class GreedyGrower {
   }
 
   void score_from_histogram(Open& open, std::size_t feature, const Threads& threads, Scratch& scratch) const {
-    FeatureScore& score = open.scores[feature];
+    const double log_prior = log_prior_of(open, feature);
+    SplitList& splits = scratch.feature().list.splits;
     list_from_histogram(open, feature, lowest_listed(open), threads, scratch);
-    const SplitList& splits = scratch.feature().list.splits;
-    score = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
-    if (splits.found.empty()) return;
-    const double lowest = as_good_as(log_prior_of(open, feature) + score.best) - log_prior_of(open, feature);
-    const std::size_t first = first_split(splits, lowest);
-    open.best_thresholds[feature] = {lowest, splits.positions[first], splits.location(first),
-                                     splits.log_likelihood[first]};
+    open.scores[feature] = summarise(splits, settings_.floor_of_sums(kMinusInfinity));
+    if (!splits.found.empty())
+      open.best_thresholds[feature] = first_threshold(splits,
+                                                      as_good_as(log_prior + open.scores[feature].best) - log_prior);
+  }
+
+  static BestThreshold first_threshold(const SplitList& splits, double lowest_score) {
+    const std::size_t first = first_split(splits, lowest_score);
+    return {lowest_score, splits.positions[first], splits.location(first), splits.log_likelihood[first]};
   }
 
   // All thresholds of a feature that score (with their prior) at least `lowest`.
@@ -292,10 +290,11 @@ class GreedyGrower {
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });
     if (!node.partition.is_split()) return;
     if (!open.middle)
-      open.middle = divide(open.task, go_lower(columns_, node.partition.split, rows_of(open.task)), threads);
+      open.middle = rows_.divide(open.task.begin, go_lower(columns_, node.partition.split, rows_of(open.task)),
+                                 threads);
     open.children = make_children(outcome_, settings_, node, node.partition.split,
-                                  rows_of({0, open.task.begin, *open.middle}),
-                                  rows_of({0, *open.middle, open.task.end}), threads);
+                                  rows_.of(open.task.begin, *open.middle), rows_.of(*open.middle, open.task.end),
+                                  threads);
   }
 
   // Those of features that do not have the best split.
@@ -313,76 +312,17 @@ class GreedyGrower {
       BestThreshold& best = open.best_thresholds[feature];
       if (best.lowest_score != mode.lowest_score) {  // another feature is as good but for rounding
         list_from_histogram(open, feature, open.best - 1.0, threads, scratch);
-        const std::size_t index = first_split(list.splits, mode.lowest_score);
-        best = {mode.lowest_score, list.splits.positions[index], list.splits.location(index),
-                list.splits.log_likelihood[index]};
+        best = first_threshold(list.splits, mode.lowest_score);
       }
-      return {divide_by_code(open, feature, best.last_lower, threads), log_prior + best.log_location,
-              best.log_likelihood};
+      const Column& column = columns_.columns[feature];
+      const auto divided = rows_.divide_by_code(column, open.task.begin, open.task.end, best.last_lower, threads);
+      open.middle = divided.middle;
+      return {threshold_between(feature, column, divided.lower, divided.upper, Missing::none),
+              log_prior + best.log_location, best.log_likelihood};
     }
     const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
     return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, log_prior,
                         [rows = rows_of(open.task)](Keyed entry) { return rows[row_in_node(entry)]; });
-  }
-
-  // Puts the rows of the lower side first, otherwise in the order they had; returns where those of the upper begin.
-  std::size_t divide(const Task& task, std::span<const std::uint8_t> is_lower, const Threads& threads) {
-    const Blocks blocks = threads.blocks(is_lower.size());
-    std::vector<std::size_t> lower(blocks.size() + 1);  // the first of a block on the lower side
-    blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) lower[block + 1] += is_lower[i];
-    });
-    std::partial_sum(lower.begin(), lower.end(), lower.begin());
-    const std::size_t n_lower = lower.back();
-    Row* rows = rows_.data() + task.begin;
-    Row* divided = divided_.get() + task.begin;
-    // Both writes always happen and one counts: no branch that could be mispredicted.
-    blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
-      std::size_t to_lower = lower[block], to_upper = n_lower + begin - to_lower;
-      for (std::size_t i = begin; i < end; ++i) {
-        divided[is_lower[i] ? to_lower : to_upper] = rows[i];
-        to_lower += is_lower[i];
-        to_upper += 1 - is_lower[i];
-      }
-    });
-    blocks.each([&](std::size_t, std::size_t begin, std::size_t end) {
-      std::copy(divided + begin, divided + end, rows + begin);
-    });
-    return task.begin + n_lower;
-  }
-
-  // The same for rows with codes up to a given one; finds the rows whose values the threshold lies between.
-  Split divide_by_code(Open& open, std::size_t feature, Code last_lower, const Threads& threads) {
-    struct Ends {
-      Row lower = 0, upper = 0;
-      std::int64_t highest_lower = -1, lowest_upper = std::int64_t{1} << 32;
-    };
-    const Column& column = columns_.columns[feature];
-    const std::span<const Row> rows = rows_of(open.task);
-    const Blocks blocks = threads.blocks(rows.size());
-    std::vector<Ends> ends(blocks.size());
-    const std::span<std::uint8_t> is_lower(is_lower_.get() + open.task.begin, rows.size());
-    std::visit(
-        [&](const auto& codes) {
-          blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
-            Ends own;
-            for (std::size_t i = begin; i < end; ++i) {
-              const std::int64_t code = codes[rows[i]];
-              is_lower[i] = code <= last_lower;
-              if (is_lower[i] && code > own.highest_lower) own.highest_lower = code, own.lower = rows[i];
-              if (!is_lower[i] && code < own.lowest_upper) own.lowest_upper = code, own.upper = rows[i];
-            }
-            ends[block] = own;
-          });
-        },
-        column.codes);
-    const auto lower = std::max_element(ends.begin(), ends.end(),
-                                        [](const Ends& a, const Ends& b) { return a.highest_lower < b.highest_lower; });
-    const auto upper = std::min_element(ends.begin(), ends.end(),
-                                        [](const Ends& a, const Ends& b) { return a.lowest_upper < b.lowest_upper; });
-    const Split split = threshold_between(feature, column, lower->lower, upper->upper, Missing::none);
-    open.middle = divide(open.task, is_lower, threads);
-    return split;
   }
 
   std::vector<Task> next_level(std::vector<std::optional<Open>>& level) {
@@ -441,11 +381,7 @@ class GreedyGrower {
   std::size_t subtree_rows_;
   std::size_t n_threads_;
   Interrupt& interrupt_;
-  std::vector<Row> rows_;
-  // Work space by position in rows_: the rows of a node in their new order, and whether each goes to the lower side.
-  // Nothing is written before the threads write.
-  std::unique_ptr<Row[]> divided_;
-  std::unique_ptr<std::uint8_t[]> is_lower_;
+  NodeRows rows_;
   std::vector<Node<Number>> nodes_;
   std::vector<Task> subtrees_;
   std::vector<Scratch> scratch_;

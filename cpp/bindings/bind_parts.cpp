@@ -102,9 +102,9 @@ CodeTable<Int> code_table(const Block<Int, 2>& codes, const Vector<std::int64_t>
 }
 
 template <class Int>
-NodeRows node_rows(const CodeTable<Int>& table, const BoundRoutes& routes, std::size_t n_threads,
-                   Interrupt& interrupt) {
-  return NodeRows(open_nodes_of(table, routes.view(), n_threads, interrupt), routes.n_open);
+RowsByNode node_rows(const CodeTable<Int>& table, const BoundRoutes& routes, std::size_t n_threads,
+                     Interrupt& interrupt) {
+  return RowsByNode(open_nodes_of(table, routes.view(), n_threads, interrupt), routes.n_open);
 }
 
 template <class Int>

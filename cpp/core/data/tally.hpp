@@ -63,11 +63,11 @@ std::vector<std::int32_t> open_nodes_of(const CodeTable<Int>& table, const Route
 }
 
 // The rows of open nodes, node after node.
-struct NodeRows {
+struct RowsByNode {
   std::vector<Row> rows;
   std::vector<std::size_t> start;  // by open node, and the end
 
-  NodeRows(std::span<const std::int32_t> open, std::size_t n_open) : start(n_open + 1) {
+  RowsByNode(std::span<const std::int32_t> open, std::size_t n_open) : start(n_open + 1) {
     for (const std::int32_t node : open)
       if (node >= 0) ++start[static_cast<std::size_t>(node) + 1];
     for (std::size_t node = 0; node < n_open; ++node) start[node + 1] += start[node];
@@ -87,7 +87,7 @@ struct ClassTally {
 };
 
 template <class Int>
-ClassTally tally_classes(const CodeTable<Int>& table, const NodeRows& nodes, std::span<const std::int64_t> classes,
+ClassTally tally_classes(const CodeTable<Int>& table, const RowsByNode& nodes, std::span<const std::int64_t> classes,
                          std::optional<std::span<const std::int64_t>> weight, std::size_t n_classes,
                          std::size_t n_threads, Interrupt& interrupt) {
   const std::size_t n_codes = table.n_codes(), d = table.n_columns;
@@ -182,7 +182,7 @@ void tally_node(const CodeTable<Int>& table, std::span<const Row> own, const Tal
 
 // Numbers, one or two.
 template <class Int>
-Tally tally(const CodeTable<Int>& table, const NodeRows& nodes, const TallyRows& rows, std::size_t n_threads,
+Tally tally(const CodeTable<Int>& table, const RowsByNode& nodes, const TallyRows& rows, std::size_t n_threads,
             Interrupt& interrupt) {
   const std::size_t n = nodes.size() * table.n_codes();
   Tally result{std::vector<std::int64_t>(n), std::vector<Whole128>(n * rows.width()), std::vector<std::int64_t>(n),

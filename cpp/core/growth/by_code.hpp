@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/buffer.hpp"
 #include "data/columns.hpp"
 #include "data/sort.hpp"
 #include "growth/expand.hpp"
+#include "growth/node_sums.hpp"
 #include "growth/nodes.hpp"
 #include "growth/root.hpp"
 #include "outcomes/outcome.hpp"
@@ -29,27 +29,6 @@
 #include "types.hpp"
 
 namespace baytree {
-
-// The columns of a table whose rows are elsewhere: row c has code c, so that a code can be asked what a row is.
-inline Column column_without_rows(std::vector<double> lows, std::vector<double> highs, bool has_missing,
-                                  bool is_categorical, bool keep_values) {
-  Column column;
-  column.n_codes = static_cast<Code>(lows.size()) + has_missing;
-  column.has_missing = has_missing;
-  column.is_categorical = is_categorical;
-  Buffer<std::uint32_t> codes(column.n_codes);
-  std::iota(codes.begin(), codes.end(), 0u);
-  column.codes = std::move(codes);
-  column.set_bins(std::move(lows), std::move(highs), keep_values);
-  return column;
-}
-
-// What the rows of a node add up to: by code, the codes of a column behind those of the one before.
-template <class Number>
-struct CodeSums {
-  const Number* statistics;                  // width numbers a code, all zero where there are no rows
-  const std::int64_t* n_rows = nullptr;  // by code; none: as many as they weigh, or nobody asks
-};
 
 // Makes the tables of an outcome, where nodes have no more splits than codes: large tables would take longer to make
 // than they save.

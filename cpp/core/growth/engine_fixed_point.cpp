@@ -1,0 +1,11 @@
+#include "growth/engine_of.hpp"
+
+namespace baytree {
+
+template Engine<FixedPoints>::Nodes Engine<FixedPoints>::grow_tree(const Columns&, const FixedPoints&, const Settings&,
+                                                                   const std::vector<double>&, const Lookahead&,
+                                                                   std::size_t, std::size_t, Interrupt&);
+template std::unique_ptr<LevelGrower<Whole128>> Engine<FixedPoints>::levels(Columns, FixedPoints, Settings,
+                                                                            std::vector<double>);
+
+}  // namespace baytree

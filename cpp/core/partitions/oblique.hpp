@@ -87,6 +87,16 @@ class HyperplaneSearch {
     return {settings_.oblique.share, partition_of(best)};
   }
 
+  // The share of hyperplanes in this node, and the log prior of one of so many features; nothing is searched.
+  BestHyperplane of_size(std::size_t size) {
+    gather();
+    if (points().features.size() < 2) return {};
+    find_log_prior();
+    Partition partition;
+    if (size < scratch_.log_prior.size()) partition.log_prior = scratch_.log_prior[size];
+    return {settings_.oblique.share, std::move(partition)};
+  }
+
  private:
   std::size_t n() const { return rows_.size(); }
   double weight(std::size_t i) const { return static_cast<double>(scored_.outcome.weight_of(i)); }

@@ -44,7 +44,7 @@ from baytree import (
 
 Part = tuple[Any, Any, Any, Any]  # X and y to fit, X and y to test
 Figures = dict[str, dict[str, list[float]]]  # by set and name, one a fold
-Found = dict[str, Figures]  # by model
+TableSummary = dict[str, Figures]  # by model
 
 
 def variant(base: type[Any], settings: dict[str, Any], **parameters: Any) -> Callable[[], Any]:
@@ -145,7 +145,7 @@ def calibration_error(y: Any, probability: Any, classes: Any) -> float:
 def leaves_of(model: Any) -> float:
     """Leaves of one tree, on average."""
     if isinstance(model, (BayesianForestClassifier, BayesianForestRegressor)):
-        return float(model.fitted_.forest.is_leaf.sum() / model.fitted_.forest.n_trees)
+        return float(model.fitted_.trees.is_leaf.sum() / model.fitted_.trees.n_trees)
     last = model[-1] if hasattr(model, "steps") else model
     trees = getattr(last, "estimators_", None)
     if trees is not None:
@@ -181,7 +181,7 @@ def difference(by_set: Figures, first: Figures, name: str) -> tuple[float, float
     return float(np.mean([np.mean(one) for one in own])), float(np.sqrt(np.sum(variance)) / len(own))
 
 
-def show(title: str, rows: Found) -> None:
+def show(title: str, rows: TableSummary) -> None:
     """Print, for each model, its figures by set and their means."""
     names = ["accuracy", "log loss", "calibration", "R2", "-log density", "inside", "width", "leaves", "seconds"]
     print(f"\n{title}")
@@ -211,7 +211,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=1, help="so many divisions of each set into folds")
     options.add_argument("--out", type=Path, help="a file for one line of JSON a fit")
     given = options.parse_args()
-    found: dict[bool, Found] = {False: {}, True: {}}
+    found: dict[bool, TableSummary] = {False: {}, True: {}}
     for name, numbers, parts in tables(given.data, given.sets, given.folds, given.seeds):
         models = models_of(numbers=numbers)
         chosen = given.models or [m for m in models if given.variants or m in ORDINARY]

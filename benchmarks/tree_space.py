@@ -75,7 +75,7 @@ def compare(X, y, X_test, y_test, note):
             greedy = seconds if greedy is None else greedy
             note(name, label, measure(model, X_test, y_test) | {"time": seconds / greedy})
             if name == f"average, {SHOWN:,} nodes":
-                tree = measure(model.modal_tree_, X_test, y_test)
+                tree = measure(model.readable_tree_, X_test, y_test)
                 note(f"most probable tree, {SHOWN:,} nodes", label, tree | {"time": seconds / greedy})
     if all(kind.kind in "fiu" for kind in X.dtypes):
         forest = RandomForestClassifier(100, random_state=0).fit(X, y)

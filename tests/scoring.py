@@ -21,7 +21,7 @@ from baytree import (
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
-from baytree.fitted import FittedForest, FittedSpace, FittedTree
+from baytree.fitted import Kind
 from baytree.outcomes import REGRESSION_OUTCOMES
 from baytree.tree import SplitKind
 
@@ -174,7 +174,7 @@ ESTIMATORS = {
 def _model(random, outcome, kind):
     options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
     prune = bool(random.random() < 0.3)
-    options["missing"] = str(random.choice(["majority", "average"]))
+    options["unseen"] = str(random.choice(["majority", "average"]))
     options |= {
         "tree": {"prune": prune},
         "space": {"max_nodes": 15},

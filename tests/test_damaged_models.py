@@ -17,7 +17,7 @@ from baytree import load
 from baytree.export import from_dict
 from baytree.persistence import FORMAT_VERSION
 from baytree.persistence._document import _checksum
-from baytree.tree import Space, SplitKind, Tree
+from baytree.tree import SplitKind
 from tests.documents import (
     SPACE,
     TREE,

@@ -93,7 +93,7 @@ def test_wrappers_of_scikit_learn_keep_their_explanations(kind):
     assert [one.decision for one in explanations(fixed, X[:80])] == (
         fixed.predict(X[:80]).tolist()
         if kind is BayesianTreeClassifier
-        else kind(decision=0.2).fit(X, Y).modal_tree_.predict(X[:80]).tolist()
+        else kind(decision=0.2).fit(X, Y).readable_tree_.predict(X[:80]).tolist()
     )
     own = kind(decision=0.2).fit(X, Y)
     assert_array_equal(own.predict(X), fixed.predict(X))
@@ -144,7 +144,7 @@ def test_damaged_rules_are_refused():
         {"decision": document["decision"] | {"threshold": 1.5}},
         {"decision": document["decision"] | {"positive": 2}},
         {"decision": document["decision"] | {"costs": {"array": "<f8", "shape": [1, 2], "values": [0.0, 1.0]}}},
-        {"missing": "somewhere"},
+        {"unseen": "somewhere"},
     ):
         with pytest.raises(ValueError, match="model is damaged"):
             from_dict(signed(document | damage))
@@ -179,6 +179,6 @@ def test_tables_in_databases_are_decided_alike():
         .to_pyarrow()
     )
     assert said["prediction"].to_pylist() == model.predict(table).tolist()
-    averaging = BayesianTreeClassifier(missing="average").fit(table, Y)
+    averaging = BayesianTreeClassifier(unseen="average").fit(table, Y)
     with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
         engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(table)))

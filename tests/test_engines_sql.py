@@ -26,7 +26,7 @@ from baytree.engines import (
     _sql_whole,
     _sql_words,
 )
-from baytree.growth import ColumnBins, _elsewhere, _sample, _siblings
+from baytree.growth import ColumnBins, _histogram_growth, _sample, _siblings
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
 ibis = pytest.importorskip("ibis")

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, load
 from baytree.estimators import ESTIMATORS
-from baytree.estimators._fitted_on import fitted_on
+from baytree.estimators._facts import facts_of
 from baytree.outcomes import Target
 from baytree.table import Rows
 from tests import strategies
@@ -29,7 +29,7 @@ def test_every_fit_says_what_it_was_fitted_on(kind, tmp_path):
     assert (facts.n_rows, facts.n_columns, facts.weight) == (100, 6, 150.0)
     assert facts.version == version("baytree")
     assert before <= datetime.fromisoformat(facts.date) <= datetime.now(UTC)
-    assert model.fitted_.modal.fitted_on == facts
+    assert model.fitted_.readable.fitted_on == facts
     model.save(tmp_path / "model.json")
     assert load(tmp_path / "model.json").fitted_.fitted_on == facts
 

@@ -100,7 +100,7 @@ def assert_same_forest(model, problem, X):
     members = [naive.member(problem, t) for t in range(model.n_estimators)]
     alike = [has_all_values(problem, one, problem.is_nominal) for one in members]
     for t in np.flatnonzero(alike):
-        assert_same_member(model.fitted_.tree(t), members[t])
+        assert_same_member(model.fitted_.trees(t), members[t])
     if all(alike):
         rows = model._read_all(X)
         assert_array_equal(model.fitted_.mean(rows), naive.average(members, rows.matrix))
@@ -193,8 +193,8 @@ def test_oblique_forests_equal_the_oracle(kind, bootstrap, seed):
     alike = [t for t, one in enumerate(members) if has_all_values(problem, one, slice(None))]
     assert len(alike) > 1
     for t in alike:
-        assert_same_member(model.fitted_.tree(t), members[t])
-    assert model.fitted_.forest.hyperplane_start[-1] > 0
+        assert_same_member(model.fitted_.trees(t), members[t])
+    assert model.fitted_.trees.hyperplane_start[-1] > 0
 
 
 @pytest.mark.parametrize("base", [BayesianForestClassifier, BayesianForestRegressor])
@@ -252,7 +252,7 @@ def test_rows_without_any_count_leave_a_tree_of_one_row():
     model = BayesianForestClassifier(60, partitions="axis", random_state=0).fit(X, y, sample_weight=[0.01] * 3)
     problem = problem_of(model, X, y, [0.01] * 3)
     assert_same_forest(model, problem, X)
-    assert np.any(model.fitted_.forest.n_node_samples[model.fitted_.forest.roots] == 1)
+    assert np.any(model.fitted_.trees.n_node_samples[model.fitted_.trees.roots] == 1)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import betaln, gammaln
 
 from baytree import BayesianTreeRegressor
-from baytree.estimators import _halves, _trials
+from baytree.estimators import _prior_search
 from baytree.growth import EncodedRows
 from baytree.outcomes import NegativeBinomial
 

@@ -42,7 +42,7 @@ CASES = pd.DataFrame(
 @given(strategies.fitted_frames())
 def test_a_tree_sends_what_it_has_not_seen_both_ways(fitted):
     own, frame = fitted
-    averaging = clone(own).set_params(missing="average").fit(frame, own_targets(own, frame))
+    averaging = clone(own).set_params(unseen="average").fit(frame, own_targets(own, frame))
     rows = averaging._read_all(hidden(frame)).matrix
     for row, mean in zip(rows, averaging.fitted_.mean(averaging._read_all(hidden(frame))), strict=True):
         weights = both_ways.weights_of(averaging.tree_, row)
@@ -64,7 +64,7 @@ def hidden(frame):
 @pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
 def test_a_tree_space_sends_what_it_has_not_seen_both_ways(kind):
     y = Y > 0 if kind is TreeSpaceClassifier else Y
-    model = kind(max_nodes=80, missing="average").fit(X, y)
+    model = kind(max_nodes=80, unseen="average").fit(X, y)
     rows = model._read_all(CASES)
     for row, mean in zip(rows.matrix, model.fitted_.mean(rows), strict=True):
         weights = both_ways.space_weights_of(model.space_, row)
@@ -77,7 +77,7 @@ def test_a_tree_space_sends_what_it_has_not_seen_both_ways(kind):
 )
 def test_rows_with_values_that_were_seen_do_not_change(kind, tmp_path):
     y = Y > 0 if "Classifier" in kind.__name__ else Y
-    plain, averaging = kind().fit(X, y), kind(missing="average").fit(X, y)
+    plain, averaging = kind().fit(X, y), kind(unseen="average").fit(X, y)
     one = plain.predict_interval(X[:20])
     assert_allclose(averaging.predict_interval(X[:20]), one, rtol=1e-9)
     assert_allclose(averaging.predict(X[:20]).astype(float), plain.predict(X[:20]).astype(float), rtol=1e-9)
@@ -90,7 +90,7 @@ def test_rows_with_values_that_were_seen_do_not_change(kind, tmp_path):
 def test_intervals_are_wider_where_nothing_is_known():
     empty = pd.DataFrame({"size": [None], "colour": [None], "age": [None]})
     narrow = BayesianTreeClassifier(prior=1.0).fit(X, Y > 0)
-    wide = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    wide = BayesianTreeClassifier(prior=1.0, unseen="average").fit(X, Y > 0)
     low, high = narrow.predict_interval(empty)[0, 1]
     widely = wide.predict_interval(empty)[0, 1]
     assert widely[1] - widely[0] > 2 * (high - low)
@@ -102,14 +102,14 @@ def test_intervals_are_wider_where_nothing_is_known():
 
 
 def test_numbers_are_averaged_in_explanations_too():
-    model = BayesianTreeRegressor(missing="average").fit(X, Y)
+    model = BayesianTreeRegressor(unseen="average").fit(X, Y)
     for explanation, mean in zip(model.explain(CASES), model.predict(CASES), strict=True):
         assert explanation.estimate["mean"] == pytest.approx(mean)
         assert str(explanation).startswith("predicted: ")
 
 
 def test_the_way_of_a_row_is_that_of_the_majority():
-    model = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    model = BayesianTreeClassifier(prior=1.0, unseen="average").fit(X, Y > 0)
     rows = model._read_all(CASES).matrix
     assert model.apply(CASES).tolist() == [route.leaf_of(model.tree_, row) for row in rows]
 
@@ -121,7 +121,7 @@ def test_bad_input_is_refused():
 
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
 def test_exports_send_what_was_not_seen_both_ways_too(kind):
-    model = kind(missing="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
+    model = kind(unseen="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
     names = {}
     exec(to_python(model), names)
     rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
@@ -135,7 +135,7 @@ def test_a_forest_that_goes_both_ways_is_a_space_that_says_the_same(kind):
     X = random.random((200, 3))
     y = X[:, 0] + 0.3 * random.normal(size=200)
     y = y if kind is BayesianForestRegressor else y > 0.5
-    model = kind(n_estimators=5, missing="average", random_state=0).fit(X, y)
+    model = kind(n_estimators=5, unseen="average", random_state=0).fit(X, y)
     rows = model._read_all(np.where(random.random((50, 3)) < 0.3, np.nan, X[:50]))
     fitted = model.fitted_
     if kind is BayesianForestRegressor:

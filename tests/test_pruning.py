@@ -108,7 +108,7 @@ def test_what_was_pruned_is_in_the_file(tmp_path):
 
 def test_trees_of_a_space_have_nothing_pruned():
     frame, y = raw_frame()
-    tree = TreeSpaceClassifier(max_nodes=50).fit(frame, y).modal_tree_
+    tree = TreeSpaceClassifier(max_nodes=50).fit(frame, y).readable_tree_
     assert tree.grown_tree_ is tree.tree_
 
 

@@ -293,9 +293,9 @@ def every_kind():
     for own in (Rates(), TwoRates(), Mean()):
         yield BayesianTreeRegressor(outcome=own), frame, counts
     for outcome in ("normal", "poisson", "negative_binomial", "exponential"):
-        yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, missing="average"), frame, counts
+        yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, unseen="average"), frame, counts
     yield TreeSpaceClassifier(max_nodes=30, decision=[[0, 1, 2], [1, 0, 1], [5, 1, 0]]), frame, kinds
-    yield BayesianTreeClassifier(missing="average", partitions="oblique", decision={"u": {"v": 3}}), frame, kinds
+    yield BayesianTreeClassifier(unseen="average", partitions="oblique", decision={"u": {"v": 3}}), frame, kinds
     yield BayesianTreeClassifier(), frame, np.full(200, "only")
     yield BayesianTreeClassifier(), pl.DataFrame(frame[["number", "text"]].to_dict("list")), pl.Series("t", two)
     yield BayesianTreeClassifier(), pa.table(frame[["number", "text"]].to_dict("list")), two

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from baytree import engines
 from baytree.engines import _part_source
-from baytree.growth import WAITS, ClassSums, _siblings
+from baytree.growth import WAITS, ClassHistograms, _siblings
 from tests.sources import assert_same_model, fitted_in_memory, model_of, table_of
 
 
@@ -40,7 +40,7 @@ def test_what_one_child_has_not_the_other_has(weighted, by_class, kind):
         rows = random.integers(low, high, (n_nodes, 6)) if weighted else None
         shape = (n_nodes, 2, 6) if by_class else (n_nodes, 6, 2)
         weights = random.integers(low, high, shape).astype(kind)
-        return ClassSums(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
+        return ClassHistograms(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
 
     parent, children = sums(1, 5, 9), sums(3, 0, 5)
     found = children.room_for(2)

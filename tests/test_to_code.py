@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
 from baytree.export import to_c, to_python, to_sql
-from baytree.fitted import FittedTree
-from baytree.tree import SplitKind, Tree
+from baytree.fitted import Kind
+from baytree.tree import SplitKind, TreeStore
 from tests.own_outcomes import TwoRates
 from tests.scoring import N_MODELS, UNSEEN, is_number, scored
 

@@ -70,12 +70,12 @@ def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
     assert len(set(signatures)) == len(found)
     assert_allclose(shares, [expected[own] for own in signatures], rtol=1e-6, atol=1e-9)
     assert_allclose(found[0].log_posterior_, model.log_posterior_, **close)
-    assert signature(model.modal_tree_, X) == signatures[0]
+    assert signature(model.readable_tree_, X) == signatures[0]
 
     distinct = {(node.rows, node.depth, node.prior) for tree in trees for node in tree.nodes()}
     if parameters.get("monotonic_cst") is None and parameters.get("smoothing", 0) == 0:
         assert model.space_.node_count == len(distinct)
-    assert_allclose(model.space_.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6)
+    assert_allclose(model.space_.evidence.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6)
 
     for i in range(len(X)):
         mean = sum_over(trees, evidence, lambda tree, i=i: mean_of(outcome, tree.leaf_of(i)))
@@ -265,7 +265,7 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
     model = Space(max_nodes=100, n_trees=4).fit(X, y)
     assert len(model.trees_) == len(model.weights_) == 4
     assert 0 < model.tree_shares_.sum() < 1
-    tree = model.modal_tree_
+    tree = model.readable_tree_
     assert isinstance(tree, Single)
     assert list(tree.feature_names_in_) == list(X.columns)
     assert "odds" in to_text(tree)
@@ -291,7 +291,7 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
 def test_alternatives_add_up():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = TreeSpaceClassifier(max_nodes=300).fit(X, y)
-    for node in range(model.modal_tree_.tree_.node_count):
+    for node in range(model.readable_tree_.tree_.node_count):
         found = model.alternatives(node)
         assert math.isclose(sum(alternative.share for alternative in found), 1, rel_tol=1e-9)
         assert all(a.share >= b.share for a, b in pairwise(found))
@@ -443,7 +443,7 @@ def test_the_odds_of_a_tree_are_those_of_its_own_splits():
     for tree, share in zip(model.trees_, model.tree_shares_, strict=True):
         if tree.get_n_leaves() == 2 and leaf is not None:
             assert_allclose(tree.tree_.log_odds_split[0], np.log(share) - np.log(leaf.share), rtol=1e-6)
-    assert model.modal_tree_.tree_.log_odds_split[0] > 0
+    assert model.readable_tree_.tree_.log_odds_split[0] > 0
 
 
 def test_what_was_fitted_does_not_change_with_the_parameters():
@@ -452,7 +452,7 @@ def test_what_was_fitted_does_not_change_with_the_parameters():
     assert len(model.trees_) == 10
     model.set_params(n_trees=3, space="nonsense", max_depth="x", monotonic_cst=[1] * 30)
     assert len(model.trees_) == 3
-    assert model.modal_tree_.get_n_leaves() > 2
+    assert model.readable_tree_.get_n_leaves() > 2
 
 
 def test_no_limit_can_be_said_in_words():

@@ -17,7 +17,7 @@ from baytree import _core
 from baytree.growth import Growth, put_in_order
 from baytree.growth._grow import read_tree
 from baytree.outcomes import Outcome, Target
-from baytree.tree import SplitKind, Tree
+from baytree.tree import SplitKind, TreeStore
 from tests.reference import bins
 from tests.reference.draws import MASK, Random, mark
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._words import count_text, listed, odds_text
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._talk import Talk
 
 _MOST_PLACES = 12
@@ -62,7 +62,7 @@ class ModelDifferences:
 
 def model_differences(before: Any, after: Any) -> ModelDifferences:
     """Compare two fitted models by the trees to read."""
-    trees = before.fitted_.modal, after.fitted_.modal
+    trees = before.fitted_.readable, after.fitted_.readable
     places, n_same = _places(*trees)
     return ModelDifferences(_facts(before, after), _columns(*trees), places, n_same)
 
@@ -72,8 +72,8 @@ def _facts(before: Any, after: Any) -> list[tuple[str, str, str]]:
     always = {
         "model": [type(own).__name__ for own in both],
         "rows": [f"{own.fitted_.fitted_on.n_rows:,}" if own.fitted_.fitted_on else "not known" for own in both],
-        "leaves": [f"{int(own.fitted_.modal.tree.is_leaf.sum()):,}" for own in both],
-        "depth": [str(int(own.fitted_.modal.tree.depth.max())) for own in both],
+        "leaves": [f"{int(own.fitted_.readable.trees.is_leaf.sum()):,}" for own in both],
+        "depth": [str(int(own.fitted_.readable.trees.depth.max())) for own in both],
     }
     if before.fitted_.classes is not None and before.fitted_.class_names != after.fitted_.class_names:
         always["classes"] = [listed(list(own.fitted_.class_names), 6) for own in both]
@@ -84,7 +84,7 @@ def _facts(before: Any, after: Any) -> list[tuple[str, str, str]]:
     return [(name, first, second) for name, (first, second) in (always | changed).items()]
 
 
-def _columns(before: FittedTree, after: FittedTree) -> list[str]:
+def _columns(before: Fitted, after: Fitted) -> list[str]:
     kinds = [
         {own.schema.name(i): column.kind.value for i, column in enumerate(own.schema.columns)}
         for own in (before, after)
@@ -101,7 +101,7 @@ def _columns(before: FittedTree, after: FittedTree) -> list[str]:
     return [f"{sentence}: {listed(names, 12)}" for sentence, names in sentences.items() if names]
 
 
-def _places(before: FittedTree, after: FittedTree) -> tuple[list[Place], int]:
+def _places(before: Fitted, after: Fitted) -> tuple[list[Place], int]:
     """Walk down both trees at once, as long as their splits are the same."""
     places: list[Place] = []
     n_same = 0
@@ -122,22 +122,22 @@ def _places(before: FittedTree, after: FittedTree) -> tuple[list[Place], int]:
     return places, n_same
 
 
-def _question(fitted: FittedTree, node: int) -> str | None:
+def _question(fitted: Fitted, node: int) -> str | None:
     """What a split asks; None of a leaf."""
-    if fitted.tree.is_leaf[node]:
+    if fitted.trees.is_leaf[node]:
         return None
-    return fitted.tree.split(node).question(fitted.schema)[0]
+    return fitted.trees.split(node).question(fitted.schema)[0]
 
 
-def _child(fitted: FittedTree, node: int, *, yes: bool) -> int:
-    _, yes_left = fitted.tree.split(node).question(fitted.schema)
-    sides = fitted.tree.children_left if yes == yes_left else fitted.tree.children_right
+def _child(fitted: Fitted, node: int, *, yes: bool) -> int:
+    _, yes_left = fitted.trees.split(node).question(fitted.schema)
+    sides = fitted.trees.children_left if yes == yes_left else fitted.trees.children_right
     return int(sides[node])
 
 
-def _said(fitted: FittedTree, node: int) -> str:
-    rows = count_text(int(fitted.tree.n_node_samples[node]), "row")
+def _said(fitted: Fitted, node: int) -> str:
+    rows = count_text(int(fitted.trees.n_node_samples[node]), "row")
     question = _question(fitted, node)
     if question is None:
         return f"no split (leaf of {rows})"
-    return f"{question} (odds {odds_text(float(fitted.tree.log_odds_split[node]))}, {rows})"
+    return f"{question} (odds {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"

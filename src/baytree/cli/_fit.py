@@ -99,9 +99,9 @@ def _tell_tree(talk: Any, estimator: Any) -> None:
     from ..export import to_text
 
     fitted = estimator.fitted_
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     size = f"{count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')}, {count_text(tree.node_count // 2, 'split')}"
-    if fitted.modal is not fitted:
+    if fitted.readable is not fitted:
         talk.heading(f"The {type(estimator).__name__}, by the one tree that says most of it ({size})")
     else:
         talk.heading(f"The tree ({size})")
@@ -157,7 +157,7 @@ def _tell_next(talk: Any, data: str, target: str, out: str | None) -> None:
 def _print_json(estimator: Any, found: Any, comparison: Any, out: str | None) -> None:
     from ._talk import print_json
 
-    tree = estimator.fitted_.modal.tree
+    tree = estimator.fitted_.readable.trees
     print_json(
         {
             "model": type(estimator).__name__,

@@ -37,7 +37,7 @@ def show(model: str, depth: int | None, rules: bool, as_json: bool) -> None:
         talk.say(f"fingerprint of the table: {facts.fingerprint[:16]}")
     names = [fitted.schema.name(i) for i in fitted.used_features]
     talk.say(f"uses: {listed(names, 12) if names else 'no column'}")
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     talk.heading(f"The tree ({count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')})")
     talk.say(str(to_rules(estimator)) if rules else to_text(estimator, max_depth=depth))
 
@@ -46,7 +46,7 @@ def _facts(estimator: Any) -> dict[str, Any]:
     from ..export import to_rules
 
     fitted = estimator.fitted_
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     return {
         "model": type(estimator).__name__,
         "classes": list(fitted.class_names) or None,

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from .._typing import AnyArray
 from .._validation import shown
 from ._predictions import ClassPredictions
-from ._targets import ClassReader
+from ..sources import ClassReader
 from ._tree import SingleTree
 
 
@@ -66,7 +66,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         which on the second is decided for; a matrix of costs (a row for each true class, a column for each class
         decided for, in the order of ``classes_``), or a dict ``{true class: {class decided for: cost}}`` in which
         errors that are not named cost 1. Probabilities do not depend on it.
-    missing
+    unseen
         What happens at predict to a value (missing, or a new category) that the training rows at a split never had:
         ``"majority"`` sends it to the side with more weight, ``"average"`` both ways, weighted by either side.
     max_bins
@@ -80,7 +80,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     classes_
         Class labels, sorted.
     fitted_
-        What was found: a `FittedTree` of tree, outcome, schema and classes, which everything else reads.
+        What was found: a `Fitted` of tree, outcome, schema and classes, which everything else reads.
     tree_
         The `Tree`: parallel arrays named as in scikit-learn, with posteriors.
     grown_tree_
@@ -120,7 +120,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         max_leaf_nodes: int | None = None,
         class_weight: Any = None,
         decision: Any = None,
-        missing: str = "majority",
+        unseen: str = "majority",
         max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.class_weight = class_weight
         self.decision = decision
-        self.missing = missing
+        self.unseen = unseen
         self.max_bins = max_bins
         self.n_jobs = n_jobs
 

@@ -8,15 +8,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._typing import FloatArray
-from ..fitted import FittedTree
+from ..fitted import Fitted
+from ..growth import TableData
+from ..outcomes import Outcome
 from ._classifier import BayesianTreeClassifier
-from ._data import EncodedData
-from ._forest import ManyGrownTrees
+from ._forest import BaseForest
 from ._predictions import ClassPredictions
-from ._targets import ClassReader
+from ..sources import ClassReader
 
 
-class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees):
+class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
     """The average of trees, each grown on the table with random weights: more accurate than any one of them.
 
     A tree of the forest draws a weight for every row (Bayesian bootstrap: independent exponential weights, a draw from
@@ -43,7 +44,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     max_features
         Features that each node draws to choose from: a share (but at least two), a number, ``"sqrt"``,
         ``"log2"``, or None for all.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing, max_bins
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, unseen, max_bins
         As in `BayesianTreeClassifier`, for every tree. `max_bins` needs ``partitions="axis"``.
     oob_score
         Whether to predict every row by the trees that lack it: ``oob_score_``, ``oob_decision_function_``. Of several
@@ -63,10 +64,10 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     classes_
         Class labels, sorted.
     fitted_
-        What was found: a `FittedForest` of trees, outcome, schema and classes, which everything else reads.
-    estimators_
+        What was found: a `Fitted` of trees, outcome, schema and classes, which everything else reads.
+    trees_
         The trees, as single-tree estimators.
-    representative_tree_, representative_agreement_
+    readable_tree_, readable_agreement_
         One tree to read, and how near it comes to the forest.
     schema_, categories_
         Names, kinds and categories of the columns; the categories alone.
@@ -81,7 +82,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     >>> from baytree import BayesianForestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianForestClassifier(random_state=0).fit(X, y)
-    >>> model.predict(X[:1]), len(model.estimators_)
+    >>> model.predict(X[:1]), len(model.trees_)
     (array([0]), 100)
     """
 
@@ -106,7 +107,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         max_leaf_nodes: int | None = None,
         class_weight: Any = None,
         decision: Any = None,
-        missing: str = "majority",
+        unseen: str = "majority",
         max_bins: int | None = None,
         oob_score: bool = False,
         random_state: Any = None,
@@ -132,7 +133,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         self.max_leaf_nodes = max_leaf_nodes
         self.class_weight = class_weight
         self.decision = decision
-        self.missing = missing
+        self.unseen = unseen
         self.max_bins = max_bins
         self.oob_score = oob_score
         self.random_state = random_state
@@ -166,13 +167,13 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     def _target_reader(self) -> ClassReader:
         return ClassReader(self.class_weight, decision=self.decision)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         own = {"class_weight": self.class_weight, "decision": self.decision}
         return BayesianTreeClassifier.from_fitted(fitted, parameters | own)
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_decision_function_ = mean
-        of_rows = mean if data.counts is None else mean[data.counts]
+        of_rows = mean if data.counted is None else mean[data.counted]
         known = ~np.isnan(of_rows[:, 0])
-        decided = self._target_reader().read_decision(data.classes).codes(of_rows[known])
+        decided = self._target_reader().read_decision(outcome.classes).codes(of_rows[known])
         self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")

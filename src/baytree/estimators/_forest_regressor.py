@@ -9,15 +9,16 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from .._typing import FloatArray
-from ..fitted import FittedTree
-from ._data import EncodedData
-from ._forest import ManyGrownTrees
+from ..fitted import Fitted
+from ..growth import TableData
+from ..outcomes import Outcome
+from ._forest import BaseForest
 from ._predictions import NumberPredictions
 from ._regressor import BayesianTreeRegressor
-from ._targets import NumberReader
+from ..sources import NumberReader
 
 
-class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees):
+class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     """The average of trees for numbers, each grown on the table with random weights.
 
     Parameters
@@ -33,7 +34,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     max_features
         As in `BayesianForestClassifier`, but by default every node draws 80 % of the features: for numbers this is
         more accurate.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, unseen, max_bins, n_jobs
         As in `BayesianForestClassifier`.
     calibrate
         Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
@@ -41,7 +42,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
 
     Attributes
     ----------
-    fitted_, estimators_, representative_tree_, representative_agreement_, schema_, categories_
+    fitted_, trees_, readable_tree_, readable_agreement_, schema_, categories_
         As in `BayesianForestClassifier`.
     oob_score_, oob_prediction_
         R2 and means of training rows by the trees that lack them (NaN where none does). With an `exposure`, R2 of the
@@ -82,7 +83,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         calibrate: bool = True,
-        missing: str = "majority",
+        unseen: str = "majority",
         max_bins: int | None = None,
         oob_score: bool = False,
         random_state: Any = None,
@@ -108,7 +109,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.calibrate = calibrate
-        self.missing = missing
+        self.unseen = unseen
         self.max_bins = max_bins
         self.oob_score = oob_score
         self.random_state = random_state
@@ -142,12 +143,12 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     def _target_reader(self) -> NumberReader:
         return NumberReader(self.outcome, self.calibrate)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_prediction_ = mean[:, 0]
-        of_rows = mean[:, 0] if data.counts is None else mean[data.counts, 0]
+        of_rows = mean[:, 0] if data.counted is None else mean[data.counted, 0]
         y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
         expected = of_rows * data.target.own_extra("exposure")  # counts, where rates are predicted
         has_score = known.sum() > 1 and bool(np.all(data.target.own_extra("event") == 1))

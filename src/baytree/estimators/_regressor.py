@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 
 from ._predictions import NumberPredictions
-from ._targets import NumberReader
+from ..sources import NumberReader
 from ._tree import SingleTree
 
 
@@ -29,7 +29,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, unseen, max_bins, n_jobs
         As in `BayesianTreeClassifier`.
     calibrate
         Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
@@ -38,7 +38,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     Attributes
     ----------
     fitted_
-        What was found: a `FittedTree` of tree, outcome and schema, which everything else reads.
+        What was found: a `Fitted` of tree, outcome and schema, which everything else reads.
     tree_, grown_tree_, schema_, categories_
         As in `BayesianTreeClassifier`.
     prior_, spread_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
@@ -73,7 +73,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         max_leaf_nodes: int | None = None,
         max_bins: int | None = None,
         calibrate: bool = True,
-        missing: str = "majority",
+        unseen: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
@@ -92,7 +92,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_bins = max_bins
         self.calibrate = calibrate
-        self.missing = missing
+        self.unseen = unseen
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:

@@ -18,14 +18,15 @@ from .. import _core
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, alternatives_of
-from ..fitted import FittedSpace, FittedTree
-from ..growth import Growth, explore_space
+from ..fitted import Fitted, Kind
+from ..growth import TableData
 from ..outcomes import Outcome
-from ..tree import Space
+from ..sources import Need
+from ..tree import TreeStore
 from ._base import Estimator
 from ._calibrate import calibrate
-from ._data import EncodedData, TrainingData
 from ._tree import SingleTree
+
 
 _TRIAL_SHARE = 0.2  # of the budget, for a space that is only to be tested
 _SPACES = ("all", "roots", "prunings")
@@ -40,7 +41,7 @@ _SHARED = (
     "max_depth",
     "min_samples_leaf",
     "min_weight_fraction_leaf",
-    "missing",
+    "unseen",
     "max_bins",
     "n_jobs",
 )
@@ -65,10 +66,11 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=5)  # where the user called fit
 
 
-class ManyTrees(Estimator):
+class BaseTreeSpace(Estimator):
     """Many trees at once, each with its posterior probability; subclasses say what they predict."""
 
-    fitted_: FittedSpace
+    _needs = (Need.TREE_SPACE,)
+    fitted_: Fitted
     space: Any
     max_nodes: Any
     time_limit: Any
@@ -77,7 +79,7 @@ class ManyTrees(Estimator):
     verbose: Any
 
     @abstractmethod
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> SingleTree:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> SingleTree:
         """A single-tree estimator of one of the trees."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
@@ -95,25 +97,27 @@ class ManyTrees(Estimator):
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
         return _core.Budget(max_nodes, limit, self.space == "roots", Progress() if self.verbose else None)
 
-    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedSpace:
+    def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Explore the space; an interruption ends it early."""
 
-        def explore(part: EncodedData, budget: _core.Budget) -> tuple[FittedSpace, bool]:
-            space, interrupted = explore_space(part.columns, part.target, outcome, growth, budget)
-            return FittedSpace(space, outcome, data.schema, data.classes, growth.monotonic), interrupted
+        def explore(rows: TableData, budget: _core.Budget) -> tuple[Fitted, bool]:
+            space, interrupted = rows.explore(outcome, budget)
+            monotonic = data.growth.monotonic
+            return Fitted(space, outcome, data.schema, kind=Kind.SPACE, monotonic=monotonic), interrupted
 
-        def explore_less(part: TrainingData) -> FittedSpace:
+        def explore_less(rows: TableData) -> Fitted:
             """A smaller space, so that those of all folds together cost about as much as that of all rows."""
-            budget = _core.Budget(math.ceil(_TRIAL_SHARE * fitted.space.node_count), None, self.space == "roots", None)
-            trial, was_interrupted = explore(part.encoded(growth), budget)
+            budget = _core.Budget(math.ceil(_TRIAL_SHARE * fitted.trees.node_count), None, self.space == "roots", None)
+            trial, was_interrupted = explore(rows, budget)
             if was_interrupted:
                 raise KeyboardInterrupt
             return trial
 
         fitted, interrupted = explore(data, self._budget())
-        n_nodes = fitted.space.node_count
+        n_nodes = fitted.trees.node_count
         if self.verbose:
-            sys.stderr.write(f"\r{n_nodes:,} nodes in all, log evidence {fitted.space.log_evidence[0]:.2f}\n")
+            evidence = fitted.trees.evidence.log_evidence[0]
+            sys.stderr.write(f"\r{n_nodes:,} nodes in all, log evidence {evidence:.2f}\n")
         if interrupted:
             _warn(f"The search was interrupted: the model holds the {n_nodes} nodes that were explored.")
             return fitted
@@ -124,8 +128,8 @@ class ManyTrees(Estimator):
             return fitted
 
     @property
-    def space_(self) -> Space:
-        """The `Space`: parallel arrays of its nodes and choices.
+    def space_(self) -> TreeStore:
+        """The `TreeStore`: parallel arrays of its nodes and choices.
 
         Examples
         --------
@@ -137,13 +141,13 @@ class ManyTrees(Estimator):
         True
         """
         check_is_fitted(self)
-        return self.fitted_.space
+        return self.fitted_.trees
 
     def _n_trees(self) -> int:
         check_is_fitted(self)
         return check_integer("n_trees", self.n_trees, low=1)
 
-    def _as_estimators(self, trees: list[FittedTree]) -> list[SingleTree]:
+    def _as_estimators(self, trees: list[Fitted]) -> list[SingleTree]:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_}
         return [self._single_tree(tree, shared) for tree in trees]
 
@@ -193,7 +197,7 @@ class ManyTrees(Estimator):
         return self.fitted_.tree_shares(self._n_trees())
 
     @property
-    def modal_tree_(self) -> SingleTree:
+    def readable_tree_(self) -> SingleTree:
         """The most probable tree, a single-tree estimator like any other.
 
         Examples
@@ -202,11 +206,11 @@ class ManyTrees(Estimator):
         >>> from baytree import TreeSpaceClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> model.modal_tree_.get_n_leaves()
+        >>> model.readable_tree_.get_n_leaves()
         4
         """
         check_is_fitted(self)
-        return self._as_estimators([self.fitted_.modal])[0]
+        return self._as_estimators([self.fitted_.readable])[0]
 
     def sample_trees(self, k: int = 1, random_state: Any = None) -> list[SingleTree]:
         """Draw trees from the posterior, independently of each other.
@@ -241,7 +245,7 @@ class ManyTrees(Estimator):
         Parameters
         ----------
         node
-            A node of ``modal_tree_.tree_``; 0 is the root.
+            A node of ``readable_tree_.tree_``; 0 is the root.
 
         Returns
         -------
@@ -273,7 +277,7 @@ class ManyTrees(Estimator):
         >>> round(model.log_evidence_, 1)
         -44.6
         """
-        return float(self.space_.log_evidence[0])
+        return float(self.space_.evidence.log_evidence[0])
 
     @property
     def log_evidence_bound_(self) -> float:
@@ -288,7 +292,7 @@ class ManyTrees(Estimator):
         >>> model.log_evidence_bound_ >= model.log_evidence_
         True
         """
-        return self.space_.log_evidence_bound
+        return self.space_.evidence.log_evidence_bound
 
     @property
     def log_posterior_(self) -> float:
@@ -338,7 +342,7 @@ class ManyTrees(Estimator):
         >>> model.feature_inclusion_.round(2)
         array([0.54, 0.49, 1.  , 1.  ])
         """
-        return self.space_.feature_inclusion()
+        return self.fitted_.feature_inclusion
 
     @property
     def stability_(self) -> float:
@@ -353,8 +357,7 @@ class ManyTrees(Estimator):
         >>> round(model.stability_, 2)
         0.67
         """
-        own = self.space_.choice_share[self.space_.choices_of(0)]
-        return float(np.append(own, self.space_.leaf_share[0]).max())
+        return float(self.space_.evidence.choice_share[self.space_.choices_of(0)].max())
 
     def posterior(self, X: Any) -> FloatArray:
         """Return the parameters of the posterior in each row's leaf of the modal tree.
@@ -377,7 +380,7 @@ class ManyTrees(Estimator):
         >>> model.posterior(X[:1]).round(2)
         array([[50.67,  0.67,  0.67]])
         """
-        return self.modal_tree_.posterior(X)
+        return self.readable_tree_.posterior(X)
 
     def posterior_mixture(self, X: Any) -> tuple[sparse.csr_matrix, FloatArray]:
         """Return the posterior of each row over all trees, a mixture of those of the nodes it may end in.
@@ -428,7 +431,7 @@ class ManyTrees(Estimator):
         >>> model.apply(X[:1])
         array([1], dtype=int64)
         """
-        return self.modal_tree_.apply(X)
+        return self.readable_tree_.apply(X)
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes of the modal tree each row passes.
@@ -451,7 +454,7 @@ class ManyTrees(Estimator):
         >>> model.decision_path(X[:1]).toarray()
         array([[1, 1, 0, 0, 0, 0, 0]])
         """
-        return self.modal_tree_.decision_path(X)
+        return self.readable_tree_.decision_path(X)
 
     def get_depth(self) -> int:
         """Return the depth of the modal tree.
@@ -469,7 +472,7 @@ class ManyTrees(Estimator):
         >>> model.get_depth()
         3
         """
-        return self.modal_tree_.get_depth()
+        return self.readable_tree_.get_depth()
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves of the modal tree.
@@ -487,4 +490,4 @@ class ManyTrees(Estimator):
         >>> model.get_n_leaves()
         4
         """
-        return self.modal_tree_.get_n_leaves()
+        return self.readable_tree_.get_n_leaves()

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._classifier import BayesianTreeClassifier
 from ._predictions import ClassPredictions
-from ._space import ManyTrees
-from ._targets import ClassReader
+from ._space import BaseTreeSpace
+from ..sources import ClassReader
 
 
-class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
+class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
     """All trees that the data support, each with its posterior probability, and their exact average.
 
     The greedy-modal tree is the start; other partitions of its nodes are opened, best first, each with the greedy-modal
@@ -26,7 +26,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeClassifier`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, missing, max_bins, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, unseen, max_bins, n_jobs
         As in `BayesianTreeClassifier`.
     space
         ``"all"``: any node may be split otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
@@ -48,12 +48,12 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     classes_
         Class labels, sorted.
     fitted_
-        What was found: a `FittedSpace` of space, outcome, schema and classes, which everything else reads.
+        What was found: a `Fitted` of space, outcome, schema and classes, which everything else reads.
     space_
         The `Space`: parallel arrays of its nodes and choices.
     schema_, categories_
         Names, kinds and categories of the columns; the categories alone.
-    trees_, weights_, tree_shares_, modal_tree_
+    trees_, weights_, tree_shares_, readable_tree_
         The most probable trees, their weights relative to each other and to the whole space, and the first of them.
     prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
         See their own descriptions.
@@ -98,7 +98,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         n_trees: int = 10,
         random_state: Any = None,
         verbose: bool = False,
-        missing: str = "majority",
+        unseen: str = "majority",
         max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -120,7 +120,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         self.n_trees = n_trees
         self.random_state = random_state
         self.verbose = verbose
-        self.missing = missing
+        self.unseen = unseen
         self.max_bins = max_bins
         self.n_jobs = n_jobs
 
@@ -150,7 +150,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     def _target_reader(self) -> ClassReader:
         return ClassReader(self.class_weight, decision=self.decision)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         return BayesianTreeClassifier.from_fitted(
             fitted, parameters | {"class_weight": self.class_weight, "decision": self.decision}
         )

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._predictions import NumberPredictions
 from ._regressor import BayesianTreeRegressor
-from ._space import ManyTrees
-from ._targets import NumberReader
+from ._space import BaseTreeSpace
+from ..sources import NumberReader
 
 
-class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
+class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
     """All trees for numbers that the data support, each with its posterior probability, and their exact average.
 
     Parameters
@@ -22,14 +22,14 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         As in `BayesianTreeRegressor`; ``"evidence"`` chooses by the prunings of the greedy tree.
     partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
         As in `BayesianTreeRegressor`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, missing, max_bins, n_jobs
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, calibrate, unseen, max_bins, n_jobs
         As in `BayesianTreeRegressor`.
     space, max_nodes, time_limit, n_trees, random_state, verbose
         As in `TreeSpaceClassifier`.
 
     Attributes
     ----------
-    fitted_, space_, schema_, categories_, trees_, weights_, tree_shares_, modal_tree_
+    fitted_, space_, schema_, categories_, trees_, weights_, tree_shares_, readable_tree_
         As in `TreeSpaceClassifier`.
     prior_, spread_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
         See their own descriptions.
@@ -68,7 +68,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         verbose: bool = False,
         max_bins: int | None = None,
         calibrate: bool = True,
-        missing: str = "majority",
+        unseen: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
@@ -90,7 +90,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
         self.verbose = verbose
         self.max_bins = max_bins
         self.calibrate = calibrate
-        self.missing = missing
+        self.unseen = unseen
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
@@ -119,5 +119,5 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, ManyTrees):
     def _target_reader(self) -> NumberReader:
         return NumberReader(self.outcome, self.calibrate)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})

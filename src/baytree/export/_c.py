@@ -9,9 +9,9 @@ import numpy as np
 from .._typing import FloatArray
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted, Kind
 from ..table import Kind
-from ..tree import Space, Tree
+from ..tree import TreeStore
 from ._code import C, Language
 from ._members import Member, averaged, carried, leaf_columns, value_names
 
@@ -121,7 +121,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     fitted = carried(model)
     schema = fitted.schema
     language = C.named(name, _KEYWORDS)
-    if isinstance(fitted, FittedTree):
+    if fitted.has_one_leaf:
         more = leaf_columns(fitted, interval, std)
         parts, names = _of_tree(fitted, more, language), [*value_names(fitted), *more]
     else:
@@ -173,7 +173,7 @@ def _function(kind: str, name: str, arguments: str, body: str) -> str:
     return f"\nstatic inline {kind} {name}(const double *x{arguments}) {{\n    (void)x;\n{body}}}\n"
 
 
-def _find(tree: Tree, label: str, language: Language) -> str:
+def _find(tree: TreeStore, label: str, language: Language) -> str:
     """Functions that find the leaf; the last is the one to call."""
     ways = language.ways(tree, label)
     return "".join(_function("int", name, "", "".join(f"{line}\n" for line in lines)) for name, lines in ways)
@@ -187,8 +187,8 @@ def _table(kind: str, name: str, values: str, shape: str) -> str:
     return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
 
 
-def _of_tree(fitted: FittedTree, more: dict[str, FloatArray], language: Language) -> str:
-    tree, prefix = fitted.tree, language.prefix
+def _of_tree(fitted: Fitted, more: dict[str, FloatArray], language: Language) -> str:
+    tree, prefix = fitted.trees, language.prefix
     values = np.column_stack([tree.value[:, 0], *more.values()])
     copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
     parts = [
@@ -197,7 +197,7 @@ def _of_tree(fitted: FittedTree, more: dict[str, FloatArray], language: Language
         _function("int", f"{prefix}leaf", "", f"    return {prefix}find(x);\n"),
         _function("void", prefix[:-1], ", double *values", copy),
     ]
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         best = ", ".join(map(str, fitted.node_codes))
         parts.append(_table("int", f"{prefix}best", f"    {best}", f"[{len(values)}]"))
         parts.append(_function("int", f"{prefix}class", "", f"    return {prefix}best[{prefix}find(x)];\n"))
@@ -210,17 +210,17 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], langua
     parts, lines = [], [f"    double total[{n}] = {{0.0}};\n"]
     for i, (member, own) in enumerate(members):
         parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n}]"))
-        if isinstance(member.grown, Tree):
-            parts.append(_find(member.grown, str(i), language))
+        if member.trees.is_plain:
+            parts.append(_find(member.trees, str(i), language))
             given = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
         else:
             lines.append(f"    double n[{len(own)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
-            lines += _choices(member.grown, n, language)
+            lines += _choices(member.trees, n, language)
             given = "n[0]"
         lines.append(f"    {_adding('total', _number(member.share), given, n, language)}\n")
     lines.append(_from_total(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
         parts.append(_function("int", f"{prefix}class", "", body))
     return "".join(parts)
@@ -228,7 +228,7 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], langua
 
 def _from_total(fitted: Fitted, n_values: int, n: int) -> str:
     """Class probabilities, which sum to one; or means and, of what is beside them, the standard deviation."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return (
             f"    double sum = 0.0;\n    for (int k = 0; k < {n}; ++k) sum += total[k];\n"
             f"    for (int k = 0; k < {n}; ++k) values[k] = total[k] / sum;\n"
@@ -268,11 +268,11 @@ def _adding(total: str, share: str, given: str, n_values: int, language: Languag
     )
 
 
-def _choices(space: Space, n_values: int, language: Language) -> list[str]:
+def _choices(space: TreeStore, n_values: int, language: Language) -> list[str]:
     """What their choices add to the nodes, from the deepest up."""
     lines = []
     for node in range(space.node_count - 1, -1, -1):
-        for choice in space.choices_of(node):
+        for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
             below = f"({language.goes_left(space.split(choice))}) ? n[{left}] : n[{right}]"
             share = _number(space.choice_share[choice])

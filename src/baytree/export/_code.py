@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from .._validation import shown
-from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Split, Threshold, Tree
+from ..tree import NO_CHILD, CategorySet, Hyperplane, PresentMissing, Split, Threshold, TreeStore
 
 _MOST_NESTED = 20  # ifs within each other; compilers have limits
 
@@ -82,7 +82,7 @@ class Language:
             total = f"{self.prefix}add({total}, {self.number(coefficient)}, {value})"
         return total
 
-    def ways(self, tree: Tree, label: str) -> list[tuple[str, list[str]]]:
+    def ways(self, tree: TreeStore, label: str) -> list[tuple[str, list[str]]]:
         """The way to a leaf as functions: the name of each, and the lines of its body.
 
         The last, of the name ``find`` and the label, begins at the root. Others take over where ifs would be too many
@@ -97,7 +97,7 @@ class Language:
                 depth, node = stack.pop()
                 if node is None:
                     lines.append("    " * depth + self.end_if)
-                elif tree.children_left[node] == LEAF:
+                elif tree.children_left[node] == NO_CHILD:
                     lines.append("    " * depth + self.give.format(value=node))
                 elif depth > _MOST_NESTED:
                     lines.append("    " * depth + self.give.format(value=f"{self._find(label, node)}(x)"))

@@ -11,9 +11,9 @@ import numpy as np
 from .._typing import AnyArray, FloatArray
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted, Kind
 from ..table import Column, Kind
-from ..tree import Space, Tree
+from ..tree import TreeStore
 from ._code import PYTHON, Language
 from ._members import averaged, carried, leaf_columns, value_names
 
@@ -88,7 +88,7 @@ def to_python(model: Model, *, name: str = "predict", interval: float | None = N
     """
     fitted = carried(model)
     language = PYTHON.named(name, keyword.kwlist)
-    if isinstance(fitted, FittedTree):
+    if fitted.has_one_leaf:
         parts, body = _of_tree(fitted, interval, std, language)
     else:
         parts, body = _of_members(fitted, interval, std, language)
@@ -114,7 +114,7 @@ def _positions(column: Column) -> str:
     return f"{{{', '.join(f'{category!a}: {float(i)}' for i, category in enumerate(categories))}}}"
 
 
-def _find(tree: Tree, label: str, language: Language) -> str:
+def _find(tree: TreeStore, label: str, language: Language) -> str:
     """Functions that find the leaf; the last is the one to call."""
     ways = language.ways(tree, label)
     return "".join(f"\n\ndef {name}(x):\n" + "".join(f"{line}\n" for line in lines) for name, lines in ways)
@@ -124,8 +124,8 @@ def _labels(classes: AnyArray) -> list[str]:
     return [ascii(label) for label in classes.tolist()]
 
 
-def _of_tree(fitted: FittedTree, interval: float | None, std: bool, language: Language) -> tuple[str, str]:
-    tree, more = fitted.tree, leaf_columns(fitted, interval, std)
+def _of_tree(fitted: Fitted, interval: float | None, std: bool, language: Language) -> tuple[str, str]:
+    tree, more = fitted.trees, leaf_columns(fitted, interval, std)
     outputs = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
     best = fitted.node_codes
     entries = []
@@ -149,13 +149,13 @@ def _of_members(fitted: Fitted, interval: float | None, std: bool, language: Lan
     names, prefix, parts = value_names(fitted), language.prefix, []
     lines = [f"    total = {[0.0] * members[0][1].shape[1]}\n"]
     for i, (member, values) in enumerate(members):
-        if isinstance(member.grown, Tree):
-            parts.append(_find(member.grown, str(i), language))
-            parts.append(f"\n\n{prefix}leaves{i} = {_leaf_values(member.grown, values)}\n")
+        if member.trees.is_plain:
+            parts.append(_find(member.trees, str(i), language))
+            parts.append(f"\n\n{prefix}leaves{i} = {_leaf_values(member.trees, values)}\n")
             lines.append(f"    n = [{prefix}leaves{i}[{prefix}find{i}(x)]]\n")
         else:
             parts.append(f"\n\n{prefix}own{i} = [\n{''.join(f'    {_list(own)},{chr(10)}' for own in values)}]\n")
-            lines += [f"    n = list({prefix}own{i})\n", *_choices(member.grown, language)]
+            lines += [f"    n = list({prefix}own{i})\n", *_choices(member.trees, language)]
         lines.append(f"    total = [{prefix}add(t, {_number(member.share)}, v) for t, v in zip(total, n[0])]\n")
     if fitted.classes is None:
         pairs = [(name, f"total[{i}]") for i, name in enumerate(names)]
@@ -180,16 +180,16 @@ def _decision(decision: Decision, lines: list[str]) -> str:
     return "cost.index(min(cost))"
 
 
-def _leaf_values(tree: Tree, values: FloatArray) -> str:
+def _leaf_values(tree: TreeStore, values: FloatArray) -> str:
     leaves = np.flatnonzero(tree.is_leaf).tolist()
     return f"{{{', '.join(f'{leaf}: {_list(values[leaf])}' for leaf in leaves)}}}"
 
 
-def _choices(space: Space, language: Language) -> list[str]:
+def _choices(space: TreeStore, language: Language) -> list[str]:
     """What their choices add to the nodes, from the deepest up."""
     lines = []
     for node in range(space.node_count - 1, -1, -1):
-        for choice in space.choices_of(node):
+        for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
             below = f"n[{left}] if {language.goes_left(space.split(choice))} else n[{right}]"
             add = f"{language.prefix}add(t, {_number(space.choice_share[choice])}, v)"

@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted
-from ..tree import Hyperplane, SplitKind, Tree
+from ..tree import Hyperplane, SplitKind, TreeStore
 from ._members import trees_of
 from ._paths import Path, Step, paths_of
 from ._shapley import shapley
@@ -266,7 +266,7 @@ def to_shap(model: Model) -> dict[str, Any]:
     }
 
 
-def _refuse_other_splits(fitted: Fitted, tree: Tree) -> None:
+def _refuse_other_splits(fitted: Fitted, tree: TreeStore) -> None:
     for node in np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))[:1]:
         split = tree.split(int(node))
         raise ValueError(
@@ -275,7 +275,7 @@ def _refuse_other_splits(fitted: Fitted, tree: Tree) -> None:
         )
 
 
-def _shap_tree(share: float, tree: Tree) -> dict[str, Any]:
+def _shap_tree(share: float, tree: TreeStore) -> dict[str, Any]:
     present = tree.is_of(SplitKind.PRESENT_MISSING)
     default = np.where(tree.missing_go_to_left, tree.children_left, tree.children_right)
     return {

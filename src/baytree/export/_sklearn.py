@@ -10,9 +10,9 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 
 from .._typing import FloatArray
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree, real_outcome
-from ..tree import LEAF, SplitKind
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted, real_outcome
+from ..tree import NO_CHILD, SplitKind
 
 
 def to_sklearn(model: Model) -> Any:
@@ -46,8 +46,8 @@ def to_sklearn(model: Model) -> Any:
     |   |--- class: 1
     <BLANKLINE>
     """
-    fitted = fitted_tree_of(model)
-    tree, schema = fitted.tree, fitted.schema
+    fitted = readable_tree_of(model)
+    tree, schema = fitted.trees, fitted.schema
     _refuse_other_splits(fitted)
     if fitted.classes is not None:
         result = DecisionTreeClassifier(max_depth=max(1, tree.max_depth))
@@ -71,9 +71,9 @@ def to_sklearn(model: Model) -> Any:
     return result
 
 
-def _refuse_other_splits(fitted: FittedTree) -> None:
+def _refuse_other_splits(fitted: Fitted) -> None:
     """Say which split has no counterpart."""
-    tree = fitted.tree
+    tree = fitted.trees
     for node in np.flatnonzero(~tree.is_leaf & ~tree.is_of(SplitKind.THRESHOLD))[:1]:
         split = tree.split(int(node))
         raise ValueError(
@@ -83,21 +83,21 @@ def _refuse_other_splits(fitted: FittedTree) -> None:
         )
 
 
-def _nodes(fitted: FittedTree) -> Any:
-    tree = fitted.tree
+def _nodes(fitted: Fitted) -> Any:
+    tree = fitted.trees
     nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
     nodes["feature"], nodes["threshold"] = tree.feature, tree.threshold
     nodes["impurity"] = _impurity(fitted)
     nodes["n_node_samples"] = tree.n_node_samples
     nodes["weighted_n_node_samples"] = tree.weighted_n_node_samples
-    nodes["missing_go_to_left"] = tree.missing_go_to_left & (tree.children_left != LEAF)
+    nodes["missing_go_to_left"] = tree.missing_go_to_left & (tree.children_left != NO_CHILD)
     return nodes
 
 
-def _impurity(fitted: FittedTree) -> FloatArray:
+def _impurity(fitted: Fitted) -> FloatArray:
     """Gini impurity of the class probabilities; of numbers the variance that is predicted, 0 if unknown."""
-    tree = fitted.tree
+    tree = fitted.trees
     if fitted.classes is not None:
         return np.asarray(1 - np.sum(tree.value[:, 0] ** 2, axis=1))
     if not fitted.has_distribution():

@@ -11,7 +11,7 @@ from .. import _core
 from .._typing import BoolArray
 from ..table import Rows
 from ._settings import Growth
-from ._sums import ColumnBins
+from ._histograms import ColumnBins
 
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ._sums import ColumnBins
+from ._histograms import ColumnBins
 
 MODULUS = 2**31 - 1
 TIMES = (48271, 16807)  # multipliers of well-known generators of this modulus

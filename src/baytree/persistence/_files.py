@@ -11,8 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from ..fitted import Fitted, FittedSpace, FittedTree
-from ..tree import Forest, Space, Tree
+from ..fitted import Fitted
 from ._document import document_of
 from ._error import ModelFileError
 
@@ -64,19 +63,12 @@ def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path
 
     A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
     """
-    if sum(array.size for array in _grown(fitted).arrays().values()) <= _MOST_VALUES_AS_TEXT:
+    if sum(array.size for array in fitted.grown.arrays().values()) <= _MOST_VALUES_AS_TEXT:
         write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
         return
     beside: dict[str, bytes] = {}
     document = document_of(estimator, parameters, fitted, beside)
     _write(path, _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside}))
-
-
-def _grown(fitted: Fitted) -> Tree | Space | Forest:
-    """The largest part of what was found."""
-    if isinstance(fitted, FittedTree):
-        return fitted.grown
-    return fitted.space if isinstance(fitted, FittedSpace) else fitted.forest
 
 
 def _archive(members: dict[str, bytes]) -> bytes:

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._validation import check_integer
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted
 from ._canvas import BLUE, GREY, axes_of, open_frame
 from ._words import wrapped
 
@@ -48,10 +48,10 @@ def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax
     'posterior probability'
     >>> plt.close()
     """
-    fitted = fitted_tree_of(model)
+    fitted = readable_tree_of(model)
     node, max_features = check_integer("node", node, low=0), check_integer("max_features", max_features, low=1)
-    if node >= fitted.tree.node_count:
-        raise ValueError(f"node must be one of the tree's {fitted.tree.node_count} nodes; got {node}.")
+    if node >= fitted.trees.node_count:
+        raise ValueError(f"node must be one of the tree's {fitted.trees.node_count} nodes; got {node}.")
     bars = _bars(fitted, node, max_features)
     ax = axes_of(ax, size=(6.0, 0.9 + 0.26 * len(bars)))
     places = np.arange(len(bars))
@@ -65,9 +65,9 @@ def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax
     return ax
 
 
-def _bars(fitted: FittedTree, node: int, max_features: int) -> list[tuple[str, float, str]]:
+def _bars(fitted: Fitted, node: int, max_features: int) -> list[tuple[str, float, str]]:
     """Name, share and colour of each bar, from above."""
-    *shares, no_split = fitted.tree.feature_posterior[node].tolist()
+    *shares, no_split = fitted.trees.feature_posterior[node].tolist()
     order = sorted(range(len(shares)), key=lambda feature: -shares[feature])
     own = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
     bars = [(wrapped(fitted.schema.name(feature), 2.6, _SIZE, 2), shares[feature], BLUE) for feature in own]

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from .._validation import check_optional_integer
-from ..estimators import Model, fitted_tree_of
+from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._canvas import BLACK, axes_of, open_frame
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrapped
@@ -48,10 +48,10 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     'probability of 1'
     >>> plt.close()
     """
-    fitted = fitted_tree_of(model)
-    every = np.flatnonzero(fitted.tree.is_leaf)
+    fitted = readable_tree_of(model)
+    every = np.flatnonzero(fitted.trees.is_leaf)
     most = check_optional_integer("max_leaves", max_leaves, low=1)
-    drawn = every[np.argsort(-fitted.tree.n_node_samples[every], kind="stable")[:most]]
+    drawn = every[np.argsort(-fitted.trees.n_node_samples[every], kind="stable")[:most]]
     posteriors = posteriors_of(fitted, np.sort(drawn))
     order = _ordered(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
@@ -99,14 +99,14 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot(estimate.value, y, "o", color=estimate.colour, mec=edge, mew=0.5, ms=4, clip_on=False)
 
 
-def _write_labels(ax: Axes, fitted: FittedTree, order: list[int], posteriors: Posteriors) -> None:
+def _write_labels(ax: Axes, fitted: Fitted, order: list[int], posteriors: Posteriors) -> None:
     """The rule of every leaf, with its rows; of many classes the class before it."""
-    boxes = {box.leaf: box for box in boxes_of(fitted.tree, fitted.schema)}
+    boxes = {box.leaf: box for box in boxes_of(fitted.trees, fitted.schema)}
     labels = []
     for node in order:
-        rule = " and ".join(conditions_of(fitted.tree, fitted.schema, boxes[node])) or "all rows"
+        rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node])) or "all rows"
         says = f"{posteriors.nodes[node].says[0]}: " if posteriors.of_its_class else ""
-        labels.append(wrapped(f"n = {fitted.tree.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
+        labels.append(wrapped(f"n = {fitted.trees.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
     ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from .._words import odds_text
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._canvas import BLACK, GREY
 from ._layout import Box, drawn_nodes, leaves_below, place
 from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
@@ -52,8 +52,8 @@ SMALL = Style(slot=0.72, picture=0.32, gap=0.22, size=7, details=False)
 class TreePicture:
     """The texts of a tree's nodes and the places of their boxes."""
 
-    def __init__(self, fitted: FittedTree, split: frozenset[int], style: Style) -> None:
-        self.tree = fitted.tree
+    def __init__(self, fitted: Fitted, split: frozenset[int], style: Style) -> None:
+        self.tree = fitted.trees
         self.schema = fitted.schema
         self.style = style
         nodes = drawn_nodes(self.tree, split)

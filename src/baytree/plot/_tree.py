@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from .._validation import check_optional_integer
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted
 from ._canvas import check_axes
 from ._layout import opened
 from ._picture import LARGE, TreePicture
@@ -50,10 +50,10 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     True
     >>> plt.close()
     """
-    fitted = fitted_tree_of(model)
+    fitted = readable_tree_of(model)
     max_depth = check_optional_integer("max_depth", max_depth, low=0)
     max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
-    picture = TreePicture(fitted, opened(fitted.tree, max_depth, max_leaves), LARGE)
+    picture = TreePicture(fitted, opened(fitted.trees, max_depth, max_leaves), LARGE)
     if ax is not None:
         picture = _that_fits(fitted, picture, max_depth, check_axes(ax))
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
@@ -63,10 +63,10 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     return sheet.ax
 
 
-def _that_fits(fitted: FittedTree, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
+def _that_fits(fitted: Fitted, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
     """The picture with fewer branches, until it can be read on the Axes there are."""
     n_ends = len(picture.ends)
     while n_ends > _FEWEST and scale_on(ax, picture.posteriors, picture.width, picture.height) < _READABLE:
         n_ends = max(_FEWEST, n_ends - max(1, n_ends // 8))
-        picture = TreePicture(fitted, opened(fitted.tree, max_depth, n_ends), LARGE)
+        picture = TreePicture(fitted, opened(fitted.trees, max_depth, n_ends), LARGE)
     return picture

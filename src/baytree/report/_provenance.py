@@ -11,7 +11,7 @@ import numpy as np
 from .._words import count_text, counted, estimate_text, listed, number_text, percent_text, shortened
 from ..estimators import Estimator
 from ..export import to_dict
-from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedOn, Kind
 from ..outcomes import CustomOutcome
 from ._held_out import Given
 from ._html import element, paragraph, section, table
@@ -21,7 +21,7 @@ TREES = 10  # of a tree space, that are told of
 
 def lead_text(fitted: Fitted, target: str | None) -> str:
     """What the model is, in a few sentences."""
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     name = "" if target is None else f"{shortened(target, 60)}, "
     classes = [shortened(label, 60) for label in fitted.class_names]
     what = (
@@ -32,27 +32,27 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
     predicts = f"predicts {what} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
     shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
-    if isinstance(fitted, FittedTree):
+    if fitted.kind is Kind.TREE:
         return f"A Bayesian decision tree that {predicts} It has {shape} {of_the_model(fitted)}"
     kind = (
         "A space of Bayesian decision trees"
-        if isinstance(fitted, FittedSpace)
-        else f"A forest of {count_text(fitted.forest.n_trees, 'Bayesian decision tree')}"
+        if fitted.kind is Kind.SPACE
+        else f"A forest of {count_text(fitted.trees.n_trees, 'Bayesian decision tree')}"
     )
     return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
 
 
 def of_the_model(fitted: Fitted) -> str:
     """What the tree that is shown is of the model."""
-    if isinstance(fitted, FittedTree):
+    if fitted.kind is Kind.TREE:
         return (
             "Every split was made because, given the rows, it is more probable than no split."
-            if fitted.tree.n_leaves > 1
+            if fitted.trees.n_leaves > 1
             else "No split is more probable than none."
         )
-    if isinstance(fitted, FittedSpace):
+    if fitted.kind is Kind.SPACE:
         return (
-            f"Predictions are averaged over all trees of its {count_text(fitted.space.node_count, 'node')}. The tree "
+            f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
             f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
             f"weight of the first {TREES}."
         )
@@ -113,8 +113,8 @@ def provenance_part(
     """Where the model comes from."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    grown, known, unpruned = fitted.modal.tree, fitted.fitted_on, fitted.modal.unpruned
-    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else fitted.modal.grown.log_evidence()
+    grown, known, unpruned = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree
+    evidence = fitted.trees.log_evidence[0] if fitted.kind is Kind.SPACE else fitted.readable.grown.log_evidence()
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
-from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree
+from ..fitted import Fitted, Kind
 from ..tree import SplitKind
 from ._charts import calibration_chart
 from ._contents import other_features
@@ -78,9 +78,9 @@ def feature_part(fitted: Fitted) -> str:
     shown = [i for i in order if gains[i] > 0 or shares[i] >= 0.001][:30]
     rows = [(fitted.schema.name(i), *(_bar(share) for share in (float(shares[i]), float(gains[i])))) for i in shown]
     rest = len(gains) - len(shown)
-    if isinstance(fitted, FittedForest):
+    if fitted.kind is Kind.FOREST:
         first = "The share of the trees whose first split is along a column."
-    elif isinstance(fitted, FittedTree):
+    elif fitted.kind is Kind.TREE:
         first = (
             "The posterior probability that the first split is along a column: of that one split, whatever comes below "
             "it. "
@@ -94,7 +94,7 @@ def feature_part(fitted: Fitted) -> str:
         )
     title, none = (
         ("share of the first splits", "The share of the trees without a split")
-        if isinstance(fitted, FittedForest)
+        if fitted.kind is Kind.FOREST
         else ("probability of the first split", "The probability of no split at all")
     )
     header = ["column", title, "share of the gain"]
@@ -118,7 +118,7 @@ def _bar(share: float) -> Cell:
 
 def alternatives_part(fitted: Fitted) -> str:
     """What else every split could have been; of a tree space the most probable trees."""
-    modal = fitted.modal
+    modal = fitted.readable
     tree, schema = modal.tree, modal.schema
     rows = []
     order = sorted(tree.internal_nodes.tolist(), key=lambda node: -tree.n_node_samples[node])
@@ -137,7 +137,7 @@ def alternatives_part(fitted: Fitted) -> str:
         else paragraph("The tree has no split."),
         _left_off(len(order), _MOST_SPLITS),
     ]
-    if isinstance(fitted, FittedSpace):
+    if fitted.kind is Kind.SPACE:
         best = zip(fitted.best_trees(TREES), fitted.tree_weights(TREES), strict=True)
         weights = [
             (str(i + 1), percent_text(float(weight)), str(grown.tree.n_leaves), _first_split(grown))
@@ -148,15 +148,15 @@ def alternatives_part(fitted: Fitted) -> str:
     return section("alternatives", "What else could it have been?", *parts)
 
 
-def _first_split(fitted: FittedTree) -> str:
-    return "none" if fitted.tree.n_leaves == 1 else fitted.tree.split(0).question(fitted.schema)[0]
+def _first_split(fitted: Fitted) -> str:
+    return "none" if fitted.trees.n_leaves == 1 else fitted.trees.split(0).question(fitted.schema)[0]
 
 
 def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | str) -> str:
     """What a reader should keep in mind."""
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
-    goes = "goes both ways, and the answer is an average" if fitted.missing == "average" else "goes to the larger side"
+    goes = "goes both ways, and the answer is an average" if fitted.unseen == "average" else "goes to the larger side"
     points = [
         "Splits are chosen because they predict the outcome, not because they cause it.",
         "A column that is left out may be as good as the one that was taken: see the shares above.",
@@ -175,8 +175,8 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
         points.append(f"The prior counts as {count_text(strength, 'row')}: small leaves stay close to it.")
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
-    if isinstance(fitted, FittedTree):
-        pruned = "" if fitted.unpruned is None else ", then reduced to its most probable pruning"
+    if fitted.kind is Kind.TREE:
+        pruned = "" if fitted.grown_tree is None else ", then reduced to its most probable pruning"
         points.append(f"The tree was grown step by step{pruned}; another tree may be more probable as a whole.")
     items = "".join(element("li", escape(point)) for point in points)
     return section("limits", "Known limits", element("ul", items))
@@ -201,7 +201,7 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | st
     )
 
 
-def text_part(fitted: FittedTree) -> str:
+def text_part(fitted: Fitted) -> str:
     """The tree as text, for readers without a script and for print."""
     lines = [_INDENT.sub(lambda found: found[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
     text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
@@ -209,7 +209,7 @@ def text_part(fitted: FittedTree) -> str:
     return element("details", *inside, id="as-text")
 
 
-def rules_part(fitted: FittedTree) -> str:
+def rules_part(fitted: Fitted) -> str:
     """Every leaf as a rule, with the number that the drawing shows."""
     rules, decisions = to_rules(fitted), fitted.decisions()
     told = fitted.class_names[1] if len(fitted.class_names) == 2 else None

@@ -6,13 +6,13 @@ from html import escape
 
 from .._words import count_text, counted, percent_text
 from ..figures import Figure
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._charts import dot
 from ._html import Cell, element, paragraph, section, table
 from ._subgroups import TITLES, Subgroup, splits_with
 
 
-def subgroup_part(fitted: FittedTree, subgroups: list[Subgroup]) -> str:
+def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
     """One table a column."""
     parts = [
         paragraph(
@@ -29,14 +29,14 @@ def subgroup_part(fitted: FittedTree, subgroups: list[Subgroup]) -> str:
     return section("subgroups", "Who is treated how?", *parts)
 
 
-def _use(fitted: FittedTree, column: str) -> str:
+def _use(fitted: Fitted, column: str) -> str:
     """Which splits use the column."""
     splits = splits_with(fitted, column)
     if splits is None:
         return "The model does not have this column; other columns may stand for it."
     if not splits:
         return "No split of the tree uses this column; other columns may stand for it."
-    nodes = fitted.tree.n_node_samples
+    nodes = fitted.trees.n_node_samples
     share = percent_text(float(nodes[splits[0]] / nodes[0]))
     numbers = ", ".join(map(str, splits[:12])) + (" and others" if len(splits) > 12 else "")
     return (
@@ -46,7 +46,7 @@ def _use(fitted: FittedTree, column: str) -> str:
     )
 
 
-def _table(fitted: FittedTree, column: str, subgroups: list[Subgroup], place: int) -> str:
+def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -> str:
     names = fitted.class_names if len(fitted.class_names) == 2 else ("", "")
     titles = {key: title.format(*names) for key, title in TITLES.items() if key in subgroups[0].figures}
     if names[1]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..figures import Figure, mean, share_of
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted
 from ..table import divided
 from ._figures import bin_of, calibrated
 from ._held_out import HeldOut
@@ -91,11 +91,11 @@ TITLES = {
 }
 
 
-def splits_with(fitted: FittedTree, column: str) -> list[int] | None:
+def splits_with(fitted: Fitted, column: str) -> list[int] | None:
     """The splits that use a column; None where the model does not have it."""
     schema = fitted.schema
     names = [schema.name(i) for i in range(schema.n_features)]
     if column not in names:
         return None
     feature = names.index(column)
-    return [node for node in fitted.tree.internal_nodes.tolist() if feature in fitted.tree.split(node).features]
+    return [node for node in fitted.trees.internal_nodes.tolist() if feature in fitted.trees.split(node).features]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_integer
-from ..estimators import FittedEstimator, estimator_of, facts_of, fitted_of, read_rows
+from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows
 from ..explain import read_allowed
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
 from ._decision_part import decision_part
@@ -101,7 +101,7 @@ def write(
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
     given = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
-    facts = facts_of(model, X, y, sample_weight, exposure=exposure, event=event)
+    facts = facts_of_fit(model, X, y, sample_weight, exposure=exposure, event=event)
     allowed = read_allowed(
         fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
     )
@@ -113,12 +113,12 @@ def write(
     parts = {
         "quality": quality(fitted, measured),
         "decision": decision_part(fitted, measured, thresholds) if fitted.classes is not None else "",
-        "subgroups": subgroup_part(fitted.modal, by_subgroup) if by_subgroup else "",
-        "tree": _tree_part(fitted.modal),
+        "subgroups": subgroup_part(fitted.readable, by_subgroup) if by_subgroup else "",
+        "tree": _tree_part(fitted.readable),
         "case": _case_part(fitted),
         "features": feature_part(fitted),
         "alternatives": alternatives_part(fitted),
-        "rules": rules_part(fitted.modal),
+        "rules": rules_part(fitted.readable),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
         "provenance": provenance_part(
             estimator,
@@ -240,7 +240,7 @@ def _button(name: str, text: str, label: str | None = None) -> str:
     return element("button", escape(text), type="button", id=name, **({} if label is None else {"aria_label": label}))
 
 
-def _tree_part(fitted: FittedTree) -> str:
+def _tree_part(fitted: Fitted) -> str:
     toolbar = element(
         "div",
         '<label for="search">Find a column<input id="search" type="search" autocomplete="off"></label>',
@@ -275,7 +275,7 @@ def _tree_part(fitted: FittedTree) -> str:
 
 
 def _case_part(fitted: Fitted) -> str:
-    other = "" if fitted.missing == "average" else " What training rows never lacked goes to the larger side."
+    other = "" if fitted.unseen == "average" else " What training rows never lacked goes to the larger side."
     return section(
         "case",
         "Try a case",

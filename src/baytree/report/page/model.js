@@ -73,7 +73,7 @@ function leafOf(row) {
 }
 function weightsOf(row) {  // how much the row belongs to each node: over all trees, and both ways where that is wanted
   const mass = new Float64Array(graph.choices.length), ends = new Map();
-  mass[0] = 1;
+  for (const root of graph.roots) mass[root] = 1 / graph.roots.length;
   for (let node = 0; node < mass.length; node++) {
     if (mass[node] === 0) continue;
     if (graph.leafShare[node] > 0) ends.set(node, mass[node] * graph.leafShare[node]);

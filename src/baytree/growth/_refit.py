@@ -1,0 +1,51 @@
+"""Given trees on other rows: their leaves with the statistics of these rows, the structure as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..leaves import ConstantLeaves
+from ..outcomes import Outcome
+from ..tree import TreeStore, summed_from_leaves
+from ._training_data import LeafSums, TrainingData
+
+
+def refit(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
+    """The structure of a tree with the posteriors that these rows give it."""
+    return _with_sums(tree, data.leaf_sums(tree, outcome), constant_leaves(tree).prior)
+
+
+def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
+    """The structure of a tree with rows added to the posteriors of the nodes they pass."""
+    leaves = constant_leaves(tree)
+    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+        more = _with_sums(tree, data.leaf_sums(tree, outcome), leaves.prior)
+        statistics = leaves.statistics + constant_leaves(more).statistics
+        both = replace(leaves, statistics=statistics, mean_in_order=None)
+        posterior = both.posterior
+    if not np.all(np.isfinite(posterior)):
+        raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
+    return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + more.n_node_samples)
+
+
+def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:
+    """Log probability of rows that the tree has not seen, given those that it has."""
+    posterior = constant_leaves(tree).posterior[tree.is_leaf]
+    return float(outcome.log_marginal(posterior, sums.statistics).sum())
+
+
+def constant_leaves(tree: TreeStore) -> ConstantLeaves:
+    """The leaves of a tree, which must be constant."""
+    if not isinstance(tree.leaves, ConstantLeaves):
+        raise TypeError("This needs constant leaves.")
+    return tree.leaves
+
+
+def _with_sums(tree: TreeStore, sums: LeafSums, prior: FloatArray) -> TreeStore:
+    structure = tree.children_left, tree.children_right, tree.depth
+    leaves = ConstantLeaves(constant_leaves(tree).outcome, prior, summed_from_leaves(sums.statistics, *structure))
+    n_rows = summed_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
+    return replace(tree, leaves=leaves, n_node_samples=n_rows)

@@ -24,7 +24,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.engines import _batches, _bins, _ctrl_c, _part_source, _progress
+from baytree.engines import _progress
+from baytree.sources import _batches, _bins, _ctrl_c, _part_source
 from baytree.growth import _sample
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
@@ -175,7 +176,7 @@ def test_parts_that_do_not_fit_are_refused(change, message):
     [
         (BayesianTreeClassifier(lookahead=1), "lookahead needs the rows in memory"),
         (BayesianTreeClassifier(partitions="oblique"), "Hyperplanes need the rows in memory"),
-        (TreeSpaceClassifier(), "grow a single tree"),
+        (TreeSpaceClassifier(), "A tree space needs the rows in memory"),
     ],
 )
 def test_what_needs_the_rows_is_refused(model, message):
@@ -240,7 +241,7 @@ def test_a_file_that_the_system_does_not_take_is_one_sentence(tmp_path):
 def test_without_bins_there_are_255(tmp_path):
     frame, names = table_of("classes")
     model = engines.fit(BayesianTreeClassifier(), frame, **names)
-    assert model.max_bins == 255
+    assert model.max_bins is None  # what the user set stays
     assert_same_model(model, fitted_in_memory(BayesianTreeClassifier(max_bins=255), frame, names))
     model.save(tmp_path / "model.json")
     assert_same_model(load(tmp_path / "model.json"), model)
@@ -260,7 +261,7 @@ def test_predictions_come_batch_by_batch(outcome):
             features = part.drop(columns="y")
             assert_array_equal(own["prediction"], model.predict(features))
             if outcome == "classes":
-                assert_array_equal(own["probability_1"], model.predict_proba(features)[:, 1])
+                assert_array_equal(own[f"probability_{model.classes_[1]}"], model.predict_proba(features)[:, 1])
     assert_array_equal(
         engines.predict(model, pl.from_pandas(frame))["prediction"], model.predict(frame.drop(columns="y"))
     )

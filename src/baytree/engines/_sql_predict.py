@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ibis.backends.sql import SQLBackend
+from ibis.common.exceptions import IbisError
+
 from ..export import to_ibis
 from ..fitted import Fitted
 from ._predict import column_names
@@ -17,6 +20,8 @@ def predict_table(fitted: Fitted, table: Any) -> Any:
     absent = [names[i] for i in fitted.used_features if names[i] not in table.columns]
     if absent:
         raise ValueError(f"The table lacks the column {absent[0]!r}, which the model uses.")
+    if not _runs_sql(table):
+        raise ValueError("This Ibis table belongs to no database, or to a backend that runs no SQL: give a frame instead.")
     new = column_names(fitted)
     kept = [name for name in table.columns if name not in new]
     # Columns of the table may have names that the query makes: they go through it under other ones.
@@ -26,3 +31,10 @@ def predict_table(fitted: Fitted, table: Any) -> Any:
     if not fitted.outcome.predicts_classes:
         predicted = predicted.rename(dict(zip(new, fitted.outcome.value_names(len(new)), strict=True)))
     return predicted.select(*copies, *new).rename({name: copy for copy, name in through.items()})
+
+
+def _runs_sql(table: Any) -> bool:
+    try:
+        return isinstance(table.get_backend(), SQLBackend)
+    except IbisError:
+        return False

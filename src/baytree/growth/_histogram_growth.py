@@ -86,8 +86,9 @@ class HistogramData:
         tree = read_tree(nodes, outcome, self.growth)
         if not factors or not outcome.has_factor:
             return tree
-        nodes["statistics"][:, -1] = self._factors_of(tree, outcome)
-        return read_tree(nodes, outcome, self.growth)
+        statistics = nodes["statistics"].copy()
+        statistics[:, -1] = self._factors_of(tree, outcome)
+        return read_tree(nodes | {"statistics": statistics}, outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that have the same prior as all; wrong values were refused when they were read."""

@@ -24,6 +24,11 @@ class ColumnBins:
     has_missing: bool
 
     @property
+    def middle(self) -> FloatArray:
+        """The number that stands for the values of each bin."""
+        return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
+
+    @property
     def n_codes(self) -> int:
         """Bins, and one for missing values."""
         return len(self.highs) + self.has_missing
@@ -79,9 +84,8 @@ def _codes_on_left(tree: TreeStore, node: int, bins: tuple[ColumnBins, ...]) -> 
     if isinstance(split, PresentMissing):
         left = np.ones(len(own.highs), dtype=bool)
     elif isinstance(split, Threshold):
-        left = own.highs <= split.threshold
-        if np.any(left != (own.lows <= split.threshold)):
-            raise ValueError(f"The threshold {split.threshold:g} lies within a bin, so the rows on either side are unknown.")
+        # No row that the node was grown on is in a bin that the threshold divides; others count with its middle.
+        left = own.middle <= split.threshold
     else:
         left = np.isin(own.highs, split.left) | (split.unseen_left & ~np.isin(own.highs, split.right))
     return np.append(left, split.missing_left) if own.has_missing else left

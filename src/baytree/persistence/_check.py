@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray
+from .._typing import AnyArray, BoolArray
 from ..decision import Decision
-from ..fitted import UNSEEN, FittedOn
+from ..fitted import FittedOn, ForestFacts, UNSEEN
+from ..fitted import Kind as FittedKind
 from ..outcomes import CategoricalOutcome, Outcome
 from ..table import Kind, Schema
 
@@ -19,6 +20,13 @@ _FACTS = {
     "date": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ",
     "version": r"[0-9A-Za-z.+-]{1,60}",
 }
+_ROUNDING = 1e-9
+
+
+def check_record(values: Any, kind: type) -> None:
+    """Refuse a dictionary that does not have exactly the fields of a dataclass."""
+    if not isinstance(values, dict) or values.keys() != {field.name for field in fields(kind)}:
+        raise ValueError(f"the fields of {kind.__name__} are not all there")
 
 
 def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
@@ -95,15 +103,40 @@ def check_parameters(outcome: Outcome, parameters: AnyArray) -> None:
     n_parameters = len(outcome.parameter_names) or len(outcome.prior)
     if parameters.dtype != np.float64 or parameters.shape[1:] != (n_parameters,):
         raise ValueError("the parameters of a prior or posterior are not all there")
-    names = outcome.parameter_names or ("",) * n_parameters
-    positive = np.array([name not in outcome.any_sign for name in names])
-    if not np.all(np.isfinite(parameters)) or np.any(parameters[:, positive] <= 0):
+    if not np.all(np.isfinite(parameters)) or np.any(parameters[:, _positive(outcome)] <= 0):
         raise ValueError("a parameter of a prior or posterior is out of range")
 
 
-def check_forest_facts(seed: Any, agreement: Any) -> None:
-    """Refuse numbers of a forest that are none."""
-    if type(seed) is not int or seed < 0:
+def check_posterior(outcome: Outcome, prior: AnyArray, posterior: AnyArray) -> None:
+    """Refuse posteriors that are none, or that say less than the prior."""
+    check_parameters(outcome, posterior)
+    positive = _positive(outcome)
+    if np.any(posterior[:, positive] < prior[:, positive] * (1 - _ROUNDING)):
+        raise ValueError("the statistics of a node are out of range")
+
+
+def _positive(outcome: Outcome) -> BoolArray:
+    """Which parameters are positive; rows can only add to these."""
+    names = outcome.parameter_names or ("",) * len(outcome.prior)
+    return np.array([name not in outcome.any_sign for name in names])
+
+
+def check_monotonic(monotonic: Any, schema: Schema) -> None:
+    """Refuse directions of features that are none."""
+    if monotonic is None:
+        return
+    right = isinstance(monotonic, np.ndarray) and monotonic.dtype == np.int64
+    if not right or monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all():
+        raise ValueError("the directions of the features are not 1, 0 or -1")
+
+
+def check_forest_facts(forest: ForestFacts | None, kind: FittedKind) -> None:
+    """Refuse numbers of a forest that are none, or that something else has."""
+    if (forest is not None) != (kind is FittedKind.FOREST):
+        raise ValueError("a forest lacks its facts, or something else has them")
+    if forest is None:
+        return
+    if type(forest.seed) is not int or forest.seed < 0:
         raise ValueError("the seed of the forest is no whole number")
-    if type(agreement) not in (float, int) or not np.isfinite(agreement):
+    if type(forest.agreement) not in (float, int) or not np.isfinite(forest.agreement):
         raise ValueError("the agreement of the forest is no number")

@@ -7,25 +7,40 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .._typing import AnyArray
 from .._validation import shown
 from ..decision import Decision
-from ..fitted import Fitted, FittedOn, ForestFacts, Kind
+from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
 from ..growth import put_in_order
 from ..outcomes import OUTCOMES, Outcome
-from ..table import Column, Schema
-from ..table import Kind as ColumnKind
+from ..table import Column, Kind, Schema
 from ..tree import TreeStore
-from ._check import check_categories, check_fitted_on, check_forest_facts, check_outcome, check_rules
+from ._check import (
+    check_categories,
+    check_fitted_on,
+    check_forest_facts,
+    check_monotonic,
+    check_outcome,
+    check_record,
+    check_rules,
+)
 from ._error import ModelFileError
 from ._trees import arrays_of, check_pruning, read_store
 from ._values import Decoder, encode, encode_beside
 
 FORMAT = "baytree model"
 FORMAT_VERSION = 1
+_STORES: dict[ModelKind, tuple[set[str], set[str]]] = {  # those that a result of a kind has, and those that it may have
+    ModelKind.TREE: ({"trees"}, {"grown_tree"}),
+    ModelKind.SPACE: ({"trees"}, set()),
+    ModelKind.FOREST: ({"trees", "tree_of_all_rows"}, {"grown_tree_of_all_rows"}),
+}
+
+T = TypeVar("T")
 
 
 def document_of(
@@ -33,7 +48,7 @@ def document_of(
 ) -> dict[str, Any]:
     """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data.
 
-    The arrays of the tree or the space are part of the document, or put `beside` it as bytes.
+    The arrays of the trees are part of the document, or put `beside` it as bytes.
     """
     state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
     read, forest = fitted.tree_of_all_rows, fitted.forest
@@ -109,50 +124,57 @@ def _read(
     schema = _read_schema(document["schema"], decoder)
     outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**decoder.decode_all(document["outcome"]["state"]))
     check_outcome(outcome)
-    fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
+    fitted_on = _read_record(FittedOn, document["fitted_on"])
     check_fitted_on(fitted_on, schema)
+    check_record(document["decision"], Decision)
     decision = Decision(**decoder.decode_all(document["decision"]))
     check_rules(decision, document["unseen"], outcome.classes)
     monotonic = decoder.decode(document["monotonic"])
-    if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
-        raise ValueError("the directions of the features are not 1, 0 or -1")
-    kind = Kind(document["kind"])
-    fitted = _read_trees(document, kind, decoder, schema, outcome, monotonic)
+    check_monotonic(monotonic, schema)
+    fitted = _read_trees(document, decoder, schema, outcome, monotonic)
     return estimator, parameters, replace(fitted, fitted_on=fitted_on, decision=decision, unseen=document["unseen"])
 
 
+def _read_record(kind: type[T], values: dict[str, Any] | None) -> T | None:
+    if values is None:
+        return None
+    check_record(values, kind)
+    return kind(**values)
+
+
 def _read_trees(
-    document: dict[str, Any], kind: Kind, decoder: Decoder, schema: Schema, outcome: Outcome, monotonic: Any
+    document: dict[str, Any], decoder: Decoder, schema: Schema, outcome: Outcome, monotonic: AnyArray | None
 ) -> Fitted:
     """The stores of a fitted result, each in its place."""
-    stores = {name: _decode_store(own, decoder, schema, outcome) for name, own in document["stores"].items()}
-    if kind is not Kind.SPACE:
+    kind = ModelKind(document["kind"])
+    stores = _read_stores(document["stores"], kind, decoder, schema, outcome)
+    if kind is not ModelKind.SPACE:
         stores = {name: put_in_order(store, monotonic) for name, store in stores.items()}
-    trees, grown = stores.pop("trees"), stores.pop("grown_tree", None)
-    if (kind is not Kind.SPACE and not trees.is_plain) or (kind is not Kind.FOREST and trees.n_trees > 1):
-        raise ValueError("the trees are not of their kind")
-    fitted = Fitted(trees, outcome, schema, kind, monotonic=monotonic)
-    if kind is Kind.TREE:
-        return replace(fitted, grown_tree=_checked(trees, grown))
-    if kind is Kind.FOREST:
-        tree, forest = stores.pop("tree_of_all_rows"), ForestFacts(**document["forest"])
-        check_forest_facts(forest.seed, forest.agreement)
-        grown = _checked(tree, stores.pop("grown_tree_of_all_rows", None))
-        of_all = Fitted(tree, outcome, schema, grown_tree=grown)
-        fitted = replace(fitted, forest=forest, tree_of_all_rows=of_all)
-    if stores:
-        raise ValueError("it holds something of an unknown kind")
-    return fitted
+    forest = _read_record(ForestFacts, document["forest"])
+    check_forest_facts(forest, kind)
+    trees, grown = stores["trees"], stores.get("grown_tree")
+    fitted = Fitted(trees, outcome, schema, kind, grown_tree=grown, forest=forest, monotonic=monotonic)
+    if kind is not ModelKind.FOREST:
+        return fitted
+    tree, grown = stores["tree_of_all_rows"], stores.get("grown_tree_of_all_rows")
+    return replace(fitted, tree_of_all_rows=Fitted(tree, outcome, schema, grown_tree=grown, monotonic=monotonic))
 
 
-def _checked(tree: TreeStore, grown: TreeStore | None) -> TreeStore | None:
-    """The tree that another is a pruning of, if it is."""
-    for store in (tree, grown):
-        if store is not None and (not store.is_plain or store.n_trees > 1):
-            raise ValueError("a single tree is none")
-    if grown is not None:
-        check_pruning(tree, grown)
-    return grown
+def _read_stores(
+    documents: dict[str, Any], kind: ModelKind, decoder: Decoder, schema: Schema, outcome: Outcome
+) -> dict[str, TreeStore]:
+    """The stores that a result of a kind has, by name."""
+    needed, optional = _STORES[kind]
+    if not needed <= documents.keys() <= needed | optional:
+        raise ValueError("the trees are not those of their kind")
+    stores = {
+        name: read_store(_decode_arrays(own, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
+        for name, own in documents.items()
+    }
+    for pruned, grown in (("trees", "grown_tree"), ("tree_of_all_rows", "grown_tree_of_all_rows")):
+        if grown in stores:
+            check_pruning(stores[pruned], stores[grown])
+    return stores
 
 
 def _encode_store(store: TreeStore, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
@@ -162,12 +184,12 @@ def _encode_store(store: TreeStore, folder: str, beside: dict[str, bytes] | None
     }
 
 
-def _decode_store(document: dict[str, Any], decoder: Decoder, schema: Schema, outcome: Outcome) -> TreeStore:
+def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, AnyArray]:
     arrays = decoder.decode_all(document)
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{name} is not an array")
-    return read_store(arrays, schema, outcome)
+    return arrays
 
 
 def _encode_schema(schema: Schema) -> dict[str, Any]:
@@ -179,7 +201,7 @@ def _encode_schema(schema: Schema) -> dict[str, Any]:
 
 
 def _read_schema(document: dict[str, Any], decoder: Decoder) -> Schema:
-    names, kinds = document["names"], [ColumnKind(kind) for kind in document["kinds"]]
+    names, kinds = document["names"], [Kind(kind) for kind in document["kinds"]]
     if names is not None and (len(names) != len(kinds) or not all(isinstance(name, str) for name in names)):
         raise ValueError("the names of the columns are not all there")
     pairs = zip(kinds, document["categories"], strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import struct
 import tempfile
@@ -63,11 +64,12 @@ def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path
 
     A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
     """
-    if sum(array.size for array in fitted.grown.arrays().values()) <= _MOST_VALUES_AS_TEXT:
-        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
-        return
     beside: dict[str, bytes] = {}
     document = document_of(estimator, parameters, fitted, beside)
+    arrays = (array for store in document["stores"].values() for array in store.values())
+    if sum(math.prod(array["shape"]) for array in arrays) <= _MOST_VALUES_AS_TEXT:
+        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
+        return
     _write(path, _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside}))
 
 

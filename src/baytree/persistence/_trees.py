@@ -9,42 +9,28 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import AnyArray
+from ..fitted import ModelKind
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, fixed_point_outcome
 from ..table import Schema
 from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, summed_from_leaves
-from ._check import check_parameters
+from ._check import check_parameters, check_posterior
 
-_OF_CHOICES = (
-    "children_right",
-    "kind",
-    "feature",
-    "threshold",
-    "missing_go_to_left",
-    "has_missing",
-    "unseen_go_to_left",
-    "log_prior_split",
-)
-_OF_NODES = ("n_node_samples", "log_prior_leaf")
-_OPTIONAL = ("log_odds_split", "feature_posterior", "complete", "split_likelihood")
 _RAGGED = tuple(name for start, others in RAGGED.items() for name in (start, *others))
-_TRUTH = {"missing_go_to_left", "has_missing", "unseen_go_to_left", "category_goes_left", "complete"}
-_REAL = {
-    "threshold",
-    "log_prior_split",
-    "log_prior_leaf",
-    "log_odds_split",
-    "split_likelihood",
-    "feature_posterior",
-    "hyperplane_coefficient",
-    "hyperplane_missing_value",
-    "prior",
-    "statistics",
+_KEPT = (*NO_SPLIT, *_RAGGED, "children_right", "n_node_samples", "log_prior_leaf")
+_OF_KIND = {
+    ModelKind.TREE: ("log_odds_split", "feature_posterior"),
+    ModelKind.SPACE: ("complete",),
+    ModelKind.FOREST: ("log_odds_split",),
 }
+_OF_GRAPHS = ("choice_start", "children_left")
+_OF_SMOOTHING = ("split_likelihood",)
+_OPTIONAL = ("log_odds_split", "feature_posterior", "complete", *_OF_SMOOTHING)
 
-_EXACT: dict[str, type] = {"kind": np.uint8} | dict.fromkeys(
-    ("threshold", "prior", "statistics", "hyperplane_coefficient", "hyperplane_missing_value"), np.float64
-)
+_WHOLE = ("feature", "n_node_samples", "children_right", *_OF_GRAPHS, *RAGGED, "category", "hyperplane_feature")
+_LOGS = ("log_prior_split", "log_prior_leaf", "log_odds_split")
+_TRUTH = ("missing_go_to_left", "has_missing", "unseen_go_to_left", "category_goes_left", "complete")
+_TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(_TRUTH, np.bool_)
 
 
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
@@ -52,12 +38,14 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     leaves = store.leaves
     if not isinstance(leaves, ConstantLeaves):
         raise TypeError("Only constant leaves can be written to a model file.")
-    arrays: dict[str, AnyArray] = {name: getattr(store, name) for name in (*_OF_CHOICES, *_RAGGED, *_OF_NODES)}
+    arrays: dict[str, AnyArray] = {name: getattr(store, name) for name in _KEPT}
     arrays |= {name: getattr(store, name) for name in _OPTIONAL if getattr(store, name) is not None}
     if store.n_trees > 1:
         arrays["roots"] = store.roots
     if not store.is_plain:
-        arrays |= {"choice_start": store.choice_start, "children_left": store.children_left}
+        arrays["choice_start"] = store.choice_start
+    if not np.array_equal(store.children_left, _next_node(store.kind, store.children_left)):
+        arrays["children_left"] = store.children_left
     constant = np.array_equal(leaves.prior, np.broadcast_to(leaves.prior[0], leaves.prior.shape))
     arrays["prior"] = leaves.prior[:1] if constant else leaves.prior
     of_leaves = leaves.statistics[store.is_leaf] if store.is_plain else leaves.statistics
@@ -65,21 +53,23 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     return arrays | {"statistics": of_leaves if is_sum else leaves.statistics}
 
 
-def read_store(arrays: dict[str, AnyArray], schema: Schema, outcome: Outcome) -> TreeStore:
-    """The store that a file keeps; refuses arrays that are none."""
-    _check_names(arrays)
+def read_store(arrays: dict[str, AnyArray], kind: Kind, schema: Schema, outcome: Outcome) -> TreeStore:
+    """The store that a file keeps, of a tree, a tree space or a forest; refuses arrays that are none."""
     n_nodes, n_choices = len(arrays["log_prior_leaf"]), len(arrays["kind"])
+    if n_nodes == 0 or n_choices < n_nodes or (n_choices > n_nodes and kind is not ModelKind.SPACE):
+        raise ValueError("the nodes and the choices are not those of their kind")
+    _check_names(arrays, kind, is_plain=n_choices == n_nodes)
+    _check_types(arrays)
     _check_shapes(arrays, n_nodes, n_choices, schema.n_features)
     roots = arrays.get("roots", np.zeros(1, dtype=np.int64))
     is_leaf, right = arrays["kind"] == SplitKind.NONE, arrays["children_right"]
-    left = arrays.get("children_left", np.where(is_leaf, NO_CHILD, np.arange(1, n_choices + 1)).astype(right.dtype))
+    left = arrays.get("children_left", _next_node(arrays["kind"], right))
     start = arrays.get("choice_start", np.arange(n_choices + 1, dtype=right.dtype))
     _check_graph(start, left, right, is_leaf, roots, n_nodes)
     is_plain = n_nodes == n_choices
     depth = depth_of(left, right, roots, n_nodes) if is_plain else depth_of_graph(start, left, right)
-    structure = {name: arrays[name] for name in (*_OF_CHOICES, *_RAGGED, *_OF_NODES)}
-    structure |= {name: arrays[name] for name in _OPTIONAL if name in arrays}
-    structure |= {"roots": roots, "choice_start": start, "children_left": left, "depth": depth}
+    structure = {name: arrays[name] for name in (*_KEPT, *_OPTIONAL) if name in arrays}
+    structure |= {"roots": roots, "choice_start": start, "children_left": left, "depth": depth.astype(right.dtype)}
     leaves = _read_leaves(arrays, left, right, depth, outcome, is_plain=is_plain)
     store = TreeStore(leaves=leaves, n_features=schema.n_features, **structure)
     _check_numbers(store)
@@ -104,28 +94,48 @@ def _summed(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
     return summed_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
 
 
-def _check_names(arrays: dict[str, AnyArray]) -> None:
-    needed = {*_OF_CHOICES, *_RAGGED, *_OF_NODES, "prior", "statistics"}
-    allowed = needed | {*_OPTIONAL, "roots", "choice_start", "children_left"}
+def _next_node(kind: AnyArray, like: AnyArray) -> AnyArray:
+    """The left children of plain trees that are numbered depth first, as they grow."""
+    return np.where(kind == SplitKind.NONE, NO_CHILD, np.arange(1, len(kind) + 1)).astype(like.dtype)
+
+
+def _is_narrow(arrays: dict[str, AnyArray]) -> bool:
+    """Whether whole numbers and logs take four bytes, as in forests, which have many nodes, and their trees."""
+    return arrays["children_right"].dtype == np.int32
+
+
+def _check_names(arrays: dict[str, AnyArray], kind: Kind, *, is_plain: bool) -> None:
+    """Refuse arrays that are not all there, and others."""
+    needed = {*_KEPT, *_OF_KIND[kind], "prior", "statistics"}
+    if not is_plain:
+        needed |= {*_OF_GRAPHS}
+    if len(arrays["prior"]) != 1 and not _is_narrow(arrays):
+        needed |= {*_OF_SMOOTHING}
+    allowed = needed | {"children_left", *_OF_SMOOTHING} | ({"roots"} if kind is ModelKind.FOREST else set())
     if not needed <= arrays.keys() <= allowed:
         raise ValueError("the arrays of the trees are not those of a store")
 
 
-def _check_shapes(arrays: dict[str, AnyArray], n_nodes: int, n_choices: int, n_features: int) -> None:
-    """Refuse arrays of a wrong type or shape."""
-    if n_nodes == 0 or n_choices < n_nodes or (n_choices > n_nodes) != ("choice_start" in arrays):
-        raise ValueError("the nodes and the choices are not all there")
-    shapes: dict[str, tuple[int, ...]] = {name: (n_choices,) for name in (*_OF_CHOICES, "children_left", "split_likelihood")}
-    shapes |= {name: (n_nodes,) for name in (*_OF_NODES, "log_odds_split", "complete")}
-    shapes |= {"feature_posterior": (n_nodes, n_features + 1), "choice_start": (n_nodes + 1,)}
+def _check_types(arrays: dict[str, AnyArray]) -> None:
+    """Refuse arrays of a wrong type."""
+    narrow = _is_narrow(arrays)
+    types = _TYPES | dict.fromkeys(_WHOLE, np.int32 if narrow else np.int64)
+    types |= dict.fromkeys(_LOGS, np.float32 if narrow else np.float64)
     for name, array in arrays.items():
-        kind = "b" if name in _TRUTH else "f" if name in _REAL else "u" if name == "kind" else "i"
-        if array.dtype.kind != kind or (name in shapes and array.shape != shapes[name]):
-            raise ValueError(f"the array {name} has a wrong type or shape")
-        if array.dtype != _EXACT.get(name, array.dtype):
-            raise ValueError(f"the array {name} has a wrong type or shape")
-        if name not in shapes and array.ndim != (2 if name in ("prior", "statistics") else 1):
-            raise ValueError(f"the array {name} has a wrong type or shape")
+        if array.dtype != types.get(name, np.float64):
+            raise ValueError(f"the array {name} has a wrong type")
+
+
+def _check_shapes(arrays: dict[str, AnyArray], n_nodes: int, n_choices: int, n_features: int) -> None:
+    """Refuse arrays of a wrong shape; the lengths of others are checked with what they hold."""
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*NO_SPLIT, *_OF_GRAPHS, *_OF_SMOOTHING), (n_choices,))
+    shapes |= dict.fromkeys(("n_node_samples", "log_prior_leaf", "log_odds_split", "complete"), (n_nodes,))
+    shapes |= {"children_right": (n_choices,), "choice_start": (n_nodes + 1,)}
+    shapes |= {"feature_posterior": (n_nodes, n_features + 1)}
+    for name, array in arrays.items():
+        n_dimensions = 2 if name in ("prior", "statistics") else 1
+        if array.shape != shapes[name] if name in shapes else array.ndim != n_dimensions:
+            raise ValueError(f"the array {name} has a wrong shape")
 
 
 def _check_graph(
@@ -138,6 +148,8 @@ def _check_graph(
         raise ValueError("the roots do not follow each other")
     if np.any((left == NO_CHILD) != is_leaf) or np.any((right == NO_CHILD) != is_leaf):
         raise ValueError("a node is half a leaf")
+    if len(left) > n_nodes and not (is_leaf[start[:-1]].all() and np.count_nonzero(is_leaf) == n_nodes):
+        raise ValueError("no split is not the first choice of every node")
     splits = np.flatnonzero(~is_leaf)
     owner = np.repeat(np.arange(n_nodes), np.diff(start))[splits]
     ends = np.append(roots[1:], n_nodes)
@@ -163,7 +175,7 @@ def _read_leaves(
     if statistics.shape[1] != fixed_point_outcome(outcome).n_statistics or not np.all(np.isfinite(statistics)):
         raise ValueError("the statistics of a node are out of range")
     leaves = ConstantLeaves(outcome, np.broadcast_to(prior, (n_nodes, prior.shape[1])), statistics)
-    check_parameters(outcome, leaves.posterior)
+    check_posterior(outcome, leaves.prior, leaves.posterior)
     if not np.all(np.isfinite(leaves.weight) & (leaves.weight > 0)) or np.any(np.isnan(leaves.value)):
         raise ValueError("a node has no rows")
     return leaves

@@ -30,7 +30,11 @@ ESTIMATORS: dict[str, type[Estimator]] = {
         BayesianForestRegressor,
     )
 }
-_OF_KIND: dict[Kind, type] = {ModelKind.TREE: SingleTree, ModelKind.SPACE: BaseTreeSpace, ModelKind.FOREST: BaseForest}
+_OF_KIND: dict[ModelKind, type] = {
+    ModelKind.TREE: SingleTree,
+    ModelKind.SPACE: BaseTreeSpace,
+    ModelKind.FOREST: BaseForest,
+}
 
 
 def load(path: str | Path) -> Any:

@@ -10,8 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..decision import Decision
-from ..fitted import FittedOn, ForestFacts, UNSEEN
-from ..fitted import Kind as FittedKind
+from ..fitted import UNSEEN, FittedOn, ForestFacts, ModelKind
 from ..outcomes import CategoricalOutcome, Outcome
 from ..table import Kind, Schema
 
@@ -130,9 +129,9 @@ def check_monotonic(monotonic: Any, schema: Schema) -> None:
         raise ValueError("the directions of the features are not 1, 0 or -1")
 
 
-def check_forest_facts(forest: ForestFacts | None, kind: FittedKind) -> None:
+def check_forest_facts(forest: ForestFacts | None, kind: ModelKind) -> None:
     """Refuse numbers of a forest that are none, or that something else has."""
-    if (forest is not None) != (kind is FittedKind.FOREST):
+    if (forest is not None) != (kind is ModelKind.FOREST):
         raise ValueError("a forest lacks its facts, or something else has them")
     if forest is None:
         return

@@ -53,7 +53,7 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     return arrays | {"statistics": of_leaves if is_sum else leaves.statistics}
 
 
-def read_store(arrays: dict[str, AnyArray], kind: Kind, schema: Schema, outcome: Outcome) -> TreeStore:
+def read_store(arrays: dict[str, AnyArray], kind: ModelKind, schema: Schema, outcome: Outcome) -> TreeStore:
     """The store that a file keeps, of a tree, a tree space or a forest; refuses arrays that are none."""
     n_nodes, n_choices = len(arrays["log_prior_leaf"]), len(arrays["kind"])
     if n_nodes == 0 or n_choices < n_nodes or (n_choices > n_nodes and kind is not ModelKind.SPACE):
@@ -104,7 +104,7 @@ def _is_narrow(arrays: dict[str, AnyArray]) -> bool:
     return arrays["children_right"].dtype == np.int32
 
 
-def _check_names(arrays: dict[str, AnyArray], kind: Kind, *, is_plain: bool) -> None:
+def _check_names(arrays: dict[str, AnyArray], kind: ModelKind, *, is_plain: bool) -> None:
     """Refuse arrays that are not all there, and others."""
     needed = {*_KEPT, *_OF_KIND[kind], "prior", "statistics"}
     if not is_plain:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..estimators import Model, columns_of_source
-from ..table import Kind
 from ..sources import WORDS, TableSpec, ctrl_c_is_remembered, open_source
+from ..table import Kind
 
 
 def describe(

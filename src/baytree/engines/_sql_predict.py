@@ -21,7 +21,9 @@ def predict_table(fitted: Fitted, table: Any) -> Any:
     if absent:
         raise ValueError(f"The table lacks the column {absent[0]!r}, which the model uses.")
     if not _runs_sql(table):
-        raise ValueError("This Ibis table belongs to no database, or to a backend that runs no SQL: give a frame instead.")
+        raise ValueError(
+            "This Ibis table belongs to no database, or to a backend that runs no SQL: give a frame instead."
+        )
     new = column_names(fitted)
     kept = [name for name in table.columns if name not in new]
     # Columns of the table may have names that the query makes: they go through it under other ones.

@@ -42,9 +42,7 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
 
 
-def calibrate_out_of_bag(
-    fitted: Fitted, data: TableData, trees_without: Callable[[IntArray], FloatArray]
-) -> Fitted:
+def calibrate_out_of_bag(fitted: Fitted, data: TableData, trees_without: Callable[[IntArray], FloatArray]) -> Fitted:
     """Give a forest its spread by the trees that lack a row: no tree is grown for it.
 
     `trees_without(rows)` tells how much each tree counts as one that lacks each of some rows, shape (n_rows, n_trees).

@@ -98,8 +98,6 @@ def _settle_target(plan: TargetPlan, summary: TableSummary) -> tuple[TargetPlan,
     if target_range is None:
         return replace(plan, classes=summary.classes), summary
     if summary.classes is not None and summary.class_rows is not None and summary.class_largest is not None:
-        plan, target_range = plan.with_classes(
-            summary.classes, summary.class_rows, summary.class_largest, target_range
-        )
+        plan, target_range = plan.with_classes(summary.classes, summary.class_rows, summary.class_largest, target_range)
     family: Family = plan.reader.family_of(plan.classes)
     return replace(plan, grids=family.grids(target_range)), replace(summary, target_range=target_range)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
 from .._words import count_text
-from ..fitted import Fitted, ForestFacts, Kind
+from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
     Engine,
     Plan,
@@ -119,7 +119,7 @@ class BaseForest(Estimator):
             trees,
             outcome,
             data.schema,
-            kind=Kind.FOREST,
+            kind=ModelKind.FOREST,
             tree_of_all_rows=tree,
             forest=ForestFacts(plan.seed),
             monotonic=data.growth.monotonic,
@@ -243,7 +243,7 @@ class BaseForest(Estimator):
 
     @property
     def feature_posterior_(self) -> FloatArray:
-        """The share of the trees whose root is split along each feature and, last, of those without a split.
+        """Probability that the root of `readable_tree_` is split along each feature and, last, that it is not split.
 
         Examples
         --------
@@ -252,6 +252,22 @@ class BaseForest(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
         >>> round(float(model.feature_posterior_.sum()), 6)
+        1.0
+        """
+        check_is_fitted(self)
+        return self.fitted_.readable.feature_posterior
+
+    @property
+    def root_feature_shares_(self) -> FloatArray:
+        """The proportion of the trees whose root is split along each feature and, last, of those without a split.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> round(float(model.root_feature_shares_.sum()), 6)
         1.0
         """
         check_is_fitted(self)
@@ -274,23 +290,8 @@ class BaseForest(Estimator):
         return self.fitted_.feature_inclusion
 
     @property
-    def stability_(self) -> float:
-        """The largest share of trees that begin with the same feature: near one where the data leave no doubt.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from baytree import BayesianForestClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-        >>> model.stability_ <= 1
-        True
-        """
-        return float(self.feature_posterior_.max())
-
-    @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes, summed over the grown tree of all rows and all of its prunings.
+        """Log probability of the outcomes, summed over all trees that were explored on all rows: the prunings of one.
 
         Examples
         --------
@@ -318,7 +319,7 @@ class BaseForest(Estimator):
         -53.6
         """
         check_is_fitted(self)
-        return self.fitted_.readable.tree.log_posterior()
+        return self.fitted_.readable.trees.log_posterior()
 
     def predict_uncertainty(self, X: Any) -> FloatArray:
         """Divide the uncertainty of each prediction into noise and what more data would settle.

@@ -15,10 +15,10 @@ from ..table import Schema
 from ..tree import SplitKind
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
-from ._resolve import estimator_of, fitted_of, table_of
-from ._regressor import BayesianTreeRegressor
 from ._fit import settle
 from ._prior_search import settle_outcome
+from ._regressor import BayesianTreeRegressor
+from ._resolve import estimator_of, fitted_of, table_of
 
 _FEW_VALUES = 20  # whole numbers with so many values are taken for classes
 

@@ -101,10 +101,7 @@ def read_rows(model: Model, X: Any) -> Rows:
     """Check a table and read all of its columns, without infinite values."""
     fitted = fitted_of(model)
     table = table_of(model, X)
-    if isinstance(model, Fitted):
-        rows = fitted.schema.read(as_table(table))
-    else:
-        rows = estimator_of(model)._read_all(table)
+    rows = fitted.schema.read(as_table(table)) if model is fitted else estimator_of(model)._read_all(table)
     fitted.schema.refuse_infinity(rows)
     return rows
 

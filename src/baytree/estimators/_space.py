@@ -9,7 +9,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +17,7 @@ from .. import _core
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, alternatives_of
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted, ModelKind
 from ..growth import TableData
 from ..outcomes import Outcome
 from ..sources import Need
@@ -27,7 +26,7 @@ from ._base import Estimator
 from ._calibrate import calibrate
 from ._tree import SingleTree
 
-
+_LISTED = 10  # most probable trees
 _TRIAL_SHARE = 0.2  # of the budget, for a space that is only to be tested
 _SPACES = ("all", "roots", "prunings")
 # Parameters that the trees of a space have too.
@@ -74,8 +73,6 @@ class BaseTreeSpace(Estimator):
     space: Any
     max_nodes: Any
     time_limit: Any
-    n_trees: Any
-    random_state: Any
     verbose: Any
 
     @abstractmethod
@@ -92,8 +89,6 @@ class BaseTreeSpace(Estimator):
         max_nodes = check_optional_integer("max_nodes", self.max_nodes, low=0)
         endless = self.time_limit is None or self.time_limit == math.inf
         limit = None if endless else check_real("time_limit", self.time_limit, low=0, low_ok=True)
-        check_integer("n_trees", self.n_trees, low=1)
-        check_random_state(self.random_state)
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
         return _core.Budget(max_nodes, limit, self.space == "roots", Progress() if self.verbose else None)
 
@@ -103,7 +98,7 @@ class BaseTreeSpace(Estimator):
         def explore(rows: TableData, budget: _core.Budget) -> tuple[Fitted, bool]:
             space, interrupted = rows.explore(outcome, budget)
             monotonic = data.growth.monotonic
-            return Fitted(space, outcome, data.schema, kind=Kind.SPACE, monotonic=monotonic), interrupted
+            return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=monotonic), interrupted
 
         def explore_less(rows: TableData) -> Fitted:
             """A smaller space, so that those of all folds together cost about as much as that of all rows."""
@@ -143,17 +138,13 @@ class BaseTreeSpace(Estimator):
         check_is_fitted(self)
         return self.fitted_.trees
 
-    def _n_trees(self) -> int:
-        check_is_fitted(self)
-        return check_integer("n_trees", self.n_trees, low=1)
-
     def _as_estimators(self, trees: list[Fitted]) -> list[SingleTree]:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_}
         return [self._single_tree(tree, shared) for tree in trees]
 
     @property
     def trees_(self) -> list[SingleTree]:
-        """The `n_trees` most probable trees, best first: single-tree estimators.
+        """The ten most probable trees, best first: single-tree estimators. `best_trees` gives any number of them.
 
         Examples
         --------
@@ -164,7 +155,7 @@ class BaseTreeSpace(Estimator):
         >>> [tree.get_n_leaves() for tree in model.trees_[:3]]
         [4, 6, 6]
         """
-        return self._as_estimators(self.fitted_.best_trees(self._n_trees()))
+        return self.best_trees()
 
     @property
     def weights_(self) -> FloatArray:
@@ -179,11 +170,20 @@ class BaseTreeSpace(Estimator):
         >>> model.weights_[:3].round(3)
         array([0.128, 0.126, 0.126])
         """
-        return self.fitted_.tree_weights(self._n_trees())
+        check_is_fitted(self)
+        return self.fitted_.tree_weights(_LISTED)
 
-    @property
-    def tree_shares_(self) -> FloatArray:
-        """Posterior probabilities of `trees_` among all trees of the space.
+    def best_trees(self, n_trees: int = _LISTED) -> list[SingleTree]:
+        """Return the most probable trees, best first.
+
+        Parameters
+        ----------
+        n_trees
+            Number of trees; fewer are returned where the space holds fewer.
+
+        Returns
+        -------
+        list of single-tree estimators
 
         Examples
         --------
@@ -191,10 +191,35 @@ class BaseTreeSpace(Estimator):
         >>> from baytree import TreeSpaceClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> bool(model.tree_shares_.sum() < 1)
+        >>> [tree.get_n_leaves() for tree in model.best_trees(2)]
+        [4, 6]
+        """
+        check_is_fitted(self)
+        return self._as_estimators(self.fitted_.best_trees(check_integer("n_trees", n_trees, low=1)))
+
+    def tree_probabilities(self, n_trees: int = _LISTED) -> FloatArray:
+        """Return the posterior probabilities of the most probable trees among all trees of the space.
+
+        Parameters
+        ----------
+        n_trees
+            Number of trees.
+
+        Returns
+        -------
+        array of shape (n_trees,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> bool(model.tree_probabilities(100).sum() < 1)
         True
         """
-        return self.fitted_.tree_shares(self._n_trees())
+        check_is_fitted(self)
+        return self.fitted_.tree_shares(check_integer("n_trees", n_trees, low=1))
 
     @property
     def readable_tree_(self) -> SingleTree:
@@ -220,7 +245,7 @@ class BaseTreeSpace(Estimator):
         k
             How many.
         random_state
-            Seed; None: that of the estimator.
+            Seed.
 
         Returns
         -------
@@ -236,7 +261,7 @@ class BaseTreeSpace(Estimator):
         [8, 8, 10]
         """
         check_is_fitted(self)
-        random = check_random_state(self.random_state if random_state is None else random_state)
+        random = check_random_state(random_state)
         return self._as_estimators(self.fitted_.draw_trees(check_integer("k", k, low=1), random))
 
     def alternatives(self, node: int = 0) -> Alternatives:
@@ -266,7 +291,7 @@ class BaseTreeSpace(Estimator):
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes, over all trees of the space.
+        """Log probability of the outcomes, summed over all trees that were explored on all rows.
 
         Examples
         --------
@@ -296,7 +321,7 @@ class BaseTreeSpace(Estimator):
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of the most probable tree.
+        """Log of prior times likelihood of `readable_tree_`.
 
         Examples
         --------
@@ -343,21 +368,6 @@ class BaseTreeSpace(Estimator):
         array([0.54, 0.49, 1.  , 1.  ])
         """
         return self.fitted_.feature_inclusion
-
-    @property
-    def stability_(self) -> float:
-        """Posterior probability of the root's best partition: near one where the data leave no doubt.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from baytree import TreeSpaceClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> round(model.stability_, 2)
-        0.67
-        """
-        return float(self.space_.evidence.choice_share[self.space_.choices_of(0)].max())
 
     def posterior(self, X: Any) -> FloatArray:
         """Return the parameters of the posterior in each row's leaf of the modal tree.

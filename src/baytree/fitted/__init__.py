@@ -5,9 +5,9 @@ from ._facts import ForestFacts as ForestFacts
 from ._fitted import UNSEEN as UNSEEN
 from ._fitted import Decisions as Decisions
 from ._fitted import Fitted as Fitted
-from ._fitted import Kind as Kind
+from ._fitted import ModelKind as ModelKind
 from ._fitted import Summary as Summary
+from ._mixtures import class_outcome as class_outcome
 from ._mixtures import distribution_of as distribution_of
 from ._mixtures import has_distribution as has_distribution
-from ._mixtures import class_outcome as class_outcome
 from ._mixtures import real_outcome as real_outcome

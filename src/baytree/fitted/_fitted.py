@@ -39,7 +39,7 @@ _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory 
 Summary = dict[str, tuple[float, float, float]]
 
 
-class Kind(StrEnum):
+class ModelKind(StrEnum):
     """What a fitted result is."""
 
     TREE = "tree"
@@ -98,7 +98,7 @@ class Fitted:
     trees: TreeStore
     outcome: Outcome
     schema: Schema
-    kind: Kind = Kind.TREE
+    kind: ModelKind = ModelKind.TREE
     grown_tree: TreeStore | None = None
     tree_of_all_rows: Fitted | None = None
     forest: ForestFacts | None = None
@@ -125,14 +125,14 @@ class Fitted:
     @property
     def leaf_outcome(self) -> Outcome:
         """The outcome as single leaves predict it: a forest widens the distribution of all trees, not theirs."""
-        if self.kind is Kind.FOREST and isinstance(self.outcome, RealOutcome):
+        if self.kind is ModelKind.FOREST and isinstance(self.outcome, RealOutcome):
             return self.outcome.with_spread(1.0)
         return self.outcome
 
     @property
     def widening(self) -> float:
         """Times which distributions are as wide about their means as the leaves of all trees make them."""
-        return _widening(self.outcome) if self.kind is Kind.FOREST else 1.0
+        return _widening(self.outcome) if self.kind is ModelKind.FOREST else 1.0
 
     def has_distribution(self, kind: str = "outcome") -> bool:
         """Whether the outcome, or its mean, has a distribution: one of the user's own need not."""
@@ -143,7 +143,7 @@ class Fitted:
     @cached_property
     def readable(self) -> Fitted:
         """The tree to read: of a space the most probable one, of a forest that of all rows, each counted once."""
-        if self.kind is Kind.SPACE:
+        if self.kind is ModelKind.SPACE:
             return self.best_trees(1)[0]
         if self.tree_of_all_rows is None:
             return self
@@ -180,11 +180,10 @@ class Fitted:
             self,
             trees=tree,
             outcome=self.leaf_outcome,
-            kind=Kind.TREE,
+            kind=ModelKind.TREE,
             grown_tree=None,
             tree_of_all_rows=None,
             forest=None,
-            monotonic=None,
         )
 
     def _selected(self, selection: Selection) -> Fitted:
@@ -237,7 +236,7 @@ class Fitted:
     @cached_property
     def has_one_leaf(self) -> bool:
         """Whether every row ends in one leaf, whose distribution is the prediction."""
-        return self.kind is Kind.TREE and self.routed.trees.is_plain
+        return self.kind is ModelKind.TREE and self.routed.trees.is_plain
 
     def leaves(self, rows: Rows, n_threads: int = 1) -> IntArray:
         """The leaf of a single tree that each row falls into, by the side of more weight where a value was not seen."""
@@ -362,7 +361,7 @@ class Fitted:
             return lambda outcome: outcome.cdf(parameters, y)
         weights, parameters = self.mixture(rows, by_tree=by_tree)
         cdf = cdf_of_mixture(weights, parameters)
-        if self.kind is not Kind.FOREST:
+        if self.kind is not ModelKind.FOREST:
             return lambda outcome: cdf(outcome, y)
         mean, leaf_outcome = self._mean_of_parts(rows, 1, by_tree)[:, 0], real_outcome(self.leaf_outcome)
         return lambda outcome: cdf(leaf_outcome, mean + (y - mean) / _widening(outcome))
@@ -457,7 +456,7 @@ class Fitted:
         trees.
         """
         trees = self.trees
-        if self.kind is Kind.TREE and trees.feature_posterior is not None:
+        if self.kind is ModelKind.TREE and len(trees.feature_posterior):
             return trees.feature_posterior[0]
         return trees.evidence.feature_posterior(trees.roots).mean(axis=0)
 
@@ -498,7 +497,7 @@ def _weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: in
 
 def _with_feature_posterior(tree: TreeStore) -> TreeStore:
     """A tree that did not keep its posterior over features, with what its odds give: the split against no split."""
-    if tree.feature_posterior is not None or tree.log_odds_split is None:
+    if len(tree.feature_posterior) or not len(tree.log_odds_split):
         return tree
     odds, is_leaf = tree.log_odds_split.astype(np.float64), tree.is_leaf
     share = np.where(np.isfinite(odds), special.expit(odds), 0.0)

@@ -9,8 +9,8 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, IntArray
 from ..outcomes import Grids, Outcome, Target, fixed_point_outcome
+from ._histograms import ClassHistograms, ColumnBins, Histograms, Routes
 from ._sample import marks_of
-from ._histograms import ClassHistograms, ColumnBins, Routes, Histograms
 
 _DIGIT = 31
 
@@ -60,7 +60,9 @@ class EncodedRows:
         if not outcome.has_factor or grids.y is None:
             return None
         extras = {name: grid.value(self.numbers[:, 1]) for name, grid in grids.extras.items()}
-        return fixed_point_outcome(outcome).fixed_point_factor(Target(grids.y.value(self.numbers[:, 0]), None, extras, grids))
+        return fixed_point_outcome(outcome).fixed_point_factor(
+            Target(grids.y.value(self.numbers[:, 0]), None, extras, grids)
+        )
 
     def factors(self, layout: CodeLayout, routes: Routes, outcome: Outcome) -> list[int]:
         """The sums of the logs of factors in the open nodes."""

@@ -66,7 +66,7 @@ def _marks_of(rows: Rows, target: Target) -> AnyArray:
 
 
 def _sum_of_marks(matrix: Any) -> AnyArray:
-    """Histograms over the columns, so that their order does not matter; zeros add nothing."""
+    """Sums over the columns, so that their order does not matter; zeros add nothing."""
     if sparse.issparse(matrix):
         entries = matrix.tocoo()
         result = np.zeros(matrix.shape[0], dtype=np.uint64)

@@ -95,8 +95,10 @@ def with_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
     """Put the choice of no split before the splits of every node; those of node i begin at ``split_start[i]``."""
     n_nodes = len(split_start) - 1
     chosen = np.insert(np.arange(space.n_choices), split_start[:-1], -1)
-    children = {name: np.append(getattr(space, name), NO_CHILD)[chosen] for name in ("children_left", "children_right")}
-    return replace(space, **take_splits(space, chosen), **children, choice_start=split_start + np.arange(n_nodes + 1))
+    splits = take_splits(space, chosen)
+    for name in ("children_left", "children_right"):
+        splits[name] = np.append(getattr(space, name), NO_CHILD)[chosen]
+    return replace(space, **splits, choice_start=split_start + np.arange(n_nodes + 1))
 
 
 def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> dict[str, Any]:

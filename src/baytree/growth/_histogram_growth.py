@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class HistogramSource(Protocol):
         """The sum of the logs of factors over the rows of each open node."""
 
 
+@runtime_checkable
 class DividedSource(HistogramSource, Protocol):
     """One that can be divided by what is in its rows."""
 
@@ -128,7 +129,7 @@ class HistogramData:
 
     @property
     def _divided(self) -> DividedSource:
-        if not hasattr(self.source, "halves"):
+        if not isinstance(self.source, DividedSource):
             raise TypeError("Half of a source is not divided again.")
         return self.source
 
@@ -195,7 +196,9 @@ class HistogramData:
         """The sums of the factors of each node, of which a source tells those of leaves."""
         sums: list[int] = [0] * tree.node_count
         leaves = np.flatnonzero(tree.is_leaf).tolist()
-        found = [factor for routes in self._leaf_routes(tree, outcome) for factor in self.source.factors(outcome, routes)]
+        found = [
+            factor for routes in self._leaf_routes(tree, outcome) for factor in self.source.factors(outcome, routes)
+        ]
         for leaf, factor in zip(leaves, found, strict=True):
             sums[leaf] = factor
         for node in reversed(tree.internal_nodes.tolist()):  # children come behind their parents

@@ -56,9 +56,7 @@ class Routes:
     n_open: int
 
 
-def routes_of(
-    tree: TreeStore, bins: tuple[ColumnBins, ...], nodes: IntArray, at_once: int
-) -> Iterator[Routes]:
+def routes_of(tree: TreeStore, bins: tuple[ColumnBins, ...], nodes: IntArray, at_once: int) -> Iterator[Routes]:
     """Routes of rows by their codes to some nodes of a plain tree, so many at a time."""
     goes_lower = [_codes_on_left(tree, node, bins) for node in range(tree.node_count)]
     start = np.cumsum([0, *map(len, goes_lower)])[:-1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Histograms of classes that need not be asked for: what a node has and one of its children has not, the other child has."""
+"""Histograms of classes that need not be asked for: what is in a node and not in one child is in the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Siblings:
     """Which open nodes follow from their siblings, and the sums of their parents."""
 
     first: IntArray  # where the codes of each column begin, and the end
-    follows: dict[int, tuple[int, ClassHistograms]] = field(default_factory=dict, init=False)  # sibling, sums of the parent
+    follows: dict[int, tuple[int, ClassHistograms]] = field(
+        default_factory=dict, init=False
+    )  # sibling, sums of the parent
 
     def keep(self, found: ClassHistograms, nodes: IntArray, routes: Routes) -> None:
         """Keep the sums of nodes that were split into two open ones; the child of more rows follows from the other."""

@@ -32,7 +32,7 @@ from ._histograms import ColumnBins
 from ._in_any_order import in_any_order
 from ._sample import Sample, n_shares
 from ._settings import Growth
-from ._training_data import LeafSums
+from ._training_data import LeafSums, TrainingData
 
 _MOST_CODES = 2**16  # of a column whose halves can be those of any source
 
@@ -99,7 +99,7 @@ class TableData:
         statistics = outcome.sum_statistics(self.target, leaf, tree.node_count)
         return LeafSums(statistics[leaves], np.bincount(leaf, minlength=tree.node_count)[leaves])
 
-    def halves(self, outcome: Outcome) -> tuple[TableData, TableData] | tuple[HistogramData, HistogramData]:
+    def halves(self, outcome: Outcome) -> tuple[TrainingData, TrainingData]:
         """Two halves of the rows; with bins the same ones as at any source."""
         grids = self.target.grids
         if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MOST_CODES:

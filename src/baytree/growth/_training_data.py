@@ -24,11 +24,16 @@ class LeafSums(NamedTuple):
 class TrainingData(Protocol):
     """Rows whose columns and targets are settled: trees can be grown on them, and given trees scored."""
 
-    schema: Schema
-    growth: Growth
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def growth(self) -> Growth:
+        """How trees are grown."""
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
-        """The tree of an outcome; without the logs of factors that no partition changes where they need not be known."""
+        """The tree of an outcome; `factors`: with the logs of factors that no partition changes."""
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that has the same prior as the rows; wrong values are refused with their row."""

@@ -24,7 +24,7 @@ class ConstantLeaves:
     prior
         Parameters of the prior of each node; a view of one row where all nodes have the same.
     statistics
-        Histograms over the rows of each node of what the outcome needs of them.
+        Sums over the rows of each node of what the outcome needs of them.
     mean_in_order
         Expected outcomes that were put in order, where predictions must rise or fall with a feature; else None.
     """

@@ -1,9 +1,9 @@
 """Outcomes: what is predicted, its conjugate prior and its posterior."""
 
-from ._base import Outcome as Outcome
-from ._base import RealOutcome as RealOutcome
-from ._base import PriorSearch as PriorSearch
 from ._base import FixedPointOutcome as FixedPointOutcome
+from ._base import Outcome as Outcome
+from ._base import PriorSearch as PriorSearch
+from ._base import RealOutcome as RealOutcome
 from ._base import asks_for_evidence as asks_for_evidence
 from ._base import fixed_point_outcome as fixed_point_outcome
 from ._categorical import CategoricalOutcome as CategoricalOutcome

@@ -239,7 +239,7 @@ class FixedPointOutcome(Outcome):
 
     @classmethod
     def totals_of(cls, target: Target) -> list[int]:
-        """Histograms over the rows of their weights and weighted whole numbers; of a single number also of its square."""
+        """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
         return cls.totals(cls.fixed_point_rows(target), whole_weight(target))
 
     @staticmethod

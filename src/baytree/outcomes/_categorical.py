@@ -18,7 +18,7 @@ from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
 from ..decision import Decision
-from ._base import PriorSearch, FixedPointOutcome
+from ._base import FixedPointOutcome, PriorSearch
 from ._grids import Extent, Grids
 from ._search import most_probable
 from ._target import Target

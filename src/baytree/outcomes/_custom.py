@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, PriorSearch
+from ._base import PriorSearch, RealOutcome
 from ._target import Target, read_numbers
 
 REQUIRED = ("prior", "statistics", "log_marginal", "update", "mean")

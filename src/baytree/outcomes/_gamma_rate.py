@@ -14,7 +14,7 @@ from scipy import special
 
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
-from ._base import RealOutcome, PriorSearch, FixedPointOutcome, read_parameters
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
 from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target

@@ -21,7 +21,7 @@ from scipy import special, stats
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_real
-from ._base import RealOutcome, PriorSearch, FixedPointOutcome, asks_for_evidence, read_parameters
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
 from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._poisson import check_counts

@@ -27,7 +27,7 @@ from scipy import special, stats
 
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
-from ._base import RealOutcome, PriorSearch, FixedPointOutcome, read_parameters
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
 from ._grids import Extent, Grids, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers

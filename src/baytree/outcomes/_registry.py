@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._validation import shown
-from ._base import Outcome, PriorSearch, FixedPointOutcome
+from ._base import FixedPointOutcome, Outcome, PriorSearch
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome

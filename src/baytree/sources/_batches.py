@@ -194,7 +194,9 @@ class _Labels:
         return replace(self._last, labels=np.array(list(self._place)))
 
 
-def _one_then(one: Callable[[Part], EncodedPart], then: Callable[[EncodedPart], EncodedPart], part: Part) -> EncodedPart:
+def _one_then(
+    one: Callable[[Part], EncodedPart], then: Callable[[EncodedPart], EncodedPart], part: Part
+) -> EncodedPart:
     return then(one(part))
 
 

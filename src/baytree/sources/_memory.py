@@ -41,8 +41,13 @@ class MemorySource:
         return TableSummary(schema, classes=self.learnt.classes)
 
     def training_data(
-        self, plan: TargetPlan, summary: TableSummary, family: Family, growth: Growth, on_level: OnLevel | None
-    ) -> TableData:  # noqa: ARG002
+        self,
+        plan: TargetPlan,  # noqa: ARG002
+        summary: TableSummary,
+        family: Family,
+        growth: Growth,
+        on_level: OnLevel | None,  # noqa: ARG002
+    ) -> TableData:
         """The rows as they are; with bins, their targets are whole numbers, as everywhere."""
         if self.rows is None or self.learnt is None:
             raise RuntimeError("A source is asked in order: look, training_data.")

@@ -10,19 +10,17 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._typing import BoolArray
-from ._source import TableSummary
-from ._targets import TargetPlan
-from ..growth import CodeLayout, ClassHistograms, ColumnBins, EncodedRows, Routes, Sample, Histograms, HistogramSource
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes, Sample
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import IntervalCounts, bins_of
-from ._column_specs import MOST_CODES, TableSpec, ColumnSpecs, occurring
+from ._column_specs import MOST_CODES, ColumnSpecs, TableSpec, occurring
 from ._parts import (
-    IntervalValues,
     EncodedPart,
-    TargetSummary,
+    IntervalValues,
     Part,
     PartSummary,
+    TargetSummary,
     Totals,
     collect_part,
     encode,
@@ -39,6 +37,8 @@ from ._parts import (
     sums_of,
     totals_of,
 )
+from ._source import TableSummary
+from ._targets import TargetPlan
 
 T = TypeVar("T")
 
@@ -154,7 +154,9 @@ class PartSource:
                 found[column] = _column_bins(counted[column], np.concatenate(values), max_bins, missing[column])
             counted |= collected.finer
 
-    def _collect(self, plan: TargetPlan, schema: Schema, wanted: dict[int, IntervalCounts | None], max_bins: int) -> IntervalValues:
+    def _collect(
+        self, plan: TargetPlan, schema: Schema, wanted: dict[int, IntervalCounts | None], max_bins: int
+    ) -> IntervalValues:
         work = partial(collect_part, plan=plan, schema=schema, wanted=wanted, max_bins=max_bins)
         return _known(self.parts.reduce(work, partial(_collected, max_bins=max_bins)))
 

@@ -14,14 +14,14 @@ import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
-from ._source import TableSummary
-from ._targets import TargetPlan
-from ..growth import CodeLayout, ClassHistograms, ColumnBins, EncodedRows, Routes, Sample, Histograms
-from ..outcomes import Family, Outcome, TargetRange, Target, whole_weight
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes, Sample
+from ..outcomes import Family, Outcome, Target, TargetRange, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import IntervalCounts, collect, count, splitters_of
+from ._column_specs import ColumnSpecs, TableSpec
 from ._frames import eager
-from ._column_specs import TableSpec, ColumnSpecs
+from ._source import TableSummary
+from ._targets import TargetPlan
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,9 @@ class PartSummary:
         return PartSummary(self.part | other.part, counted, self.looked | other.looked, self.max_bins)
 
 
-def known_columns(part: Part, given: TableSpec, categorical_features: Any) -> tuple[ColumnSpecs, tuple[FloatArray, ...]]:
+def known_columns(
+    part: Part, given: TableSpec, categorical_features: Any
+) -> tuple[ColumnSpecs, tuple[FloatArray, ...]]:
     """What is known of the columns, and splitters of the others from this part."""
     known = given.of(part.names, part.X.shape[1], categorical_features)
     if not known.rest:
@@ -356,12 +358,16 @@ def is_left_out(bins: ColumnBins) -> bool:
     return len(bins.highs) == 1 and bool(np.isinf(bins.highs[0]))
 
 
-def sums_of(part: EncodedPart, asked: CodeLayout, routes: Routes, half: int | None = None) -> Histograms | ClassHistograms:
+def sums_of(
+    part: EncodedPart, asked: CodeLayout, routes: Routes, half: int | None = None
+) -> Histograms | ClassHistograms:
     """The histograms of the open nodes over a part, or over one half of its rows."""
     return _half_of(part, half).histograms(asked, routes)
 
 
-def factors_of(part: EncodedPart, asked: CodeLayout, routes: Routes, outcome: Outcome, half: int | None = None) -> list[int]:
+def factors_of(
+    part: EncodedPart, asked: CodeLayout, routes: Routes, outcome: Outcome, half: int | None = None
+) -> list[int]:
     """The sums of the logs of factors in the open nodes over a part, or over one half of its rows."""
     return _half_of(part, half).factors(asked, routes, outcome)
 

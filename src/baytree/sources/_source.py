@@ -24,12 +24,8 @@ class Need(Enum):
     OWN_OUTCOME = "An outcome of your own needs the rows in memory: fit it there."
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
     HYPERPLANES = "Hyperplanes need the rows in memory: make partitions 'axis'."
-    TREE_SPACE = (
-        "A tree space needs the rows in memory: fit it there, or give a BayesianTreeClassifier or BayesianTreeRegressor."
-    )
-    FOREST = (
-        "A forest needs the rows in memory: fit it there, or give a BayesianTreeClassifier or BayesianTreeRegressor."
-    )
+    TREE_SPACE = "A tree space needs the rows in memory: fit it there, or fit a single tree."
+    FOREST = "A forest needs the rows in memory: fit it there, or fit a single tree."
 
 
 @dataclass(frozen=True)
@@ -46,8 +42,13 @@ class TableSummary:
 class Source(Protocol):
     """Rows somewhere, which are asked in this order."""
 
-    has: frozenset[Need]
-    bins_by_default: int | None  # None: every distinct value counts
+    @property
+    def has(self) -> frozenset[Need]:
+        """What it has beyond histograms."""
+
+    @property
+    def bins_by_default(self) -> int | None:
+        """Bins of a column where the user gives no number; None: every distinct value counts."""
 
     def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
         """What the columns and the targets are."""
@@ -106,9 +107,7 @@ class RemoteSource:
         source.bins(growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
         totals = source.totals(plan, family)
         extent = Extent(target_range.n_rows, float(totals[0]) * grids.weight_unit)
-        return HistogramData(
-            source, summary.schema, source.columns, grids, extent, growth, tuple(totals), on_level
-        )
+        return HistogramData(source, summary.schema, source.columns, grids, extent, growth, tuple(totals), on_level)
 
     def close(self) -> None:
         """Give up what was kept for the fit."""

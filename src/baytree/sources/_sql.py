@@ -17,8 +17,6 @@ import ibis
 import numpy as np
 
 from .._typing import AnyArray, BoolArray
-from ._source import TableSummary
-from ._targets import TargetPlan
 from ..growth import (
     MODULUS,
     NUMBER_MODULUS,
@@ -26,27 +24,22 @@ from ..growth import (
     ClassHistograms,
     ColumnBins,
     EncodedRows,
-    Routes,
-    Sample,
     Histograms,
     HistogramSource,
+    Routes,
+    Sample,
     column_factor,
     number_factor,
 )
 from ..outcomes import Family, Outcome, Target, fixed_point_outcome
 from ..table import Column, Kind, Schema
+from ._column_specs import ColumnSpecs, TableSpec, occurring
 from ._ctrl_c import end_running_query
-from ._column_specs import TableSpec, ColumnSpecs, occurring
 from ._parts import Names, is_left_out, left_out
+from ._source import TableSummary
 from ._sql_backend import backend_of
 from ._sql_bins import Range, find_bins
 from ._sql_encode import Sliced, Slices, coded_by_slices
-from ._sql_look import TableLook
-from ._sql_place import PlacedRows
-from ._sql_settings import Settings
-from ._sql_histograms import Adder, ClassAdder, Layout, NumberAdder, flat
-from ._sql_target import TargetLook
-from ._sql_values import TemporaryTables
 from ._sql_fixed_point import (
     coded,
     fetch,
@@ -55,7 +48,14 @@ from ._sql_fixed_point import (
     product_digits,
     whole_expression,
 )
+from ._sql_histograms import Adder, ClassAdder, Layout, NumberAdder, flat
+from ._sql_look import TableLook
+from ._sql_place import PlacedRows
+from ._sql_settings import Settings
+from ._sql_target import TargetLook
+from ._sql_values import TemporaryTables
 from ._sql_words import Words
+from ._targets import TargetPlan
 
 
 @dataclass

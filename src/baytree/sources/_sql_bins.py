@@ -19,8 +19,8 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import ColumnBins
 from ._bins import IntervalCounts, bins_of
-from ._sql_values import TemporaryTables
 from ._sql_fixed_point import as_number, fetch, fetch_arrays, number, real
+from ._sql_values import TemporaryTables
 
 _SLICES = 2**16  # as many as 16 bits can count
 _MOST_FETCHED = 2**20  # values of a column

@@ -19,8 +19,8 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins
-from ._sql_values import TemporaryTables
 from ._sql_fixed_point import floor, real
+from ._sql_values import TemporaryTables
 
 _FEWEST_BINS = 24  # a CASE does for fewer
 _SLICES_A_BIN = (8, 32, 128)  # the first that divides the bins

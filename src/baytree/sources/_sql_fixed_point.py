@@ -13,12 +13,12 @@ import numpy as np
 from ibis.expr.operations import DatabaseTable
 
 from .._typing import AnyArray
-from ._targets import TargetPlan
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
 from ..table import Column, Kind
 from ._parts import Names, is_left_out
 from ._sql_ask import answer
+from ._targets import TargetPlan
 
 _DIGIT = 31
 _MASK = 2**_DIGIT - 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..table import Kind
-from ._column_specs import TableSpec, ColumnSpec, ColumnSpecs
+from ._column_specs import ColumnSpec, ColumnSpecs, TableSpec
 from ._parts import Names
 from ._sql_bins import Range
 from ._sql_fixed_point import as_number, fetch, is_missing, number

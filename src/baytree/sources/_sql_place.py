@@ -14,10 +14,10 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import WAITS, Routes
 from ._sql_ask import answers
-from ._sql_settings import Settings
-from ._sql_histograms import Adder, Layout
-from ._sql_values import TemporaryTables
 from ._sql_fixed_point import Repeated, read_arrays, stored_name
+from ._sql_histograms import Adder, Layout
+from ._sql_settings import Settings
+from ._sql_values import TemporaryTables
 
 _GONE = -1  # nobody will ask for the node of these rows
 _MOST_NUMBERS = 2**18  # of nodes that were ever given; then all begin anew

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
-from ._targets import TargetPlan
 from ..outcomes import TargetRange
 from ._parts import Names
 from ._sql_fixed_point import as_number, fetch, is_missing, may_be_nan
+from ._targets import TargetPlan
 
 
 @dataclass(frozen=True)

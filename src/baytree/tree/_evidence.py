@@ -1,8 +1,8 @@
-"""What follows from one recursion over a tree store, from the leaves up,
+"""The evidence of the trees in a store, by one recursion from the leaves up.
 
-    Z(node) = p_leaf L + sum over the node's splits of p_split Z(left) Z(right),
+    Z(node) = p_leaf L + sum over the node's splits of p_split Z(left) Z(right)
 
-the evidence of all trees below a node. What a term adds to Z is its posterior share.
+is the evidence of all trees below a node. What a term adds to Z is its posterior share.
 """
 
 from __future__ import annotations

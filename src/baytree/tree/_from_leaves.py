@@ -8,7 +8,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ._choices import NO_CHILD
 
 
-def depth_of(children_left: AnyArray, children_right: AnyArray, roots: IntArray, n_nodes: int) -> IntArray:
+def depth_of(children_left: AnyArray, children_right: AnyArray, roots: IntArray, n_nodes: int) -> AnyArray:
     """The number of splits above each node of plain trees."""
     result = np.zeros(n_nodes, dtype=np.int32)
     level, depth = roots[children_left[roots] != NO_CHILD], 0

@@ -59,7 +59,7 @@ def limited_to(store: TreeStore, max_leaf_nodes: int) -> TreeStore:
     return store if np.array_equal(kept, ~store.is_leaf) else pruned_to(store, kept, store.log_odds_split)
 
 
-def pruned_to(store: TreeStore, internal: BoolArray, log_odds_split: AnyArray | None) -> TreeStore:
+def pruned_to(store: TreeStore, internal: BoolArray, log_odds_split: AnyArray) -> TreeStore:
     """Keep of these internal nodes those that are connected to a root; other nodes become leaves or go."""
     stays = np.ones(store.node_count, dtype=bool)
     for at in store.splits_by_depth:
@@ -72,8 +72,7 @@ def pruned_to(store: TreeStore, internal: BoolArray, log_odds_split: AnyArray | 
         arrays[name] = np.where(leaf, NO_CHILD, place[children[kept]]).astype(children.dtype)
     for name in ("depth", "n_node_samples", "log_prior_leaf", "feature_posterior"):
         array = getattr(store, name)
-        arrays[name] = None if array is None else array.take(kept, axis=0)
-    if log_odds_split is not None and store.log_odds_split is not None:
-        arrays["log_odds_split"] = log_odds_split.take(kept).astype(store.log_odds_split.dtype)
+        arrays[name] = array.take(kept, axis=0) if len(array) else array
+    arrays["log_odds_split"] = log_odds_split.take(kept).astype(store.log_odds_split.dtype)
     arrays["choice_start"] = np.arange(len(kept) + 1, dtype=store.choice_start.dtype)
     return replace(store, leaves=store.leaves.take(kept), roots=place[store.roots], **arrays)

@@ -66,13 +66,13 @@ class Routing:
     @cached_property
     def _tree(self) -> _core.Router:
         store = self.store
-        return _core.Router(**_splits(store), **_children(store), n_features=store.n_features)
+        return _core.Router(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
 
     @cached_property
     def _forest(self) -> _core.ForestRouter:
         store = self.store
         return _core.ForestRouter(
-            **_splits(store),
+            **_routed(store.arrays()),
             **_children(store),
             tree_start=np.append(store.roots, store.node_count).astype(np.int64),
             value=np.ascontiguousarray(store.leaves.value).ravel(),
@@ -92,26 +92,24 @@ class Routing:
 def _graph_router(store: TreeStore, share: FloatArray) -> tuple[int, _core.SpaceRouter]:
     splits, none, n = np.flatnonzero(~store.is_leaf), np.flatnonzero(store.is_leaf), store.node_count
     router = _core.SpaceRouter(
-        **{name: array for name, array in take_splits(store, splits).items() if name in (*_WHOLE, *_AS_THEY_ARE)},
-        children_left=store.children_left[splits],
-        children_right=store.children_right[splits],
+        **_routed(take_splits(store, splits)),
+        **{name: array[splits] for name, array in _children(store).items()},
         choice_start=np.append(0, np.cumsum(np.bincount(store.owner[splits], minlength=n))).astype(np.int64),
-        leaf_share=np.bincount(store.owner[none], weights=share[none], minlength=n),
+        leaf_share=np.bincount(store.owner[none], weights=share[none], minlength=n).astype(np.float64),
         choice_share=share[splits],
         n_features=store.n_features,
     )
     return n, router
 
 
-def _splits(store: TreeStore) -> dict[str, Any]:
-    whole = {name: getattr(store, name).astype(np.int64, copy=False) for name in _WHOLE}
-    return whole | {name: getattr(store, name) for name in _AS_THEY_ARE}
+def _routed(splits: dict[str, Any]) -> dict[str, Any]:
+    """The arrays of splits that tell where rows go; whole numbers of a forest are narrower than the core reads."""
+    whole = {name: splits[name].astype(np.int64, copy=False) for name in _WHOLE}
+    return whole | {name: splits[name] for name in _AS_THEY_ARE}
 
 
 def _children(store: TreeStore) -> dict[str, Any]:
-    return {
-        name: getattr(store, name).astype(np.int64, copy=False) for name in ("children_left", "children_right")
-    }
+    return {name: getattr(store, name).astype(np.int64, copy=False) for name in ("children_left", "children_right")}
 
 
 def _joined(parts: list[tuple[AnyArray, bool]]) -> tuple[AnyArray, bool]:

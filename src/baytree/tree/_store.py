@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -74,10 +74,10 @@ class TreeStore:
     log_odds_split
         Log posterior odds of the node's best split against no split: positive in internal nodes. With look-ahead, of
         the best tree below the node that was found against a leaf; so too in nodes that pruning made leaves. In a
-        forest as the tree saw them while it grew, with weights times a factor. None in a tree space.
+        forest as the tree saw them while it grew, with weights times a factor. Empty in a tree space.
     feature_posterior
         Posterior probability of a split along each feature and, last, of no split; shape (n_nodes, n_features + 1).
-        None in tree spaces and forests, which do not keep it.
+        Empty in tree spaces and forests, which do not keep it.
     complete
         Whether every split of a node is among its choices; None where there is one choice.
     split_likelihood
@@ -125,8 +125,8 @@ class TreeStore:
     depth: IntArray
     n_node_samples: IntArray
     log_prior_leaf: FloatArray
-    log_odds_split: FloatArray | None = None
-    feature_posterior: FloatArray | None = None
+    log_odds_split: FloatArray = field(default_factory=lambda: np.zeros(0))
+    feature_posterior: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     complete: BoolArray | None = None
     split_likelihood: FloatArray | None = None
     given_share: FloatArray | None = None
@@ -136,7 +136,7 @@ class TreeStore:
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # and nothing that was worked out
+        return {own.name: getattr(self, own.name) for own in fields(self)}  # and nothing that was worked out
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -368,7 +368,8 @@ class TreeStore:
     def leaf_share(self) -> FloatArray:
         """How much of each node's rows stay in it."""
         none = np.flatnonzero(self.is_leaf)
-        return np.bincount(self.owner[none], weights=self.choice_share[none], minlength=self.node_count)
+        owner, share = self.owner[none], self.choice_share[none]
+        return np.bincount(owner, weights=share, minlength=self.node_count).astype(np.float64)
 
     @property
     def is_complete(self) -> bool:

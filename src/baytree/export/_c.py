@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted
 from ..table import Kind
 from ..tree import TreeStore
 from ._code import C, Language
@@ -212,12 +212,12 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], langua
         parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n}]"))
         if member.trees.is_plain:
             parts.append(_find(member.trees, str(i), language))
-            given = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+            leaf = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+            lines.append(f"    {_adding('total', _number(member.share), leaf, n, language)}\n")
         else:
-            lines.append(f"    double n[{len(own)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
+            lines.append(f"    {{\n    double n[{len(own)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
             lines += _choices(member.trees, n, language)
-            given = "n[0]"
-        lines.append(f"    {_adding('total', _number(member.share), given, n, language)}\n")
+            lines.append(f"    {_adding('total', _number(member.share), 'n[0]', n, language)}\n    }}\n")
     lines.append(_from_total(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.outcome.predicts_classes:

@@ -10,7 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
-from ..fitted import Fitted, Kind, real_outcome
+from ..fitted import Fitted, real_outcome
 from ..tree import SplitKind, TreeStore, joined
 from ._members import Member, averaged, has_std, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions

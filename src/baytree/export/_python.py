@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted
 from ..table import Column, Kind
 from ..tree import TreeStore
 from ._code import PYTHON, Language

@@ -110,6 +110,9 @@ class Fitted:
     def __getstate__(self) -> dict[str, Any]:
         return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
+
     # What is predicted.
 
     @property

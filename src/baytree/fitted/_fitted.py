@@ -312,6 +312,13 @@ class Fitted:
             first += n_rows
         return np.concatenate(result)
 
+    def tree_means(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """The expected outcome by each tree of a forest, shape (n_rows, n_trees, n_values)."""
+        nodes = self.leaves_by_tree(rows, n_threads)
+        row = np.repeat(np.arange(len(nodes)), nodes.shape[1])
+        means = self.trees.leaves.means(nodes.ravel().astype(np.int64), rows, row)
+        return means.reshape(*nodes.shape, means.shape[1])
+
     def mean_without(self, rows: Rows, by_tree: FloatArray) -> FloatArray:
         """The expected outcome where trees count as much as `by_tree` (row, tree) gives; NaN where none does."""
         mean = self._mean_of_parts(rows, 1, by_tree)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted, ModelKind
 from ._talk import progress
 
 _MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
@@ -155,10 +155,8 @@ def _number_figures(fitted: Any, X: Any, y: AnyArray, weight: FloatArray) -> dic
 def _leaves(fitted: Any) -> float:
     """Of all trees that a prediction rests on; nan where there are none, or more than can be counted."""
     own = getattr(fitted, "fitted_", None)
-    if own.kind is Kind.FOREST:
-        return float(sum(member.tree.is_leaf.sum() for member in own.trees()))
-    if own.kind is Kind.SPACE:
-        return float("nan")
+    if isinstance(own, Fitted):
+        return float("nan") if own.kind is ModelKind.SPACE else float(own.trees.n_leaves)
     if hasattr(fitted, "get_n_leaves"):
         return float(fitted.get_n_leaves())
     trees = getattr(fitted, "estimators_", None)

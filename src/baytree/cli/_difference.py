@@ -108,7 +108,7 @@ def _places(before: Fitted, after: Fitted) -> tuple[list[Place], int]:
     stack: list[tuple[int, int, tuple[str, ...]]] = [(0, 0, ())]
     while stack:
         first, second, path = stack.pop()
-        leaves = bool(before.tree.is_leaf[first]), bool(after.tree.is_leaf[second])
+        leaves = bool(before.trees.is_leaf[first]), bool(after.trees.is_leaf[second])
         if all(leaves):
             continue
         questions = _question(before, first), _question(after, second)

@@ -26,7 +26,18 @@ class Member:
 
 def carried(model: Model) -> Fitted:
     """The fitted result of which an export carries the predictions: splits alone say where rows go."""
-    return fitted_of(model).routed
+    fitted = fitted_of(model).routed
+    check_constant(fitted)
+    return fitted
+
+
+def check_constant(fitted: Fitted) -> None:
+    """Refuse leaves that predict from the values of a row: exports hold numbers."""
+    if not fitted.trees.leaves.is_constant:
+        raise ValueError(
+            "The leaves of this model predict from the values of each row, which this export cannot hold: fit a model "
+            "with constant leaves."
+        )
 
 
 def members_of(fitted: Fitted) -> list[Member]:
@@ -45,8 +56,8 @@ def trees_of(fitted: Fitted, target: str) -> list[tuple[float, TreeStore]]:
     averaged = bool(trees) and {*map(tuple, in_leaves.tolist())} <= {*map(tuple, fitted.trees.leaves.value.tolist())}
     if len(trees) > _MOST_TREES or not averaged:
         raise ValueError(
-            f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export readable_tree_, or explore "
-            "less (max_nodes)."
+            f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export readable_tree_, or "
+            "explore less (max_nodes)."
         )
     weights = fitted.tree_weights(_MOST_TREES + 1).tolist()
     return [(weight, own.trees) for weight, own in zip(weights, trees, strict=True)]

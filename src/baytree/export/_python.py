@@ -127,12 +127,12 @@ def _labels(classes: AnyArray) -> list[str]:
 def _of_tree(fitted: Fitted, interval: float | None, std: bool, language: Language) -> tuple[str, str]:
     tree, more = fitted.trees, leaf_columns(fitted, interval, std)
     outputs = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
-    best = fitted.node_codes
+    best, labels = fitted.node_codes, _labels(fitted.outcome.labels)
     entries = []
     for leaf in np.flatnonzero(tree.is_leaf).tolist():
         pairs = [("leaf", str(leaf)), *((name, _number(values[leaf])) for name, values in outputs.items())]
-        if fitted.classes is not None:
-            pairs.append(("prediction", _labels(fitted.classes)[best[leaf]]))
+        if labels:
+            pairs.append(("prediction", labels[best[leaf]]))
         pairs += [(name, _number(values[leaf])) for name, values in more.items()]
         entries.append(f"    {leaf}: {_dictionary(pairs)},\n")
     leaves = f"\n\n{language.prefix}leaves = {{\n{''.join(entries)}}}\n"
@@ -157,14 +157,14 @@ def _of_members(fitted: Fitted, interval: float | None, std: bool, language: Lan
             parts.append(f"\n\n{prefix}own{i} = [\n{''.join(f'    {_list(own)},{chr(10)}' for own in values)}]\n")
             lines += [f"    n = list({prefix}own{i})\n", *_choices(member.trees, language)]
         lines.append(f"    total = [{prefix}add(t, {_number(member.share)}, v) for t, v in zip(total, n[0])]\n")
-    if fitted.classes is None:
+    if fitted.outcome.predicts_classes:
+        pairs = [(name, f"total[{i}] / sum(total)") for i, name in enumerate(names)]
+        chosen = _decision(fitted.decision, lines)
+        pairs.append(("prediction", f"[{', '.join(_labels(fitted.outcome.labels))}][{chosen}]"))
+    else:
         pairs = [(name, f"total[{i}]") for i, name in enumerate(names)]
         if std:
             pairs.append(("std", "math.sqrt(max(total[-1] - total[-2] * total[-2], 0.0))"))
-    else:
-        pairs = [(name, f"total[{i}] / sum(total)") for i, name in enumerate(names)]
-        chosen = _decision(fitted.decision, lines)
-        pairs.append(("prediction", f"[{', '.join(_labels(fitted.classes))}][{chosen}]"))
     return "".join(parts), "".join([*lines, f"    return {_dictionary(pairs)}\n"])
 
 

@@ -173,9 +173,8 @@ class _Query:
         tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
-        if fitted.classes is not None:
-            labels = [label_literal(label, self.dialect) for label in fitted.classes]
-            best = fitted.node_codes
+        if fitted.outcome.predicts_classes:
+            labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in more.items()]
@@ -217,9 +216,7 @@ class _Query:
 
     def _decision(self, shares: list[str]) -> str:
         """The class that is decided for, given class probabilities."""
-        decision, n = self.fitted.decision, len(shares)
-        classes: Iterable[Any] = () if self.fitted.classes is None else self.fitted.classes
-        labels = [label_literal(label, self.dialect) for label in classes]
+        decision, n, labels = self.fitted.decision, len(shares), self._labels()
         if decision.threshold is not None:
             condition = f"{shares[decision.positive]} >= {number_literal(decision.threshold, self.dialect)}"
             return f"CASE WHEN {condition} THEN {labels[decision.positive]} ELSE {labels[1 - decision.positive]} END"
@@ -233,6 +230,9 @@ class _Query:
             for c in range(n - 1)
         )
         return f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1]
+
+    def _labels(self) -> list[str]:
+        return [label_literal(label, self.dialect) for label in self.fitted.outcome.labels]
 
     def _of_trees(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""

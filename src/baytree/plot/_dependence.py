@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from .._typing import FloatArray
 from .._validation import check_integer
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted, ModelKind
 from ..table import Rows
 from ._canvas import BLUE, axes_of, class_colour, open_frame
 from ._table import Feature, Table
@@ -115,6 +115,6 @@ def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> 
     """What each tree of a forest, or the model, predicts on average where all rows have a value; (n, n_values)."""
     changed = rows.copy()
     changed[:, position] = value
-    if fitted.kind is Kind.FOREST:
+    if fitted.kind is ModelKind.FOREST:
         return fitted.tree_means(Rows(changed)).mean(axis=0)
     return fitted.mean(Rows(changed)).mean(axis=0, keepdims=True)

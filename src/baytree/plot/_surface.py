@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from .._typing import AnyArray, FloatArray
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, Kind
+from ..fitted import Fitted, ModelKind
 from ..table import Rows
 from ._canvas import BLUE_TO_VERMILION, GREY, check_axes, class_colour
 from ._table import Feature, Table, note_on_others
@@ -86,7 +86,7 @@ def surface(
     outcomes = None if y is None else np.asarray(y)
     if outcomes is not None and outcomes.shape != across.values.shape:
         raise ValueError(f"y must hold one outcome per row of X ({len(across.values)}); got shape {outcomes.shape}.")
-    side = _SIDE if fitted.kind is Kind.TREE else _SIDE_OF_SPACE
+    side = _SIDE if fitted.kind is ModelKind.TREE else _SIDE_OF_SPACE
     edges = across.edges(side), up.edges(side)
     found = _predicted(fitted, table, across, up, edges)
     left, right = _two_axes(ax)

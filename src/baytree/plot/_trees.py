@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from .._validation import check_integer, check_optional_integer, shown
 from ..estimators import Model, fitted_of
-from ..fitted import Fitted, Kind
+from ..fitted import ModelKind
 from ._layout import opened
 from ._picture import SMALL, TreePicture
 from ._sheet import Sheet
@@ -50,10 +50,10 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     >>> plt.close()
     """
     fitted = fitted_of(space)
-    if fitted.kind is not Kind.SPACE:
+    if fitted.kind is not ModelKind.SPACE:
         raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
-    pictures = [TreePicture(tree, opened(tree.tree, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)]
+    pictures = [TreePicture(tree, opened(tree.trees, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)]
     widths = [max(picture.width, _NARROWEST) for picture in pictures]
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
     sheet = Sheet(pictures[0].posteriors, width, max(picture.height for picture in pictures) + _TITLE, ax)

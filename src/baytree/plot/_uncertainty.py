@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, Kind
+from ..fitted import ModelKind
 from ._canvas import BLUE, VERMILION, axes_of, open_frame
 
 
@@ -42,7 +42,7 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     >>> plt.close()
     """
     fitted = fitted_of(model)
-    if fitted.kind is not Kind.FOREST:
+    if fitted.kind is not ModelKind.FOREST:
         raise TypeError(f"uncertainty needs a forest; got {shown(model)}.")
     parts = fitted.uncertainty(read_rows(model, X))
     order = np.argsort(parts.sum(axis=1), kind="stable")

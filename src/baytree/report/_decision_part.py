@@ -75,8 +75,8 @@ def _costs(fitted: Fitted, held_out: HeldOut) -> str:
     """Cost of the errors, which may be set, and the cost a row."""
     first, second = fitted.class_names
     costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
-    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    true = (held_out.y == fitted.classes[1]).astype(np.int64)
+    assert held_out.codes is not None  # noqa: S101
+    true = (held_out.y == fitted.outcome.labels[1]).astype(np.int64)
     found = mean(costs[true, held_out.codes], held_out.weight)
     fields = "".join(
         element(
@@ -152,9 +152,9 @@ def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[s
 
 def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
     """A confusion matrix; of many classes the most frequent errors; and what becomes of each class."""
-    names, classes, codes = fitted.class_names, fitted.classes, held_out.codes
-    assert classes is not None and codes is not None  # noqa: S101, PT018
-    true = np.searchsorted(classes, held_out.y)
+    names, codes = fitted.class_names, held_out.codes
+    assert codes is not None  # noqa: S101
+    true = np.searchsorted(fitted.outcome.labels, held_out.y)
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (true, codes), held_out.weight)
     right = np.diag(counts)

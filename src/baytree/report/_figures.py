@@ -32,7 +32,7 @@ class Metric:
 
 def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
     """The figures that matter for the outcome."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return _of_classes(fitted, held_out)
     if held_out.mean is None or held_out.mean.ndim > 1:
         return []
@@ -42,11 +42,11 @@ def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
 
 
 def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
-    p, codes, weight, classes = held_out.probabilities, held_out.codes, held_out.weight, fitted.classes
-    assert p is not None and codes is not None and classes is not None  # noqa: S101, PT018
-    is_class = held_out.y[:, None] == classes[None, :]
+    p, codes, weight, labels = held_out.probabilities, held_out.codes, held_out.weight, fitted.outcome.labels
+    assert p is not None and codes is not None  # noqa: S101, PT018
+    is_class = held_out.y[:, None] == labels[None, :]
     of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
-    right = classes[codes] == held_out.y
+    right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
     found = [
@@ -61,7 +61,7 @@ def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
     ]
-    if len(classes) == 2:
+    if len(labels) == 2:
         found.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
     return found
 
@@ -157,14 +157,14 @@ def calibration_of(fitted: Fitted, held_out: HeldOut, n_bins: int = 10) -> list[
 
 def calibrated(fitted: Fitted, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
     """What is predicted and what happened, one number a row."""
-    classes, p = fitted.classes, held_out.probabilities
-    if p is None or classes is None:
+    labels, p = fitted.outcome.labels, held_out.probabilities
+    if p is None:
         assert held_out.mean is not None  # noqa: S101
         own = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
         return own, np.asarray(held_out.y, dtype=np.float64)
-    if len(classes) == 2:
-        return p[:, 1], (held_out.y == classes[1]).astype(float)
-    return p.max(axis=1), (classes[p.argmax(axis=1)] == held_out.y).astype(float)
+    if len(labels) == 2:
+        return p[:, 1], (held_out.y == labels[1]).astype(float)
+    return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 
 def bin_of(fitted: Fitted, held_out: HeldOut, rows: AnyArray) -> Bin:
@@ -183,7 +183,7 @@ def bin_of(fitted: Fitted, held_out: HeldOut, rows: AnyArray) -> Bin:
         rate = ratio(float(weight @ observed), float(exposed.sum()))
         return Bin(float(np.average(predicted, weights=exposed)), rate, n)
     hits = float(weight @ observed)
-    seen = share(hits, n - hits) if fitted.classes is not None else mean(observed, weight)
+    seen = share(hits, n - hits) if fitted.outcome.predicts_classes else mean(observed, weight)
     return Bin(float(np.average(predicted, weights=weight)), seen, n)
 
 

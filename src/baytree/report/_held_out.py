@@ -47,8 +47,8 @@ def read_given(fitted: Fitted, X: Any, y: Any, sample_weight: Any = None, groups
     """Check rows and what belongs to them; refuses classes that the model does not know."""
     y = np.asarray(y)
     check_consistent_length(X, y)
-    for label in () if fitted.classes is None else np.unique(y):
-        if not np.any(fitted.classes == label):
+    for label in np.unique(y) if fitted.outcome.predicts_classes else ():
+        if not np.any(fitted.outcome.labels == label):
             raise ValueError(f"y has the class {label.item()!r}, which the model does not know: give it the model's y.")
     own = {extra.name for extra in fitted.outcome.extras}
     read = {}
@@ -108,7 +108,7 @@ def hold_out(model: Model, given: Given, held_out: Given | None, folds: int) -> 
     order = np.argsort(np.concatenate([test for test, _ in parts]))
     together = "" if given.groups is None else " that keeps groups of rows together"
     how = f"{folds}-fold cross-validation of the same settings{together}"
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         probabilities = np.concatenate([part.probabilities for _, part in parts])[order]
         return HeldOut(how, given, probabilities, fitted.decision.codes(probabilities))
     mean = np.concatenate([part.mean for _, part in parts if part.mean is not None])[order]
@@ -118,17 +118,17 @@ def hold_out(model: Model, given: Given, held_out: Given | None, folds: int) -> 
 
 def _folds(fitted: Fitted, given: Given, folds: int) -> tuple[int, Iterator[tuple[IntArray, IntArray]]]:
     """How many folds there can be, and the rows of each."""
-    y, classes, groups = given.y, fitted.classes, given.groups
-    most = len(y) if classes is None else int(max(np.sum(y == label) for label in classes))
+    y, labels, groups = given.y, fitted.outcome.labels, given.groups
+    most = max((int(np.sum(y == label)) for label in labels), default=len(y))
     folds = min(folds, most, len(y) if groups is None else len(np.unique(groups)))
     if folds < 2:
         return folds, iter(())
     if groups is None:
-        split = (KFold if classes is None else StratifiedKFold)(folds, shuffle=True, random_state=0)
-    elif classes is None:
-        split = GroupKFold(folds)
-    else:
+        split = (StratifiedKFold if len(labels) else KFold)(folds, shuffle=True, random_state=0)
+    elif len(labels):
         split = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
+    else:
+        split = GroupKFold(folds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         return folds, iter(list(split.split(np.zeros(len(y)), y, groups)))
@@ -137,7 +137,7 @@ def _folds(fitted: Fitted, given: Given, folds: int) -> tuple[int, Iterator[tupl
 def _predicted(fitted: Fitted, model: Model, given: Given, how: str) -> HeldOut:
     rows = read_rows(model, given.X)
     mean = fitted.mean(rows)
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return HeldOut(how, given, mean, fitted.decision.codes(mean) if how else None)
     ends = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Of counts over an exposure, and of durations that were cut off, the interval of one whole outcome says nothing.
@@ -147,10 +147,11 @@ def _predicted(fitted: Fitted, model: Model, given: Given, how: str) -> HeldOut:
 
 def _with_all_classes(part: HeldOut, grown: Fitted, fitted: Fitted) -> HeldOut:
     """Give classes that a fold's model has not seen a column of zeros."""
-    if part.probabilities is None or grown.classes is None or fitted.classes is None:
+    if part.probabilities is None:
         return part
-    probabilities = np.zeros((len(part.y), len(fitted.classes)))
-    probabilities[:, np.searchsorted(fitted.classes, grown.classes)] = part.probabilities
+    labels = fitted.outcome.labels
+    probabilities = np.zeros((len(part.y), len(labels)))
+    probabilities[:, np.searchsorted(labels, grown.outcome.labels)] = part.probabilities
     return replace(part, probabilities=probabilities)
 
 

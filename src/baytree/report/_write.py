@@ -112,7 +112,7 @@ def write(
     by_subgroup = subgroups_of(fitted, measured) if not isinstance(measured, str) else []
     parts = {
         "quality": quality(fitted, measured),
-        "decision": decision_part(fitted, measured, thresholds) if fitted.classes is not None else "",
+        "decision": decision_part(fitted, measured, thresholds) if fitted.outcome.predicts_classes else "",
         "subgroups": subgroup_part(fitted.readable, by_subgroup) if by_subgroup else "",
         "tree": _tree_part(fitted.readable),
         "case": _case_part(fitted),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +19,7 @@ from ._members import Member, averaged, carried, leaf_columns, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
+_ROWS = "baytree_rows"  # what a query calls the table of Ibis
 
 
 def to_sql(
@@ -110,10 +112,16 @@ def to_ibis(
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
         raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
-    backend = table.get_backend().name
-    dialect = backend if backend in DIALECTS else "duckdb"
-    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval, std=std)
-    return table.alias("baytree_rows").sql(text, dialect=dialect)
+    from ibis.common.exceptions import IbisError  # noqa: PLC0415 - an optional dependency
+
+    backend = table.get_backend()
+    dialect = backend.name if backend.name in DIALECTS else "duckdb"
+    text = to_sql(model, dialect=dialect, table=_ROWS, columns=columns, interval=interval, std=std)
+    try:
+        return table.alias(_ROWS).sql(text, dialect=dialect)
+    except IbisError:  # rows in memory (ibis.memtable) are in no database: the default one takes them over
+        rows = backend.create_table(f"{_ROWS}_{secrets.token_hex(8)}", table, temp=True)
+        return rows.alias(_ROWS).sql(text, dialect=dialect)
 
 
 def _relation(table: str | Sequence[str]) -> str:

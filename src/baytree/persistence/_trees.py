@@ -36,7 +36,7 @@ _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     """What a file keeps of a store."""
     leaves = store.leaves
-    if not isinstance(leaves, ConstantLeaves):
+    if not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")
     arrays: dict[str, AnyArray] = {name: getattr(store, name) for name in _KEPT}
     arrays |= {name: getattr(store, name) for name in _OPTIONAL if _is_kept(getattr(store, name))}

@@ -27,6 +27,15 @@ class ConstantLeaves:
         Sums over the rows of each node of what the outcome needs of them.
     mean_in_order
         Expected outcomes that were put in order, where predictions must rise or fall with a feature; else None.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.tree_.leaves.statistics[1].tolist()
+    [50.0, 0.0, 0.0]
     """
 
     outcome: Outcome

@@ -76,6 +76,8 @@ class Evidence:
         store, complete = self.store, self.store.complete
         if complete is None:
             return float(self.log_evidence[0])
+        if store.split_likelihood is not None and not complete.all():  # smoothing gives children other priors
+            return np.inf
         ceiling = store.leaves.log_ceiling
         opened = np.exp(store.log_prior_leaf)
         splits = np.flatnonzero(~store.is_leaf)

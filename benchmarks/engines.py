@@ -19,9 +19,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from baytree import BayesianTreeClassifier, _core, datasets
+from baytree import BayesianTreeClassifier, _core
 from benchmarks.data import classification
 from benchmarks.measure import PEAK, extra_memory_of_fit, milliseconds, seconds_of
+from benchmarks.paper_sets import load
 
 ROWS, COLUMNS, MANY = 1_000_000, 28, 10_000_000
 PART = 500_000  # rows of a Parquet file
@@ -134,7 +135,7 @@ def elsewhere(n: int) -> None:
 def accuracy(folder: Path) -> None:
     """Points of accuracy that bins cost on the paper's large sets: five folds, again and again, for folds differ."""
     for name in ("credit", "gamma", "eeg", "seismic"):
-        own = datasets.load(name, folder)
+        own = load(name, folder)
         X, y = own.X, own.y
         lost = []
         for seed in range(REPETITIONS):

@@ -39,8 +39,10 @@ from baytree import (
     BayesianForestRegressor,
     BayesianTreeClassifier,
     BayesianTreeRegressor,
-    datasets,
 )
+from benchmarks import paper_sets
+from benchmarks.data import raw_table
+from benchmarks.measure import calibration_error
 
 Part = tuple[Any, Any, Any, Any]  # X and y to fit, X and y to test
 Figures = dict[str, dict[str, list[float]]]  # by set and name, one a fold
@@ -116,9 +118,9 @@ def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tu
         divided = [kind(n_folds, shuffle=True, random_state=seed).split(X, y) for seed in range(seeds)]
         return [(X.iloc[a], y[a], X.iloc[b], y[b]) for own in divided for a, b in islice(own, folds)]
 
-    for name in datasets.NAMES:
+    for name in paper_sets.NAMES:
         if not sets or name in sets:
-            data = datasets.load(name, folder)
+            data = paper_sets.load(name, folder)
             if data.X_test is not None:
                 yield name, False, [(pd.DataFrame(data.X), data.y, pd.DataFrame(data.X_test), data.y_test)]
                 continue
@@ -127,19 +129,9 @@ def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tu
     for path in sorted([*folder.glob("clf_*.csv"), *folder.glob("reg_*.csv")]):
         if sets and path.stem not in sets:
             continue
-        table = pd.read_csv(path)
-        y = table.pop("target").to_numpy()
-        X = table.astype(dict.fromkeys(table.select_dtypes(exclude="number"), "category"))
+        X, y = raw_table(path)
         numbers = path.stem.startswith("reg")
         yield path.stem, numbers, split(KFold, 10, X, y.astype(float)) if numbers else split(StratifiedKFold, 5, X, y)
-
-
-def calibration_error(y: Any, probability: Any, classes: Any) -> float:
-    """How far the probability of the predicted class is from how often it is right, over 15 bins."""
-    best = np.argmax(probability, axis=1)
-    sure, right = probability[np.arange(len(y)), best], classes[best] == y
-    error = np.bincount(np.minimum((15 * sure).astype(int), 14), weights=sure - right, minlength=15)
-    return float(np.abs(error).sum() / len(y))
 
 
 def leaves_of(model: Any) -> float:

@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 from baytree import BayesianTreeRegressor
 
-from .defaults import read
+from .data import raw_table
 
 KAPPAS = (0.02, 0.1, 0.5, "noise", "noise / 2")
 ALPHAS = (1.0, 2.0, 5.0)
@@ -53,7 +53,7 @@ def score(X: Any, y: Any, *setting: Any) -> tuple[float, float, float]:
 
 def main(folder: Path) -> None:
     """Print one line a setting, best mean density first."""
-    tables = {path.stem.removeprefix("reg_"): read(path) for path in sorted(folder.glob("reg_*.csv"))}
+    tables = {path.stem.removeprefix("reg_"): raw_table(path) for path in sorted(folder.glob("reg_*.csv"))}
     tables = {name: (X, y.astype(float)) for name, (X, y) in tables.items()}
     rows = {}
     for setting in itertools.product(KAPPAS, ALPHAS, PASSES):

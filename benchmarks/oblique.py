@@ -17,11 +17,11 @@ from scipy.optimize import differential_evolution
 from scipy.special import gammaln, logsumexp
 
 from baytree import BayesianTreeClassifier
-from baytree.datasets import NAMES, load
 from baytree.estimators import Estimator
 from baytree.growth import Engine
 from baytree.outcomes import CategoricalOutcome, Target
-from baytree.reproduce._runs import folds
+from benchmarks.paper_sets import NAMES, load
+from benchmarks.reproduce.runs import folds
 
 CHARGES = (0.0, 0.5, 1.0)
 OBLIQUE_SIZES = (2, 3, 4, 6, 8, 12, 20)

@@ -18,7 +18,8 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import KFold
 
 from baytree import BayesianTreeClassifier, TreeSpaceClassifier
-from baytree.datasets import NAMES, load
+from benchmarks.data import raw_table
+from benchmarks.paper_sets import NAMES, load
 
 PRIORS = {"default": None, "alpha 1": 1.0, "alpha 3": 3.0, "alpha 10": 10.0, "evidence": "evidence"}
 BUDGETS = (300, 1000, 3000, 10_000)
@@ -31,8 +32,7 @@ def tables(folder: Path):
         data = load(name, folder)
         yield name, pd.DataFrame(data.X), data.y, (data.X_test, data.y_test)
     for path in sorted(folder.glob("clf_*.csv")):
-        table = pd.read_csv(path)
-        yield path.stem.removeprefix("clf_"), table.drop(columns="target"), table["target"].to_numpy(), (None, None)
+        yield path.stem.removeprefix("clf_"), *raw_table(path), (None, None)
 
 
 def parts(X, y, test, n_folds):

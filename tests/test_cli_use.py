@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import baytree
-from baytree import datasets, outcomes, reproduce
+from baytree import outcomes
 from baytree.cli import main
 from tests.command_line import customers, start
 
@@ -252,7 +252,5 @@ def test_options_are_completed():
 def test_names_that_are_written_twice_are_the_same():
     """Options list them without importing the package."""
     from baytree.cli._options import OUTCOMES
-    from baytree.cli._reproduce import PARTS, SETS
 
     assert set(OUTCOMES) == set(outcomes.REGRESSION_OUTCOMES)
-    assert (PARTS, SETS) == (reproduce.PARTS, datasets.NAMES)

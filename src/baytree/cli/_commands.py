@@ -13,7 +13,6 @@ from ._export import export
 from ._fit import fit
 from ._predict import predict
 from ._report import report
-from ._reproduce import reproduce
 from ._show import show
 
 
@@ -33,5 +32,5 @@ def commands() -> None:
     """
 
 
-for _command in (fit, predict, explain, show, report, export, compare, reproduce, completion):
+for _command in (fit, predict, explain, show, report, export, compare, completion):
     commands.add_command(_command)

@@ -12,6 +12,7 @@ from benchmarks.paper_sets import NAMES
 from . import PARTS, reproduce
 
 STOPPED = 130
+_WHAT = "Run the comparisons of the paper, and some of our own. A stopped run goes on."
 
 
 def some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
@@ -37,7 +38,7 @@ def positive(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparisons; the exit code is 0, or 1 (bad data), 2 (bad usage), 130 (Ctrl-C)."""
-    options = argparse.ArgumentParser(prog="python -m benchmarks.reproduce", description=reproduce.__doc__)
+    options = argparse.ArgumentParser(prog="python -m benchmarks.reproduce", description=_WHAT)
     folder = os.environ.get("BAYTREE_DATA") or None
     options.add_argument("--data", default=folder, help="folder of CSV files (or BAYTREE_DATA); else OpenML is asked")
     options.add_argument("--out", required=True, help="folder for the pages and the finished runs")

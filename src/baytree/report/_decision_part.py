@@ -11,7 +11,7 @@ from .._words import counted, estimate_text, percent_text
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
-from ._held_out import HeldOut
+from ._held_out import NOT_MEASURED, HeldOut
 from ._html import Cell, element, paragraph, section, table
 from ._thresholds import RATES, Thresholds, curve_of
 
@@ -19,12 +19,12 @@ _MOST_CLASSES = 12  # in a confusion matrix; of more the most frequent errors ar
 _MOST_ERRORS = 20
 
 
-def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Thresholds | None) -> str:
+def decision_part(fitted: Fitted, held_out: HeldOut | None, thresholds: Thresholds | None) -> str:
     """The rule, and what it does on held-out rows."""
     rule = paragraph(f"The model decides for {fitted.decision.text(fitted.class_names)}.")
     title = "What is decided, and how often is it wrong?"
-    if isinstance(held_out, str):
-        return section("decision", title, rule, paragraph(held_out))
+    if held_out is None:
+        return section("decision", title, rule, paragraph(NOT_MEASURED))
     if thresholds is None:
         return section("decision", title, rule, _many_classes(fitted, held_out))
     own = percent_text(float(thresholds.at[thresholds.own]))

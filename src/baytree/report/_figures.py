@@ -67,7 +67,8 @@ def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
 
 
 def _safe_log(p: FloatArray) -> FloatArray:
-    return np.log(np.maximum(p, np.finfo(float).tiny))
+    """Finite where a model calls what happened impossible; as in scikit-learn."""
+    return np.log(np.maximum(p, np.finfo(float).eps))
 
 
 def _brier(p: FloatArray, is_class: AnyArray) -> FloatArray:

@@ -16,7 +16,7 @@ from ..tree import SplitKind
 from ._charts import calibration_chart
 from ._contents import other_features
 from ._figures import HOW, calibrated, calibration_of, metrics_of
-from ._held_out import HeldOut
+from ._held_out import NOT_MEASURED, HeldOut
 from ._html import Cell, bar, element, paragraph, section, table
 from ._provenance import TREES
 
@@ -28,10 +28,10 @@ _MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its 
 _MOST_SPLITS = 100  # whose alternatives are told
 
 
-def quality(fitted: Fitted, held_out: HeldOut | str) -> str:
+def quality_part(fitted: Fitted, held_out: HeldOut | None) -> str:
     """Figures on held-out rows, and the calibration."""
-    if isinstance(held_out, str):
-        return section("quality", "How good is it?", paragraph(held_out))
+    if held_out is None:
+        return section("quality", "How good is it?", paragraph(NOT_MEASURED))
     rows = [
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
         for metric in metrics_of(fitted, held_out)
@@ -152,7 +152,7 @@ def _first_split(fitted: FittedTree) -> str:
     return "none" if fitted.tree.n_leaves == 1 else fitted.tree.split(0).question(fitted.schema)[0]
 
 
-def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | str) -> str:
+def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | None) -> str:
     """What a reader should keep in mind."""
     tree = fitted.modal.tree
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
@@ -182,14 +182,14 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
     return section("limits", "Known limits", element("ul", items))
 
 
-def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | str) -> str:
+def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | None) -> str:
     """What weights by class do to probabilities."""
     text = (
         f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
         "these "
         "weights, not those of the rows as they are."
     )
-    if isinstance(held_out, str) or held_out.probabilities is None or fitted.classes is None:
+    if held_out is None or held_out.probabilities is None or fitted.classes is None:
         return text
     k = len(fitted.classes) - 1
     said = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))

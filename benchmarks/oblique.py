@@ -68,10 +68,10 @@ def globally(X, y, outcome) -> tuple[float, float]:
     """Log likelihood of the best split that differential evolution finds in the given features, and its seconds."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     start = time.thread_time()
-    found = differential_evolution(
+    best = differential_evolution(
         lambda w: -best_split(Z @ w, y, outcome), [(-1, 1)] * Z.shape[1], seed=0, tol=1e-6, maxiter=MOST_GENERATIONS
     )
-    return -found.fun, time.thread_time() - start
+    return -best.fun, time.thread_time() - start
 
 
 def fit_one_split(X, y, partitions: str):

@@ -117,8 +117,8 @@ def main(folder: Path, n_folds: int) -> None:
 
     def by_set(name, column):
         label, what = column.rsplit(": ", 1)
-        own = mean.get((name, *chosen[label]))
-        return "" if own is None else f"{own[what]:{digits[what]}}"
+        figures_of_set = mean.get((name, *chosen[label]))
+        return "" if figures_of_set is None else f"{figures_of_set[what]:{digits[what]}}"
 
     columns = [f"{label}: {what}" for what in ("accuracy", "log loss") for label in chosen]
     show("set", names, columns, by_set)

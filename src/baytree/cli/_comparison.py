@@ -14,7 +14,7 @@ from .._progress import Progress
 from .._typing import AnyArray, FloatArray
 from ..estimators import fit_again
 from ..fitted import Fitted, FittedForest, FittedSpace
-from ..report import Dataset, Fold, HeldOut, folds_of, joined, metrics_of, of_all_classes
+from ..report import Dataset, Fold, HeldOutPredictions, folds_of, joined, metrics_of, of_all_classes
 
 _MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
 _FIGURES = {  # by the name of a metric of the report
@@ -115,10 +115,10 @@ def _numbers(X: pa.Table) -> FloatArray:
     return numbers
 
 
-def _predicted(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOut:
+def _predicted(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutPredictions:
     if fitted.classes is None:
-        return HeldOut("", data, mean=np.asarray(estimator.predict(data.X)))
-    return HeldOut("", data, of_all_classes(estimator.predict_proba(data.X), estimator.classes_, fitted))
+        return HeldOutPredictions("", data, mean=np.asarray(estimator.predict(data.X)))
+    return HeldOutPredictions("", data, of_all_classes(estimator.predict_proba(data.X), estimator.classes_, fitted))
 
 
 def _n_leaves(estimator: Any) -> float:

@@ -22,7 +22,7 @@ class Box:
         return self.top - self.height
 
 
-def opened(tree: Tree, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
+def open_nodes(tree: Tree, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
     """The nodes whose split is drawn: down to a depth, those with most rows first, until there are so many ends."""
     split: set[int] = set()
     candidates = [0]

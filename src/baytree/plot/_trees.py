@@ -10,7 +10,7 @@ from .._validation import check_integer, check_optional_integer, shown
 from ..estimators import Model, fitted_of, fitted_tree_of
 from ..fitted import FittedSpace, FittedTree
 from ._axes import check_axes
-from ._layout import opened
+from ._layout import open_nodes
 from ._picture import LARGE, SMALL, TreePicture
 from ._sheet import Sheet, scale_on
 
@@ -55,7 +55,7 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     fitted = fitted_tree_of(model)
     max_depth = check_optional_integer("max_depth", max_depth, low=0)
     max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
-    picture = TreePicture(fitted, opened(fitted.tree, max_depth, max_leaves), LARGE)
+    picture = TreePicture(fitted, open_nodes(fitted.tree, max_depth, max_leaves), LARGE)
     if ax is not None:
         picture = _that_fits(fitted, picture, max_depth, check_axes(ax))
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
@@ -70,7 +70,7 @@ def _that_fits(fitted: FittedTree, picture: TreePicture, max_depth: int | None, 
     n_ends = len(picture.ends)
     while n_ends > _FEWEST and scale_on(ax, picture.posteriors, picture.width, picture.height) < _READABLE:
         n_ends = max(_FEWEST, n_ends - max(1, n_ends // 8))
-        picture = TreePicture(fitted, opened(fitted.tree, max_depth, n_ends), LARGE)
+        picture = TreePicture(fitted, open_nodes(fitted.tree, max_depth, n_ends), LARGE)
     return picture
 
 
@@ -106,7 +106,7 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     if not isinstance(fitted, FittedSpace):
         raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
-    pictures = [TreePicture(tree, opened(tree.tree, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)]
+    pictures = [TreePicture(tree, open_nodes(tree.tree, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)]
     widths = [max(picture.width, _NARROWEST) for picture in pictures]
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
     sheet = Sheet(pictures[0].posteriors, width, max(picture.height for picture in pictures) + _TITLE, ax)

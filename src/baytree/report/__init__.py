@@ -3,7 +3,7 @@
 from ._figures import metrics_of as metrics_of
 from ._held_out import Dataset as Dataset
 from ._held_out import Fold as Fold
-from ._held_out import HeldOut as HeldOut
+from ._held_out import HeldOutPredictions as HeldOutPredictions
 from ._held_out import folds_of as folds_of
 from ._held_out import joined as joined
 from ._held_out import of_all_classes as of_all_classes

@@ -18,7 +18,6 @@ from ..figures import LEVEL
 from ..fitted import Fitted
 from ..outcomes import EXTRAS
 
-NOT_MEASURED = "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
 _GIVEN = "rows given as held out"
 Fold = tuple[IntArray, IntArray]  # rows to fit to, and rows that are held out
 
@@ -70,7 +69,7 @@ def read_dataset(
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutPredictions:
     """Outcomes of rows that were held out, and what was predicted for them."""
 
     how: str  # in words
@@ -96,7 +95,7 @@ class HeldOut:
         return float(self.weight.sum())
 
 
-def hold_out(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int) -> HeldOut | None:
+def hold_out(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int) -> HeldOutPredictions | None:
     """Predict rows that were given as held out, or each fold from the others; None where neither can be done."""
     fitted = fitted_of(model)
     if held_out is not None:
@@ -135,15 +134,17 @@ def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold
         return list(splitter.split(np.zeros(len(y)), y, groups))
 
 
-def joined(parts: list[HeldOut], folds: list[Fold], data: Dataset, fitted: Fitted, how: str) -> HeldOut:
+def joined(
+    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, how: str
+) -> HeldOutPredictions:
     """The predictions of all folds in the order of the rows."""
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if fitted.classes is not None:
         probabilities = np.concatenate([part.probabilities for part in parts])[order]
-        return HeldOut(how, data, probabilities, fitted.decision.codes(probabilities))
+        return HeldOutPredictions(how, data, probabilities, fitted.decision.codes(probabilities))
     mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
     intervals = [part.interval for part in parts if part.interval is not None]
-    return HeldOut(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
+    return HeldOutPredictions(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
 
 
 def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
@@ -155,15 +156,15 @@ def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: 
     return of_all
 
 
-def _predicted(model: Model, data: Dataset) -> HeldOut:
+def _predicted(model: Model, data: Dataset) -> HeldOutPredictions:
     fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
     if fitted.classes is not None:
-        return HeldOut("", data, mean)
+        return HeldOutPredictions("", data, mean)
     ends = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Of counts over an exposure, and of durations that were cut off, the interval of one whole outcome says nothing.
     interval = fitted.quantiles(rows, ends) if fitted.has_distribution() and not data.extras else None
-    return HeldOut("", data, mean=mean[:, 0] if mean.shape[1] == 1 else mean, interval=interval)
+    return HeldOutPredictions("", data, mean=mean[:, 0] if mean.shape[1] == 1 else mean, interval=interval)
 
 
 def read_subgroups(X: Any, subgroups: Any, n_rows: int) -> dict[str, AnyArray]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -18,14 +20,22 @@ from ..explain import read_allowed
 from ..fitted import Fitted, FittedTree
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
-from ._decision_part import decision_part
-from ._held_out import Dataset, hold_out, read_dataset, read_subgroups
+from ._decision_part import decision_figures, decision_part
+from ._held_out import Dataset, HeldOutPredictions, hold_out, read_dataset, read_subgroups
 from ._html import element, paragraph, section
 from ._provenance import difference_part, lead_text, provenance_part
-from ._sections import alternatives_part, feature_part, limits_part, quality_part, rules_part, text_part
+from ._sections import (
+    alternatives_part,
+    feature_part,
+    limits_part,
+    quality_figures,
+    quality_part,
+    rules_part,
+    text_part,
+)
 from ._subgroup_part import subgroup_part
-from ._subgroups import subgroups_of
-from ._thresholds import thresholds_of
+from ._subgroups import Subgroup, subgroups_of
+from ._thresholds import Thresholds, thresholds_of
 
 
 def write(
@@ -107,26 +117,49 @@ def write(
     )
     target = target or str(getattr(y, "name", None) or "") or None  # a pandas or polars series has a name
     measured = hold_out(model, data, _read_held_out(fitted, held_out, subgroups), folds)
-    thresholds = None if measured is None else thresholds_of(fitted, measured)
-    by_subgroup = [] if measured is None else subgroups_of(fitted, measured)
-    how = "nothing" if measured is None else measured.how
+    results = _results(fitted, measured)
     parts = {
-        "quality": quality_part(fitted, measured),
-        "decision": decision_part(fitted, measured, thresholds) if fitted.classes is not None else "",
-        "subgroups": subgroup_part(fitted.modal, by_subgroup) if by_subgroup else "",
+        "quality": quality_part(*results.quality),
+        "decision": decision_part(fitted, *results.decision) if fitted.classes is not None else "",
+        "subgroups": subgroup_part(fitted.modal, results.subgroups) if results.subgroups else "",
         "tree": _tree_part(fitted.modal),
         "case": _case_part(fitted),
         "features": feature_part(fitted),
         "alternatives": alternatives_part(fitted),
         "rules": rules_part(fitted.modal),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
-        "provenance": provenance_part(estimator, fitted, data, facts, target, source, how),
+        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.how),
     }
     heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
     warning = difference_part(fitted, facts, is_held_out=held_out is not None)
-    contents = contents_of(fitted, target, allowed, thresholds, by_subgroup)
+    contents = contents_of(fitted, target, allowed, results.thresholds, results.subgroups)
     return write_text(path, _page(heading, "".join((*head, warning)), parts, contents))
+
+
+_NOT_MEASURED = paragraph(
+    "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
+)
+
+
+@dataclass(frozen=True)
+class _Results:
+    """What held-out rows show; the defaults are for none."""
+
+    how: str = "nothing"
+    quality: Sequence[str] = (_NOT_MEASURED,)
+    decision: Sequence[str] = (_NOT_MEASURED,)
+    thresholds: Thresholds | None = None
+    subgroups: list[Subgroup] = field(default_factory=list)
+
+
+def _results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _Results:
+    if held_out is None:
+        return _Results()
+    thresholds = thresholds_of(fitted, held_out)
+    decision = decision_figures(fitted, held_out, thresholds) if fitted.classes is not None else []
+    quality = quality_figures(fitted, held_out)
+    return _Results(held_out.how, quality, decision, thresholds, subgroups_of(fitted, held_out))
 
 
 def _read(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 
-import pyarrow as pa
 import pytest
 
 from baytree.export import to_sql
@@ -14,7 +13,7 @@ from tests.postgres import as_arguments
 def scored_by_sql(model, rows):
     """What the SQL of a model gives for a table, in the order of its rows."""
     duckdb = pytest.importorskip("duckdb")
-    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows.assign(row=range(len(rows))))
+    table = rows.assign(row=range(len(rows))) if hasattr(rows, "assign") else rows
     with duckdb.connect() as connection:
         connection.register("rows", table)
         return connection.execute(to_sql(model, columns=["row"])).df().sort_values("row")

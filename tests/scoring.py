@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from baytree import (
     BayesianForestClassifier,
@@ -254,6 +253,8 @@ def is_number(kind):
 
 def as_arrow(rows, kinds):
     """Columns of plain types; every second missing number is NaN, the others are null."""
+    import pyarrow as pa
+
     columns = {"row": pa.array(range(len(rows)))}
     for name, kind in kinds.items():
         values = rows[name]

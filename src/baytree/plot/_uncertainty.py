@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, Kind
-from ._canvas import BLUE, VERMILION, axes_of, open_frame
+from ..fitted import Fitted, ModelKind
+from ._axes import BLUE, OVER_DATA, VERMILION, axes_of, finish
 
 
 def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
@@ -31,7 +31,6 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_iris
     >>> from baytree import BayesianForestClassifier, plot
     >>> X, y = load_iris(return_X_y=True)
@@ -39,10 +38,9 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     >>> ax = plot.uncertainty(forest, X)
     >>> ax.get_ylabel()
     'nats'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
-    if fitted.kind is not Kind.FOREST:
+    if fitted.kind is not ModelKind.FOREST:
         raise TypeError(f"uncertainty needs a forest; got {shown(model)}.")
     parts = fitted.uncertainty(read_rows(model, X))
     order = np.argsort(parts.sum(axis=1), kind="stable")
@@ -56,6 +54,5 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     ax.set(xlabel="rows, the most uncertain last", xlim=(1, max(len(order), 2)))
     ax.set_ylabel("variance" if fitted.classes is None else "nats")
     ax.set_ylim(bottom=0)
-    ax.legend(fontsize=9, loc="upper left", framealpha=0.85, edgecolor="none")
-    open_frame(ax)
-    return ax
+    ax.legend(loc="upper left", **OVER_DATA)
+    return finish(ax, "")

@@ -174,6 +174,9 @@ def test_tables_in_databases_are_decided_alike():
         .to_pyarrow()
     )
     assert said["prediction"].to_pylist() == model.predict(table).tolist()
-    averaging = BayesianTreeClassifier(unseen="average").fit(table, Y)
-    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
-        engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(table)))
+    averaging = BayesianTreeClassifier(unseen="average", decision=0.2).fit(table, Y)
+    rows = table.assign(place=range(len(table))).mask(
+        np.random.default_rng(0).random((len(table), 6)) < [0.3] * 5 + [0]
+    )
+    said = engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(rows))).order_by("place").to_pyarrow()
+    assert said["prediction"].to_pylist() == averaging.predict(rows[table.columns]).tolist()

@@ -84,7 +84,7 @@ def test_rows_with_values_that_were_seen_do_not_change(kind, tmp_path):
     averaging.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert_array_equal(again.predict_interval(CASES), averaging.predict_interval(CASES))
-    assert again.fitted_.missing == "average"
+    assert again.fitted_.unseen == "average"
 
 
 def test_intervals_are_wider_where_nothing_is_known():
@@ -115,8 +115,8 @@ def test_the_way_of_a_row_is_that_of_the_majority():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="missing must be 'majority' or 'average'; got 'mean'"):
-        BayesianTreeClassifier(missing="mean").fit(X, Y > 0)
+    with pytest.raises(ValueError, match="unseen must be 'majority' or 'average'; got 'mean'"):
+        BayesianTreeClassifier(unseen="mean").fit(X, Y > 0)
 
 
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
@@ -127,7 +127,7 @@ def test_exports_send_what_was_not_seen_both_ways_too(kind):
 
 
 @pytest.mark.parametrize("kind", [BayesianForestClassifier, BayesianForestRegressor])
-def test_a_forest_that_goes_both_ways_is_a_space_that_says_the_same(kind):
+def test_a_forest_that_goes_both_ways_is_the_average_of_its_trees(kind):
     random = np.random.default_rng(0)
     X = random.random((200, 3))
     y = X[:, 0] + 0.3 * random.normal(size=200)
@@ -137,10 +137,17 @@ def test_a_forest_that_goes_both_ways_is_a_space_that_says_the_same(kind):
     fitted = model.fitted_
     if kind is BayesianForestRegressor:
         fitted = replace(fitted, outcome=fitted.outcome.with_spread(1.3))  # as if it had been calibrated to that
-    space = fitted.routed
-    assert_allclose(space.mean(rows), fitted.mean(rows), rtol=1e-12)
+    trees = list(fitted.single_trees())
+    assert not fitted.routed.trees.is_plain
+    means = np.stack([tree.mean(rows) for tree in trees])
+    assert_allclose(fitted.mean(rows), means.mean(axis=0), rtol=1e-12)
     if kind is BayesianForestRegressor:
         assert fitted.widening == 1.3
-        assert_allclose(space.std(rows), fitted.std(rows), rtol=1e-9)
-        ends = np.array([0.05, 0.95])
-        assert_allclose(space.quantiles(rows, ends), fitted.quantiles(rows, ends), rtol=1e-6)
+        mean, means = fitted.mean(rows)[:, 0], means[:, :, 0]
+        squares = np.mean([tree.std(rows) ** 2 + own**2 for tree, own in zip(trees, means, strict=True)], axis=0)
+        assert_allclose(fitted.std(rows), 1.3 * np.sqrt(squares - mean**2), rtol=1e-9)
+        for end in (0.05, 0.95):  # of the distribution of all trees, widened about its mean
+            found = fitted.quantiles(rows, np.array([end]))[:, 0]
+            narrow = mean + (found - mean) / 1.3
+            below = [tree.cdf_at(rows, narrow)(tree.outcome) for tree in trees]
+            assert_allclose(np.mean(below, axis=0), end, rtol=1e-6)

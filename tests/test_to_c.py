@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
 from baytree.export import to_c, to_sql
-from baytree.fitted import FittedTree
-from baytree.tree import SplitKind, Tree
+from baytree.leaves import ConstantLeaves
+from baytree.tree import SplitKind, TreeStore
 from tests.own_outcomes import TwoRates
 from tests.scoring import N_MODELS, is_number, scored
 
@@ -144,14 +145,17 @@ NULLS = "double code(const char *text, size_t length) { return m0_text(0, text, 
 def chain(depth):
     """A tree that is as deep as it can be: every right child is split again."""
     nodes = 2 * depth + 1
-    of = {name: np.zeros(nodes) for name in ("log_prior_split", "log_likelihood_split", "log_likelihood")}
     inner = np.arange(nodes) % 2 == 0
     inner[-1] = False
     model = BayesianTreeRegressor(max_depth=0).fit(np.zeros((2, 1)), [0.0, 1.0])
     start = np.zeros(nodes + 1, dtype=np.int64)
     none = np.zeros(0)
-    tree = Tree(
-        **of,
+    statistics = np.stack([np.ones(nodes), np.arange(nodes), np.arange(nodes) ** 2], axis=1).astype(float)
+    tree = TreeStore(
+        leaves=ConstantLeaves.with_root_prior(model.fitted_.outcome, statistics),
+        n_features=1,
+        roots=np.zeros(1, np.int64),
+        choice_start=np.arange(nodes + 1),
         children_left=np.where(inner, np.arange(nodes) + 1, -1),
         children_right=np.where(inner, np.arange(nodes) + 2, -1),
         kind=np.where(inner, SplitKind.THRESHOLD, SplitKind.NONE).astype(np.uint8),
@@ -167,31 +171,28 @@ def chain(depth):
         hyperplane_feature=none.astype(np.int64),
         hyperplane_coefficient=none,
         hyperplane_missing_value=none,
-        value=np.arange(nodes, dtype=float).reshape(-1, 1, 1),
-        n_node_samples=np.ones(nodes, np.int64),
-        weighted_n_node_samples=np.ones(nodes),
+        log_prior_split=np.zeros(nodes),
         depth=(np.arange(nodes) + 1) // 2,
-        prior=np.ones((nodes, 4)),
-        posterior=np.ones((nodes, 4)),
+        n_node_samples=np.ones(nodes, np.int64),
         log_prior_leaf=np.zeros(nodes),
         log_odds_split=np.zeros(nodes),
         feature_posterior=np.ones((nodes, 2)) / 2,
     )
-    return FittedTree(tree, model.fitted_.outcome, model.fitted_.schema)
+    return replace(model.fitted_, trees=tree)
 
 
 def mirrored(fitted):
     """The same with every left child split again."""
-    tree = fitted.tree
-    arrays = tree.arrays() | {"children_left": tree.children_right, "children_right": tree.children_left}
-    return FittedTree(Tree(**arrays), fitted.outcome, fitted.schema)
+    tree = fitted.trees
+    children = {"children_left": tree.children_right, "children_right": tree.children_left}
+    return replace(fitted, trees=replace(tree, **children))
 
 
 @pytest.mark.parametrize("make", [lambda: chain(300), lambda: mirrored(chain(300))], ids=["right", "left"])
 def test_a_very_deep_tree_is_carried(make, tmp_path):
     fitted = make()
     X = np.arange(-1.0, 305.0)[:, None]
-    expected = fitted.tree.apply(X)
+    expected = fitted.trees.apply(X)
     if COMPILER is not None:
         library = compiled(to_c(fitted, name="m0") + "\nint leaf(double x) { return m0_leaf(&x); }", tmp_path)
         assert [library.leaf(ctypes.c_double(value)) for value in X[:, 0]] == expected.tolist()

@@ -29,7 +29,7 @@ def compare(
     if target is not None and data is None:
         raise click.UsageError("--target needs DATA.")
     models = read_model(before), read_model(after)
-    if (models[0].fitted_.classes is None) != (models[1].fitted_.classes is None):
+    if (models[0].fitted_.outcome.predicts_classes) != (models[1].fitted_.outcome.predicts_classes):
         raise ValueError(f"One of {before!r} and {after!r} predicts classes, the other numbers: nothing to compare.")
     differences = model_differences(*models)
     rows = None if data is None else _row_differences(*models, data, target, text_format)

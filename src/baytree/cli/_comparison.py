@@ -61,7 +61,7 @@ def compare_models(
         return None
     numbers = replace(data, X=_numbers(data.X))
     models = {type(estimator).__name__: (estimator, data)} | {
-        name: (peer, numbers) for name, peer in _peers(is_class=fitted.classes is not None).items()
+        name: (peer, numbers) for name, peer in _peers(is_class=fitted.outcome.predicts_classes).items()
     }
     figures = {}
     with Progress("Cross-validation", len(models) * len(folds), unit="fits") as progress:
@@ -116,7 +116,7 @@ def _numbers(X: pa.Table) -> FloatArray:
 
 
 def _predicted(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutPredictions:
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return HeldOutPredictions("", data, mean=np.asarray(estimator.predict(data.X)))
     return HeldOutPredictions("", data, of_all_classes(estimator.predict_proba(data.X), estimator.classes_, fitted))
 

@@ -82,7 +82,7 @@ def _facts(before: Any, after: Any) -> list[tuple[str, str, str]]:
         "leaves": [f"{int(model.fitted_.readable.trees.is_leaf.sum()):,}" for model in both],
         "depth": [str(int(model.fitted_.readable.trees.depth.max())) for model in both],
     }
-    if before.fitted_.classes is not None and before.fitted_.class_names != after.fitted_.class_names:
+    if before.fitted_.outcome.predicts_classes and before.fitted_.class_names != after.fitted_.class_names:
         always["classes"] = [listed(list(model.fitted_.class_names), 6) for model in both]
     settings = [model.get_params(deep=False) for model in both]
     names = sorted({*settings[0], *settings[1]})
@@ -165,7 +165,7 @@ class RowDifferences:
 
     def __init__(self, before: Any, after: Any) -> None:
         self._models = before, after
-        self._is_class = before.fitted_.classes is not None
+        self._is_class = before.fitted_.outcome.predicts_classes
         self.n_rows = 0
         self._changed: Counter[tuple[str, str]] = Counter()
         self._total = 0.0

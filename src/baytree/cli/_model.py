@@ -152,7 +152,7 @@ def read_rows_for(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Read the rows of a model that is fitted already: X, y and what describes the rows."""
     fitted = estimator.fitted_
-    task = "regression" if fitted.classes is None else "classification"
+    task = "regression" if not fitted.outcome.predicts_classes else "classification"
     rest, known = take_target(read_table(path, text_format), target, path, task)
     rest, values = take_metadata(rest, metadata, path)
     reader = FeatureReader(fitted, text_format.missing_texts)

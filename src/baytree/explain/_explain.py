@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text
-from ..fitted import Fitted, Kind, Summary
+from ..fitted import Fitted, ModelKind, Summary
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
 from ._boxes import Box, boxes_of
@@ -28,7 +28,7 @@ def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) ->
     if fitted.readable is fitted:
         return found
     said = _said(fitted, rows, n_threads)
-    if fitted.kind is Kind.FOREST:
+    if fitted.kind is ModelKind.FOREST:
         notes = forest_notes(fitted, rows, said, n_threads)
     else:
         notes = [f"(the most probable tree says so; all trees together say {one})" for one in said]

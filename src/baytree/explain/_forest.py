@@ -15,7 +15,7 @@ _MOST_FEATURES = 3  # that are told of
 def forest_notes(fitted: Fitted, rows: Rows, said: list[str], n_threads: int = 1) -> list[str]:
     """A note for each row; `said` is what the forest predicts."""
     leaves = fitted.leaves_by_tree(rows, n_threads)
-    agreed = _agreed(fitted, fitted.trees.leaves.value[leaves], rows, n_threads)
+    agreed = _agreed(fitted, fitted.tree_means(rows, n_threads), rows, n_threads)
     shares = np.stack([fitted.path_features[own].mean(axis=0) for own in leaves])
     return [
         f"(one tree of all rows says so; the {fitted.trees.n_trees} trees of the forest together say {one}, {how}; "

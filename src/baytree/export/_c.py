@@ -212,12 +212,12 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix
         parts.append(_table("double", f"{prefix}nodes{i}", _rows(values), f"[{len(values)}][{n}]"))
         if member.trees.is_plain:
             parts.append(_find(member.trees, str(i), prefix))
-            added = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+            leaf = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+            lines.append(f"    {_adding('total', number(member.share), leaf, n, prefix)}\n")
         else:
-            lines.append(f"    double n[{len(values)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
+            lines.append(f"    {{\n    double n[{len(values)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
             lines += _choices(member.trees, n, prefix)
-            added = "n[0]"
-        lines.append(f"    {_adding('total', number(member.share), added, n, prefix)}\n")
+            lines.append(f"    {_adding('total', number(member.share), 'n[0]', n, prefix)}\n    }}\n")
     lines.append(_from_total(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.outcome.predicts_classes:

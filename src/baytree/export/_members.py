@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_real, shown
 from ..estimators import Model, fitted_of
-from ..fitted import Fitted, Kind, class_outcome, distribution_of, real_outcome
+from ..fitted import Fitted, ModelKind, class_outcome, distribution_of, real_outcome
 from ..tree import TreeStore
 
 _MOST_TREES = 200  # of a tree space, where a target holds single trees alone
@@ -26,7 +26,18 @@ class Member:
 
 def carried(model: Model) -> Fitted:
     """The fitted result of which an export carries the predictions: splits alone say where rows go."""
-    return fitted_of(model).routed
+    fitted = fitted_of(model).routed
+    check_constant(fitted)
+    return fitted
+
+
+def check_constant(fitted: Fitted) -> None:
+    """Refuse leaves that predict from the values of a row: exports hold numbers."""
+    if not fitted.trees.leaves.is_constant:
+        raise ValueError(
+            "The leaves of this model predict from the values of each row, which this export cannot hold: fit a model "
+            "with constant leaves."
+        )
 
 
 def members_of(fitted: Fitted) -> list[Member]:
@@ -39,14 +50,14 @@ def trees_of(fitted: Fitted, target: str) -> list[tuple[float, TreeStore]]:
     """The members as single trees, for a target that holds nothing else; a tree space must have few."""
     if fitted.trees.is_plain:
         return [(member.share, member.trees) for member in members_of(fitted)]
-    trees = fitted.best_trees(_MOST_TREES + 1) if fitted.kind is Kind.SPACE else []
+    trees = fitted.best_trees(_MOST_TREES + 1) if fitted.kind is ModelKind.SPACE else []
     in_leaves = np.concatenate([own.trees.leaves.value[own.trees.is_leaf] for own in trees]) if trees else np.zeros(0)
     # Trees that are held to a direction are put in order, and then are not those that are averaged.
     averaged = bool(trees) and {*map(tuple, in_leaves.tolist())} <= {*map(tuple, fitted.trees.leaves.value.tolist())}
     if len(trees) > _MOST_TREES or not averaged:
         raise ValueError(
-            f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export readable_tree_, or explore "
-            "less (max_nodes)."
+            f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export readable_tree_, or "
+            "explore less (max_nodes)."
         )
     weights = fitted.tree_weights(_MOST_TREES + 1).tolist()
     return [(weight, own.trees) for weight, own in zip(weights, trees, strict=True)]
@@ -94,7 +105,7 @@ def averaged(fitted: Fitted, interval: float | None, std: bool) -> list[tuple[Me
         columns = member.trees.leaves.value
         if std:
             columns = np.column_stack([columns, _moments(fitted, member.trees, center)])
-        if not member.trees.is_plain:
+        if not fitted.trees.is_plain:  # then all members are added up from the deepest nodes, a plain one too
             share = member.trees.leaf_share[:, None]
             columns = np.multiply(share, columns, out=np.zeros_like(columns), where=share > 0)
         result.append((member, columns))
@@ -110,7 +121,7 @@ def has_std(fitted: Fitted) -> bool:
     """Whether the standard deviation of what is predicted can be carried."""
     if not fitted.has_distribution():
         return False
-    return fitted.kind is not Kind.SPACE or bool(np.isfinite(_variances(fitted, fitted.trees)).all())
+    return fitted.kind is not ModelKind.SPACE or bool(np.isfinite(_variances(fitted, fitted.trees)).all())
 
 
 def _check_std(fitted: Fitted, std: Any) -> None:

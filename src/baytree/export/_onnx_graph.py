@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from .._typing import AnyArray, IntArray
 from ..table import Column, Kind, Schema
-from ..tree import TreeStore, SplitKind
+from ..tree import SplitKind, TreeStore
 
 OPSETS = {"": 18, "ai.onnx.ml": 5}
 IR_VERSION = 10

@@ -10,7 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
-from ..fitted import Fitted, Kind, real_outcome
+from ..fitted import Fitted, real_outcome
 from ..tree import SplitKind, TreeStore, joined
 from ._members import Member, averaged, has_std, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
@@ -191,8 +191,8 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
     def by_leaf(name: str, values: AnyArray) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
 
-    if fitted.classes is not None:
-        by_leaf("label", _labels(fitted.classes)[fitted.node_codes])
+    if fitted.outcome.predicts_classes:
+        by_leaf("label", _labels(fitted.outcome.labels)[fitted.node_codes])
         by_leaf("probabilities", tree.value[:, 0])
         return
     by_leaf("mean", tree.value[:, 0])
@@ -204,7 +204,7 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
     """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
     n_values = len(value_names(fitted))
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         mean = average if n == n_values else graph.gather(average, list(range(n_values)))
         graph.add("Identity", mean, output=graph.output("mean", np.float64, [None, n_values]))
         if n > n_values:
@@ -216,7 +216,7 @@ def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None
     total = graph.add("ReduceSum", average, graph.whole([1]))
     shares = graph.output("probabilities", np.float64, [None, n_values])
     graph.add("Div", average, total, output=shares)
-    labels = _labels(fitted.classes)
+    labels = _labels(fitted.outcome.labels)
     best = _decision(graph, fitted.decision, shares)
     graph.add("Gather", graph.constant(labels), best, axis=0, output=graph.output("label", labels, None))
 

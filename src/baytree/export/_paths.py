@@ -65,8 +65,8 @@ def paths_of(fitted: Fitted) -> list[Path]:
             result.append(Path(path.steps, member.share * path.value))
             if len(result) > _MOST_PATHS:
                 raise ValueError(
-                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of readable_tree_, explore "
-                    "less (max_nodes), or grow fewer trees."
+                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of readable_tree_, "
+                    "explore less (max_nodes), or grow fewer trees."
                 )
     if not all(np.isfinite(path.value).all() for path in result):
         raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")

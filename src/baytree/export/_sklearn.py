@@ -13,6 +13,7 @@ from .._typing import FloatArray
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, real_outcome
 from ..tree import NO_CHILD, SplitKind
+from ._members import check_constant
 
 
 def to_sklearn(model: Model) -> Any:
@@ -48,10 +49,11 @@ def to_sklearn(model: Model) -> Any:
     """
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema
+    check_constant(fitted)
     _refuse_other_splits(fitted)
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         result = DecisionTreeClassifier(max_depth=max(1, tree.max_depth))
-        result.classes_, result.n_classes_ = fitted.classes, len(fitted.classes)
+        result.classes_, result.n_classes_ = fitted.outcome.labels, len(fitted.outcome.labels)
     else:
         result = DecisionTreeRegressor(max_depth=max(1, tree.max_depth))
     result.n_features_in_, result.n_outputs_ = schema.n_features, 1
@@ -98,7 +100,7 @@ def _nodes(fitted: Fitted) -> Any:
 def _impurity(fitted: Fitted) -> FloatArray:
     """Gini impurity of the class probabilities; of numbers the variance that is predicted, 0 if unknown."""
     tree = fitted.trees
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return np.asarray(1 - np.sum(tree.value[:, 0] ** 2, axis=1))
     if not fitted.has_distribution():
         return np.zeros(tree.node_count)

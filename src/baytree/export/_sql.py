@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +19,7 @@ from ._members import Member, averaged, carried, leaf_columns, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
+_ROWS = "baytree_rows"  # what a query calls the table of Ibis
 
 
 def to_sql(
@@ -110,10 +112,16 @@ def to_ibis(
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
         raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
-    backend = table.get_backend().name
-    dialect = backend if backend in DIALECTS else "duckdb"
-    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval, std=std)
-    return table.alias("baytree_rows").sql(text, dialect=dialect)
+    from ibis.common.exceptions import IbisError  # noqa: PLC0415 - an optional dependency
+
+    backend = table.get_backend()
+    dialect = backend.name if backend.name in DIALECTS else "duckdb"
+    text = to_sql(model, dialect=dialect, table=_ROWS, columns=columns, interval=interval, std=std)
+    try:
+        return table.alias(_ROWS).sql(text, dialect=dialect)
+    except IbisError:  # rows in memory (ibis.memtable) are in no database: the default one takes them over
+        rows = backend.create_table(f"{_ROWS}_{secrets.token_hex(8)}", table, temp=True)
+        return rows.alias(_ROWS).sql(text, dialect=dialect)
 
 
 def _relation(table: str | Sequence[str]) -> str:
@@ -173,9 +181,8 @@ class _Query:
         tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
-        if fitted.classes is not None:
-            labels = [label_literal(label, self.dialect) for label in fitted.classes]
-            best = fitted.node_codes
+        if fitted.outcome.predicts_classes:
+            labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in more.items()]
@@ -217,9 +224,7 @@ class _Query:
 
     def _decision(self, shares: list[str]) -> str:
         """The class that is decided for, given class probabilities."""
-        decision, n = self.fitted.decision, len(shares)
-        classes: Iterable[Any] = () if self.fitted.classes is None else self.fitted.classes
-        labels = [label_literal(label, self.dialect) for label in classes]
+        decision, n, labels = self.fitted.decision, len(shares), self._labels()
         if decision.threshold is not None:
             condition = f"{shares[decision.positive]} >= {number_literal(decision.threshold, self.dialect)}"
             return f"CASE WHEN {condition} THEN {labels[decision.positive]} ELSE {labels[1 - decision.positive]} END"
@@ -233,6 +238,9 @@ class _Query:
             for c in range(n - 1)
         )
         return f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1]
+
+    def _labels(self) -> list[str]:
+        return [label_literal(label, self.dialect) for label in self.fitted.outcome.labels]
 
     def _of_trees(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""

@@ -79,7 +79,7 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
     rows = f"n={counted(int(tree.n_node_samples[node]))}"
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]

@@ -110,6 +110,9 @@ class Fitted:
     def __getstate__(self) -> dict[str, Any]:
         return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
+
     # What is predicted.
 
     @property
@@ -308,6 +311,13 @@ class Fitted:
                 result.append(np.asarray(by_entry @ leaves.means(weights.indices, rows, row)))
             first += n_rows
         return np.concatenate(result)
+
+    def tree_means(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """The expected outcome by each tree of a forest, shape (n_rows, n_trees, n_values)."""
+        nodes = self.leaves_by_tree(rows, n_threads)
+        row = np.repeat(np.arange(len(nodes)), nodes.shape[1])
+        means = self.trees.leaves.means(nodes.ravel().astype(np.int64), rows, row)
+        return means.reshape(*nodes.shape, means.shape[1])
 
     def mean_without(self, rows: Rows, by_tree: FloatArray) -> FloatArray:
         """The expected outcome where trees count as much as `by_tree` (row, tree) gives; NaN where none does."""

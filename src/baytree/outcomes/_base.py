@@ -61,9 +61,14 @@ class Outcome(ABC):
         return self.classes is not None
 
     @property
+    def labels(self) -> AnyArray:
+        """The class labels; none where numbers are predicted."""
+        return np.zeros(0) if self.classes is None else self.classes
+
+    @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text; none where numbers are predicted."""
-        return () if self.classes is None else tuple(str(label) for label in self.classes)
+        return tuple(str(label) for label in self.labels)
 
     @property
     def posterior_names(self) -> tuple[str, ...]:

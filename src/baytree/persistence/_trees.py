@@ -36,10 +36,10 @@ _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     """What a file keeps of a store."""
     leaves = store.leaves
-    if not isinstance(leaves, ConstantLeaves):
+    if not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")
     arrays: dict[str, AnyArray] = {name: getattr(store, name) for name in _KEPT}
-    arrays |= {name: getattr(store, name) for name in _OPTIONAL if getattr(store, name) is not None}
+    arrays |= {name: getattr(store, name) for name in _OPTIONAL if _is_kept(getattr(store, name))}
     if store.n_trees > 1:
         arrays["roots"] = store.roots
     if not store.is_plain:
@@ -102,6 +102,11 @@ def _next_node(kind: AnyArray, like: AnyArray) -> AnyArray:
 def _is_narrow(arrays: dict[str, AnyArray]) -> bool:
     """Whether whole numbers and logs take four bytes, as in forests, which have many nodes, and their trees."""
     return arrays["children_right"].dtype == np.int32
+
+
+def _is_kept(array: AnyArray | None) -> bool:
+    """Whether a store has an array that not all have."""
+    return array is not None and len(array) > 0
 
 
 def _check_names(arrays: dict[str, AnyArray], kind: ModelKind, *, is_plain: bool) -> None:

@@ -66,7 +66,7 @@ class Posteriors:
 
 def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
     """What some nodes of a fitted tree know."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return _of_numbers(fitted, nodes)
     names = fitted.class_names
     if len(names) > _MANY:

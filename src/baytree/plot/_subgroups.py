@@ -58,7 +58,7 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
     if column.shape != (n_rows,):
         raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {shown(groups)}.")
     weight = weights_of(sample_weight, n_rows)
-    figures = _of_classes(fitted, model, X, y) if fitted.classes is not None else _of_numbers(fitted, model, X, y)
+    figures = _of_classes(fitted, model, X, y) if fitted.outcome.predicts_classes else _of_numbers(fitted, model, X, y)
     parts = [(name, rows) for name, rows in divided(column) if weight[rows].sum() > 0]
     ax = axes_of(ax, size=(6.0, 1.3 + 0.42 * len(parts)))
     for (title, values, is_share), colour, shift in zip(figures, (BLUE, VERMILION), (-0.13, 0.13), strict=True):

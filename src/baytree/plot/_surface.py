@@ -115,7 +115,7 @@ def _predicted(
     middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     x, y = (side.ravel() for side in np.meshgrid(*middles))
     rows = table.typical_rows({across.position: x, up.position: y})
-    return _of_numbers(fitted, rows) if fitted.classes is None else _of_classes(fitted, rows)
+    return _of_numbers(fitted, rows) if not fitted.outcome.predicts_classes else _of_classes(fitted, rows)
 
 
 def _of_classes(fitted: Fitted, rows: Rows) -> _Surface:
@@ -146,7 +146,7 @@ def _draw_values(ax: Axes, predicted: _Surface, edges: tuple[FloatArray, FloatAr
         _write_classes(ax, fitted.class_names, named)
         return
     low, high = predicted.limits
-    colours = "cividis" if fitted.classes is None else BLUE_TO_VERMILION
+    colours = "cividis" if not fitted.outcome.predicts_classes else BLUE_TO_VERMILION
     image = _draw_image(ax, predicted.value, edges, cmap=colours, vmin=low, vmax=high)
     ax.figure.colorbar(image, ax=ax, label=wrapped(predicted.what, 3.0, 10, 2))
 
@@ -204,7 +204,7 @@ def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, predicted: _
     random = np.random.default_rng(0)
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         named = _named(predicted, len(fitted.classes))
         for i, label in enumerate(fitted.classes):
             rows = y == label

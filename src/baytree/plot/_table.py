@@ -117,7 +117,7 @@ def with_others(title: str, table: Table, n_drawn: int) -> str:
 
 def labels_of(what: str, fitted: Fitted, X: Any, y: Any) -> tuple[AnyArray, AnyArray]:
     """The labels of rows and the model's classes; refuses regressors and labels that the model does not know."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         raise TypeError(f"{what} needs a classifier; this model predicts numbers.")
     outcomes = np.asarray(y)
     check_consistent_length(X, outcomes)
@@ -135,7 +135,7 @@ def weights_of(sample_weight: Any, n_rows: int) -> FloatArray:
 
 def check_regressor(what: str, fitted: Fitted) -> None:
     """Refuse classifiers."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         raise TypeError(f"{what} needs a regressor; this model predicts classes.")
 
 

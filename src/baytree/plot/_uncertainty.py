@@ -52,7 +52,7 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
         places, noise, noise + rest, color=VERMILION, alpha=0.75, lw=0, step="mid", label="would settle with more data"
     )
     ax.set(xlabel="rows, the most uncertain last", xlim=(1, max(len(order), 2)))
-    ax.set_ylabel("variance" if fitted.classes is None else "nats")
+    ax.set_ylabel("variance" if not fitted.outcome.predicts_classes else "nats")
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper left", **OVER_DATA)
     return finish(ax, "")

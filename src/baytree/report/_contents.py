@@ -14,7 +14,7 @@ from scipy import stats
 from .._typing import FloatArray
 from .._words import number_text, odds_text
 from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
-from ..fitted import Fitted, Kind, Summary, distribution_of
+from ..fitted import Fitted, ModelKind, Summary, distribution_of
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, Split, SplitKind, Threshold, TreeStore
@@ -37,12 +37,12 @@ def contents_of(
     return {
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
-        "classes": None if fitted.classes is None else list(fitted.class_names),
+        "classes": list(fitted.class_names) or None,
         "outcome": _outcome(fitted.outcome),
         "widening": fitted.widening,
-        "missing": fitted.unseen,
-        "isWhole": fitted.kind is Kind.TREE or whole is not None,  # else the page knows the tree to read alone
-        "treeName": "the tree to read" if fitted.kind is Kind.FOREST else "the most probable tree",
+        "unseen": fitted.unseen,
+        "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
+        "treeName": "the tree to read" if fitted.kind is ModelKind.FOREST else "the most probable tree",
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
         "subgroups": [None if group.thresholds is None else _thresholds(group.thresholds) for group in subgroups],
@@ -117,7 +117,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
 
 def _whole(fitted: Fitted) -> TreeStore | None:
     """All trees that predictions are averaged over; None where one is the model, or where they are too many."""
-    if fitted.kind is Kind.TREE or (fitted.kind is Kind.FOREST and fitted.trees.node_count > _MOST_NODES):
+    if fitted.kind is ModelKind.TREE or (fitted.kind is ModelKind.FOREST and fitted.trees.node_count > _MOST_NODES):
         return None
     return fitted.trees
 
@@ -177,13 +177,11 @@ def _split(splits: TreeStore, i: int) -> dict[str, Any]:
     return result
 
 
-def _node(
-    fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: list[float] | None
-) -> dict[str, Any]:
+def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: list[float] | None) -> dict[str, Any]:
     """A node as the drawing shows it."""
     tree, schema = fitted.trees, fitted.schema
     result: dict[str, Any] = {"n": int(tree.n_node_samples[node]), "depth": int(tree.depth[node])}
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         numbers = summary.items()
         result["estimates"] = [
             [name, *(_short(n) if math.isfinite(n) else None for n in ends)] for name, ends in numbers
@@ -236,7 +234,7 @@ def _curves(fitted: Fitted) -> list[list[float] | None]:
     """Posterior densities of the means of leaves, from 0 to 1 of their heights; of classes the script draws them."""
     tree = fitted.trees
     curves: list[list[float] | None] = [None] * tree.node_count
-    if fitted.classes is not None or not fitted.has_distribution("mean"):
+    if not fitted.has_distribution("mean"):
         return curves
     grid = np.linspace(*_range(fitted), _CURVE_POINTS)
     make = distribution_of(fitted.outcome, "mean")
@@ -249,8 +247,8 @@ def _curves(fitted: Fitted) -> list[list[float] | None]:
 
 def curve_text(fitted: Fitted) -> str:
     """What the curves in the leaves are."""
-    if fitted.classes is not None:
-        if len(fitted.classes) != 2:
+    if fitted.outcome.predicts_classes:
+        if len(fitted.class_names) != 2:
             return "The bar in a leaf is as long as the probability of its class."
         name = fitted.class_names[1]
         return f"Every leaf tells the probability of {name}; its curve is the posterior density of it, from 0 to 100 %."
@@ -260,7 +258,7 @@ def curve_text(fitted: Fitted) -> str:
 
 def _range(fitted: Fitted) -> tuple[float, float]:
     """The range of all leaves' numbers."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return 0.0, 1.0
     values = fitted.trees.value[np.isfinite(fitted.trees.value[:, 0, 0]), 0, 0]
     if len(values) == 0:

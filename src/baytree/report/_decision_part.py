@@ -149,9 +149,9 @@ def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds
 
 def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """A confusion matrix; of many classes the most frequent errors; and what becomes of each class."""
-    names, classes, codes = fitted.class_names, fitted.classes, held_out.codes
-    assert classes is not None and codes is not None  # noqa: S101, PT018
-    true = np.searchsorted(classes, held_out.y)
+    names, codes = fitted.class_names, held_out.codes
+    assert codes is not None  # noqa: S101
+    true = np.searchsorted(fitted.outcome.labels, held_out.y)
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (true, codes), held_out.weight)
     right = np.diag(counts)

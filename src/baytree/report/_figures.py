@@ -32,7 +32,7 @@ class Metric:
 
 def metrics_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
     """The figures that matter for the outcome."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return _of_classes(fitted, held_out)
     if held_out.mean is None or held_out.mean.ndim > 1:
         return []
@@ -46,7 +46,7 @@ def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
     assert p is not None and codes is not None and classes is not None  # noqa: S101, PT018
     is_class = held_out.y[:, None] == classes[None, :]
     of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
-    right = classes[codes] == held_out.y
+    right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
     metrics = [
@@ -158,8 +158,8 @@ def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 1
 
 def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tuple[FloatArray, FloatArray]:
     """What is predicted and what happened, one number a row."""
-    classes, p = fitted.classes, held_out.probabilities
-    if p is None or classes is None:
+    labels, p = fitted.outcome.labels, held_out.probabilities
+    if p is None:
         assert held_out.mean is not None  # noqa: S101
         predicted = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
         return predicted, np.asarray(held_out.y, dtype=np.float64)
@@ -184,7 +184,7 @@ def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> Bin:
         rate = ratio(float(weight @ observed), float(exposed.sum()))
         return Bin(float(np.average(predicted, weights=exposed)), rate, n)
     hits = float(weight @ observed)
-    seen = share(hits, n - hits) if fitted.classes is not None else mean(observed, weight)
+    seen = share(hits, n - hits) if fitted.outcome.predicts_classes else mean(observed, weight)
     return Bin(float(np.average(predicted, weights=weight)), seen, n)
 
 

@@ -51,8 +51,8 @@ def read_dataset(
     """Check rows and what describes them; refuses classes that the model does not know."""
     y = np.asarray(y)
     check_consistent_length(X, y)
-    for label in () if fitted.classes is None else np.unique(y):
-        if not np.any(fitted.classes == label):
+    for label in np.unique(y) if fitted.outcome.predicts_classes else ():
+        if not np.any(fitted.outcome.labels == label):
             raise ValueError(f"y has the class {label.item()!r}, which the model does not know: give it the model's y.")
     allowed = {extra.name for extra in fitted.outcome.extras}
     arrays = {}

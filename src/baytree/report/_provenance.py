@@ -11,7 +11,7 @@ import numpy as np
 from .._words import count_text, counted, estimate_text, listed, number_text, percent_text, shortened
 from ..estimators import Estimator
 from ..export import to_dict
-from ..fitted import Fitted, FittedOn, Kind
+from ..fitted import Fitted, FittedOn, ModelKind
 from ..outcomes import CustomOutcome
 from ._held_out import Dataset
 from ._html import element, paragraph, section, table
@@ -32,11 +32,11 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
     predicts = f"predicts {what} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
     shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
-    if fitted.kind is Kind.TREE:
+    if fitted.kind is ModelKind.TREE:
         return f"A Bayesian decision tree that {predicts} It has {shape} {of_the_model(fitted)}"
     kind = (
         "A space of Bayesian decision trees"
-        if fitted.kind is Kind.SPACE
+        if fitted.kind is ModelKind.SPACE
         else f"A forest of {count_text(fitted.trees.n_trees, 'Bayesian decision tree')}"
     )
     return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
@@ -44,13 +44,13 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
 
 def of_the_model(fitted: Fitted) -> str:
     """What the tree that is shown is of the model."""
-    if fitted.kind is Kind.TREE:
+    if fitted.kind is ModelKind.TREE:
         return (
             "Every split was made because, given the rows, it is more probable than no split."
             if fitted.trees.n_leaves > 1
             else "No split is more probable than none."
         )
-    if fitted.kind is Kind.SPACE:
+    if fitted.kind is ModelKind.SPACE:
         return (
             f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
             f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
@@ -61,7 +61,7 @@ def of_the_model(fitted: Fitted) -> str:
         "below was grown on the rows as they are; it is there to be read and is not the whole model: on training rows "
         + (
             f"both decide alike for {percent_text(fitted.agreement)}."
-            if fitted.classes is not None
+            if fitted.outcome.predicts_classes
             else f"it explains {percent_text(max(fitted.agreement, 0.0))} of the variance of the predictions."
         )
     )
@@ -113,8 +113,11 @@ def provenance_part(
     """Where the model comes from."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    grown, known, unpruned = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree
-    evidence = fitted.trees.log_evidence[0] if fitted.kind is Kind.SPACE else fitted.readable.grown.log_evidence()
+    tree, known, grown = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree
+    if fitted.kind is ModelKind.SPACE:
+        evidence = float(fitted.trees.evidence.log_evidence[0])
+    else:
+        evidence = fitted.readable.grown.log_evidence()
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),
@@ -127,10 +130,10 @@ def provenance_part(
         ("rows by class", _class_counts(fitted, data)) if fitted.classes is not None else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
-        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.classes is not None else None,
-        ("pruned", f"from {count_text(unpruned.n_leaves, 'leaf', 'leaves')}") if unpruned is not None else None,
-        ("log posterior of the tree", estimate_text(grown.log_posterior())),
-        ("log evidence", estimate_text(float(evidence))),
+        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
+        ("pruned", f"from {count_text(grown.n_leaves, 'leaf', 'leaves')}") if grown is not None else None,
+        ("log posterior of the tree", estimate_text(tree.log_posterior())),
+        ("log evidence", estimate_text(evidence)),
         ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),
         ("written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
         ("model, SHA-256", "an outcome of your own has no file" if is_own else to_dict(model)["sha256"]),

@@ -52,7 +52,7 @@ def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -
     titles = {key: title.format(*names) for key, title in TITLES.items() if key in subgroups[0].figures}
     if names[1]:
         titles["observed"] = f"observed {names[1]}"
-    elif fitted.classes is not None:
+    elif fitted.outcome.predicts_classes:
         titles["observed"] = "most probable class is right"
     ends = {key: _ends([group.figures[key] for group in subgroups]) for key in titles}
     rows = [

@@ -39,13 +39,13 @@ def subgroups_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Subgroup]
 def _subgroup(fitted: Fitted, held_out: HeldOutPredictions, column: str, name: str, rows: BoolArray) -> Subgroup:
     seen = bin_of(fitted, held_out, rows)
     figures = {"observed": seen.observed, "predicted": _predicted(fitted, held_out, rows, seen.predicted)}
-    figures |= _of_classes(fitted, held_out, rows) if fitted.classes is not None else _of_numbers(held_out, rows)
+    figures |= _of_classes(fitted, held_out, rows) if fitted.outcome.predicts_classes else _of_numbers(held_out, rows)
     return Subgroup(column, name, seen.n, figures, thresholds_of(fitted, held_out, rows))
 
 
 def _predicted(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, average: float) -> Figure:
     """The mean prediction; where it is not a plain mean of the rows, without an interval."""
-    is_share = fitted.classes is not None
+    is_share = fitted.outcome.predicts_classes
     if held_out.rows.extras:
         return Figure(average, is_share=is_share)
     return replace(mean(predicted_and_observed(fitted, held_out)[0][rows], held_out.weight[rows]), is_share=is_share)
@@ -53,12 +53,12 @@ def _predicted(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, av
 
 def _of_classes(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
     """Of two classes who is decided for and the two kinds of error; of more how often the decision is right."""
-    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    codes, weight, y = held_out.codes[rows], held_out.weight[rows], held_out.y[rows]
-    right = {"right": share_of(fitted.classes[codes] == y, weight)}
-    if len(fitted.classes) != 2:
+    assert held_out.codes is not None  # noqa: S101
+    codes, weight, y, labels = held_out.codes[rows], held_out.weight[rows], held_out.y[rows], fitted.outcome.labels
+    right = {"right": share_of(labels[codes] == y, weight)}
+    if len(labels) != 2:
         return right
-    second = y == fitted.classes[1]
+    second = y == labels[1]
     return {
         "decided": share_of(codes == 1, weight),
         "missed": share_of(codes[second] == 0, weight[second]),

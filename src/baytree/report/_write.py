@@ -120,7 +120,7 @@ def write(
     results = _results(fitted, measured)
     parts = {
         "quality": quality_part(*results.quality),
-        "decision": decision_part(fitted, *results.decision) if fitted.classes is not None else "",
+        "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
         "subgroups": subgroup_part(fitted.readable, results.subgroups) if results.subgroups else "",
         "tree": _tree_part(fitted.readable),
         "case": _case_part(fitted),
@@ -157,7 +157,7 @@ def _results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _Results:
     if held_out is None:
         return _Results()
     thresholds = thresholds_of(fitted, held_out)
-    decision = decision_figures(fitted, held_out, thresholds) if fitted.classes is not None else []
+    decision = decision_figures(fitted, held_out, thresholds) if fitted.outcome.predicts_classes else []
     quality = quality_figures(fitted, held_out)
     return _Results(held_out.how, quality, decision, thresholds, subgroups_of(fitted, held_out))
 

@@ -79,7 +79,7 @@ function weightsOf(row) {  // how much the row belongs to each node: over all tr
     if (graph.leafShare[node] > 0) ends.set(node, mass[node] * graph.leafShare[node]);
     for (const split of graph.choices[node]) {
       const own = mass[node] * split.share;
-      if (model.missing === "average" && !hasSeen(split, row)) {
+      if (model.unseen === "average" && !hasSeen(split, row)) {
         const left = graph.weight[split.left], right = graph.weight[split.right];
         mass[split.left] += own * left / (left + right);
         mass[split.right] += own * right / (left + right);

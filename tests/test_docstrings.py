@@ -23,18 +23,17 @@ RESULTS = (
     "baytree.explain.Counterfactual",
     "baytree.explain.Explanation",
     "baytree.explain.Step",
-    "baytree.fitted.FittedForest",
+    "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
-    "baytree.fitted.FittedSpace",
-    "baytree.fitted.FittedTree",
+    "baytree.leaves.ConstantLeaves",
     "baytree.mixtures.Mixture",
     "baytree.outcomes.NegativeBinomial",
     "baytree.tree.CategorySet",
+    "baytree.tree.Evidence",
     "baytree.tree.Hyperplane",
     "baytree.tree.PresentMissing",
-    "baytree.tree.Space",
     "baytree.tree.Threshold",
-    "baytree.tree.Tree",
+    "baytree.tree.TreeStore",
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from baytree import (
     TreeSpaceRegressor,
 )
 from baytree.estimators import ESTIMATORS
+from baytree.tree import joined, most_probable_pruning
+from tests.comparison import assert_same_store
 from tests.databases import scored_by_sql
 
 
@@ -47,11 +49,10 @@ def assert_same_for_any_threads(make, X, y):
     """Compare forests, what they predict and their calibration, bit for bit."""
     one, *others = (make(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 16))
     for many in others:
-        for name, array in one.fitted_.trees.arrays().items():
-            assert_array_equal(array, getattr(many.fitted_.trees, name), err_msg=name)
+        assert_same_store(one.fitted_.trees, many.fitted_.trees)
         rows = one._read_all(X)
         assert_array_equal(one.fitted_.mean(rows), many.fitted_.mean(rows, many.n_jobs))
-        assert_array_equal(one.fitted_.leaves(rows), many.fitted_.leaves(rows, many.n_jobs))
+        assert_array_equal(one.fitted_.leaves_by_tree(rows), many.fitted_.leaves_by_tree(rows, many.n_jobs))
         assert one.fitted_.agreement == many.fitted_.agreement
         assert getattr(one, "spread_", None) == getattr(many, "spread_", None)
 
@@ -301,7 +302,7 @@ def test_pruned_trees_are_smaller():
     pairs = zip(full.trees_, pruned.trees_, strict=True)
     assert all(one.get_n_leaves() >= other.get_n_leaves() for one, other in pairs)
     for tree in pruned.trees_:
-        assert tree.tree_.most_probable_pruning().node_count == tree.tree_.node_count
+        assert most_probable_pruning(tree.tree_).node_count == tree.tree_.node_count
 
 
 @pytest.mark.parametrize("outcome", ["normal", "poisson", "negative_binomial", "exponential"])
@@ -377,9 +378,11 @@ def test_reading_a_forest():
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_inclusion_.shape == (30,)
     assert model.feature_inclusion_.max() <= 1
-    assert model.feature_posterior_.sum() == pytest.approx(1)
-    assert 0 < model.stability_ <= 1
     tree = model.readable_tree_
+    assert_array_equal(model.feature_posterior_, tree.feature_posterior_)
+    firsts = [one.tree_.feature[0] % (X.shape[1] + 2) for one in model.trees_]  # the feature, or -2: no split is last
+    expected = np.bincount(firsts, minlength=X.shape[1] + 1) / 20
+    assert_allclose(model.root_feature_shares_, expected, rtol=1e-12)
     assert isinstance(tree, BayesianTreeClassifier)
     assert tree.get_n_leaves() == model.get_n_leaves()
     agreement = np.mean(tree.predict(X) == model.predict(X))
@@ -427,10 +430,10 @@ def test_damaged_files_are_refused():
     from baytree.persistence import document_of
     from baytree.persistence._document import _checksum
 
-    for name in ("children_right", "feature", "tree_start", "leaf_statistics", "hyperplane_start"):
+    for name in ("children_right", "feature", "roots", "statistics", "hyperplane_start"):
         document = document_of(type(model).__name__, model.get_params(deep=False), model.fitted_)
-        values = document["forest"]["arrays"][name]["values"]
-        values[-1] = -5 if name != "leaf_statistics" else -1e9
+        values = document["stores"]["trees"][name]["values"]
+        values[-1] = -5 if name != "statistics" else -1e9
         document["sha256"] = _checksum(document)
         with pytest.raises(ValueError, match="damaged"):
             from_document(document)
@@ -490,11 +493,10 @@ def test_parts_of_a_forest_are_its_trees(most_nodes, monkeypatch):
     size = pd.cut(X[:, 0], 4, labels=list("abcd")).astype(str)
     columns = pd.DataFrame(X[:, :4], columns=list("wxyz")).assign(size=size)
     fitted = BayesianForestClassifier(7, random_state=0).fit(columns, y).fitted_
-    parts = list(fitted.forest.parts(most_nodes))
+    parts = list(fitted.trees.parts(most_nodes))
     assert all(part.n_trees == 1 or part.node_count <= most_nodes for part in parts)
-    together = reduce(type(fitted.forest).with_trees, parts)
-    for name, array in fitted.forest.arrays().items():
-        assert_array_equal(getattr(together, name), array)
+    together = joined(parts)
+    assert_same_store(fitted.trees, together)
     monkeypatch.setattr("baytree.fitted._fitted._NODES_AT_ONCE", most_nodes)
     rows = fitted.schema.read(columns)
     assert_allclose(fitted.mean_by_parts(rows), fitted.mean(rows), rtol=1e-12)

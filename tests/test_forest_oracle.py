@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
+from baytree.estimators._fit import settle
 from baytree.estimators._forest import read_max_features
 from baytree.growth import Plan, encode_rows, trees_without
 from baytree.table import Kind, Rows
@@ -42,16 +43,15 @@ def with_real_weights(base):
 def problem_of(model, X, y, weight=None, **extras):
     """What a fitted forest was grown on."""
     reader = model._target_reader()
-    data = model._read_training_data(X, y, weight, reader, {"exposure": None, "event": None} | extras)
-    growth = model._growth(data.schema, reader, data.classes)
-    target = data.target if growth.max_bins is None else reader.family_of(data.classes).on_grids(data.target)
+    source = model._memory_source(X, y, weight, {"exposure": None, "event": None} | extras)
+    data = settle(model, source, reader).data
     return naive.Problem(
         data.rows.matrix,
         data.schema.is_nominal,
-        target,
+        data.target,
         model.fitted_.outcome,
-        growth,
-        model.fitted_.seed,
+        data.growth,
+        model.fitted_.forest.seed,
         read_max_features(model.max_features, data.schema.n_features),
         model.bootstrap == "resample",
         model.prune,
@@ -73,7 +73,7 @@ def described(tree, node):
 
 def assert_same_member(fitted, one):
     """Compare a tree of a forest with the oracle's, node by node."""
-    tree, nodes = fitted.tree, list(one.nodes())
+    tree, nodes = fitted.trees, list(one.nodes())
     assert tree.node_count == len(nodes)
     assert_array_equal(tree.depth, one.tree.depth[nodes])
     assert_array_equal(tree.n_node_samples, one.times[nodes])
@@ -100,7 +100,7 @@ def assert_same_forest(model, problem, X):
     members = [naive.member(problem, t) for t in range(model.n_estimators)]
     alike = [has_all_values(problem, one, problem.is_nominal) for one in members]
     for t in np.flatnonzero(alike):
-        assert_same_member(model.fitted_.trees(t), members[t])
+        assert_same_member(model.fitted_.tree(t), members[t])
     if all(alike):
         rows = model._read_all(X)
         assert_array_equal(model.fitted_.mean(rows), naive.average(members, rows.matrix))
@@ -193,7 +193,7 @@ def test_oblique_forests_equal_the_oracle(kind, bootstrap, seed):
     alike = [t for t, one in enumerate(members) if has_all_values(problem, one, slice(None))]
     assert len(alike) > 1
     for t in alike:
-        assert_same_member(model.fitted_.trees(t), members[t])
+        assert_same_member(model.fitted_.tree(t), members[t])
     assert model.fitted_.trees.hyperplane_start[-1] > 0
 
 

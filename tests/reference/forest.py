@@ -16,6 +16,7 @@ from scipy import integrate, stats
 from baytree import _core
 from baytree.growth import Growth, put_in_order
 from baytree.growth._grow import read_tree
+from baytree.leaves import ConstantLeaves
 from baytree.outcomes import Outcome, Target
 from baytree.tree import SplitKind, TreeStore
 from tests.reference import bins
@@ -178,7 +179,7 @@ def probability(problem, count, weight):
 class Member:
     """A tree, which of its nodes are internal after pruning, and what its nodes predict."""
 
-    tree: Tree
+    tree: TreeStore
     internal: set[int]
     value: Any
     times: Any  # how many rows of the table each node has
@@ -218,7 +219,8 @@ def member(problem, t):
     prior = _priors(problem, tree, statistics)
     internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
     value = problem.outcome.mean(problem.outcome.update(prior, statistics))
-    in_order = put_in_order(replace(tree, value=value[:, None, :]), problem.growth.monotonic)
+    leaves = ConstantLeaves(problem.outcome, prior, statistics, mean_in_order=value)
+    in_order = put_in_order(replace(tree, leaves=leaves), problem.growth.monotonic)
     return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 

@@ -42,6 +42,8 @@ class PriorSearch:
             self._halves.append(self.data.halves(outcome))
         (one, other), total = self._halves[0], 0.0
         for here, there in ((one, other), (other, one)):
+            if len(here) == 0:  # few rows, or equal ones, may all be in one half
+                return self.data.grow(outcome).log_evidence()
             tree = here.grow(outcome, factors=False)
             sums = there.leaf_sums(tree, outcome)
             if outcome.weights(sums.statistics).sum() < FEWEST:

@@ -75,6 +75,9 @@ class HistogramData:
         """Which columns are categories without an order."""
         return self.schema.is_nominal
 
+    def __len__(self) -> int:
+        return self.extent.n_rows
+
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree; the logs of factors that no partition changes are added at the end, if they are wanted."""
         kept = self.source.kept()

@@ -32,6 +32,9 @@ class TrainingData(Protocol):
     def growth(self) -> Growth:
         """How trees are grown."""
 
+    def __len__(self) -> int:
+        """How many rows these are; of half of a source, how many it has as a whole."""
+
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """The tree of an outcome; `factors`: with the logs of factors that no partition changes."""
 

@@ -27,6 +27,15 @@ class ConstantLeaves:
         Sums over the rows of each node of what the outcome needs of them.
     mean_in_order
         Expected outcomes that were put in order, where predictions must rise or fall with a feature; else None.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from baytree import BayesianTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianTreeClassifier().fit(X, y)
+    >>> model.tree_.leaves.statistics[1].tolist()
+    [50.0, 0.0, 0.0]
     """
 
     outcome: Outcome
@@ -37,15 +46,17 @@ class ConstantLeaves:
     is_constant = True
 
     def __post_init__(self) -> None:
-        for array in (self.statistics, self.mean_in_order):
+        for array in (self.prior, self.statistics, self.mean_in_order):
             if array is not None:
                 array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # and nothing that was worked out
+        state = {field.name: getattr(self, field.name) for field in fields(self)}  # and nothing that was worked out
+        return state | {"prior": self.prior[:1]} if _is_one_row(self.prior) else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        prior = np.broadcast_to(state["prior"], (len(state["statistics"]), state["prior"].shape[1]))
+        vars(self).update(state | {"prior": prior})
         self.__post_init__()
 
     @classmethod
@@ -77,9 +88,7 @@ class ConstantLeaves:
 
     @property
     def log_ceiling(self) -> FloatArray:
-        """The most that the log likelihood of a node's rows can reach in any tree below it; inf: no bound is known."""
-        if not _is_one_row(self.prior):  # smoothing gives a child its own rows beforehand
-            return np.full(len(self.statistics), np.inf)
+        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf: no bound is known."""
         return self.outcome.log_ceiling(self.prior, self.statistics)
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:  # noqa: ARG002

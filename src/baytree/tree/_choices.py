@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import AnyArray, IntArray
 from ._splits import SplitKind
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def take_splits(store: TreeStore, chosen: IntArray) -> dict[str, Any]:
     none = chosen < 0
     result: dict[str, Any] = {}
     for name, filler in NO_SPLIT.items():
-        array = getattr(store, name)
-        taken = array[chosen] if len(array) else np.zeros(len(chosen), dtype=array.dtype)
-        result[name] = np.where(none, np.asarray(filler, dtype=array.dtype), taken)
+        result[name] = _taken(getattr(store, name), chosen, filler)
     for name, others in RAGGED.items():
         all_start = getattr(store, name)
         first, end = all_start[chosen], all_start[chosen + 1]
@@ -47,5 +45,11 @@ def take_splits(store: TreeStore, chosen: IntArray) -> dict[str, Any]:
         place = np.repeat(first - start[:-1], n_entries) + np.arange(start[-1])
         result |= {name: start} | {other: getattr(store, other)[place] for other in others}
     if store.split_likelihood is not None:
-        result["split_likelihood"] = np.where(none, -np.inf, store.split_likelihood[chosen])
+        result["split_likelihood"] = _taken(store.split_likelihood, chosen, -np.inf)
     return result
+
+
+def _taken(array: AnyArray, chosen: IntArray, filler: Any) -> AnyArray:
+    """Entries of an array, which may be empty where none is chosen; the filler stands for -1."""
+    taken = array[chosen] if len(array) else np.zeros(len(chosen), dtype=array.dtype)
+    return np.where(chosen < 0, np.asarray(filler, dtype=array.dtype), taken)

@@ -1,6 +1,6 @@
 """Old and new defaults and the other models on every table of a folder: ``python -m benchmarks.defaults DATA``.
 
-RawTarget tables: text is categorical, missing values stay missing. Five folds, shuffled, seed 0, where --repeats says so with
+Raw tables: text is categorical, missing values stay missing. Five folds, shuffled, seed 0, where --repeats says so with
 further seeds. Classes: accuracy, log loss, calibration error (15 bins), leaves. Numbers: R2, negative log density in
 units of the standard deviation of y, share of test rows inside the 90 % interval, its width in the same units, leaves.
 """

@@ -183,9 +183,9 @@ def _in_duckdb(codes: np.ndarray, y: np.ndarray) -> float:
     import ibis  # noqa: PLC0415
     import pyarrow as pa  # noqa: PLC0415
 
-    from baytree.sources._sql_settings import Settings  # noqa: PLC0415
-    from baytree.sources._sql_histograms import ClassAdder, Layout  # noqa: PLC0415
     from baytree.sources._sql_fixed_point import fetch_arrays  # noqa: PLC0415
+    from baytree.sources._sql_histograms import ClassAdder, Layout  # noqa: PLC0415
+    from baytree.sources._sql_settings import Settings  # noqa: PLC0415
     from baytree.sources._sql_words import Words  # noqa: PLC0415
 
     backend = ibis.duckdb.connect(threads=1)

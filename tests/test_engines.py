@@ -25,8 +25,8 @@ from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
 from baytree.engines import _progress
-from baytree.sources import _batches, _bins, _ctrl_c, _part_source
 from baytree.growth import _sample
+from baytree.sources import _batches, _bins, _ctrl_c, _part_source
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of

@@ -24,7 +24,7 @@ from baytree import (
     plot,
     report,
 )
-from baytree.estimators import estimator_of, fitted_of, readable_tree_of, read_rows, table_of
+from baytree.estimators import estimator_of, fitted_of, read_rows, readable_tree_of, table_of
 from baytree.export import from_dict, to_dict, to_frame, to_rules, to_sklearn, to_text
 
 mpl.use("Agg")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Split, Threshold, Tree
+from ..tree import NO_CHILD, CategorySet, Hyperplane, PresentMissing, Split, Threshold, TreeStore
 
 _MOST_NESTED = 20  # ifs within each other; compilers have limits
 
@@ -61,7 +61,7 @@ def _weighted_sum(split: Hyperplane, prefix: str) -> str:
     return total
 
 
-def paths(tree: Tree, prefix: str, label: str) -> list[tuple[str, list[str]]]:
+def paths(tree: TreeStore, prefix: str, label: str) -> list[tuple[str, list[str]]]:
     """The path to a leaf as functions: the name of each, and the lines of its body.
 
     The last, of the name ``find`` and the label, begins at the root. Others take over where too many ifs would be
@@ -77,7 +77,7 @@ def paths(tree: Tree, prefix: str, label: str) -> list[tuple[str, list[str]]]:
             indent = "    " * depth
             if node is None:
                 lines.append(f"{indent}}}")
-            elif tree.children_left[node] == LEAF:
+            elif tree.children_left[node] == NO_CHILD:
                 lines.append(f"{indent}return {node};")
             elif depth > _MOST_NESTED:
                 lines.append(f"{indent}return {_name(prefix, label, node)}(x);")

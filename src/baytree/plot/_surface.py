@@ -205,8 +205,8 @@ def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, predicted: _
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
     if fitted.outcome.predicts_classes:
-        named = _named(predicted, len(fitted.classes))
-        for i, label in enumerate(fitted.classes):
+        named = _named(predicted, len(fitted.outcome.labels))
+        for i, label in enumerate(fitted.outcome.labels):
             rows = y == label
             ax.scatter(x_place[rows], y_place[rows], color=named.get(i, GREY), **edge)
     else:

@@ -121,10 +121,10 @@ def labels_of(what: str, fitted: Fitted, X: Any, y: Any) -> tuple[AnyArray, AnyA
         raise TypeError(f"{what} needs a classifier; this model predicts numbers.")
     outcomes = np.asarray(y)
     check_consistent_length(X, outcomes)
-    unknown = outcomes[~np.isin(outcomes, fitted.classes)]
+    unknown = outcomes[~np.isin(outcomes, fitted.outcome.labels)]
     if len(unknown) > 0:
         raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
-    return outcomes, fitted.classes
+    return outcomes, fitted.outcome.labels
 
 
 def weights_of(sample_weight: Any, n_rows: int) -> FloatArray:

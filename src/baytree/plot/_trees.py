@@ -106,7 +106,9 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     if fitted.kind is not ModelKind.SPACE:
         raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
-    pictures = [TreePicture(tree, open_nodes(tree.trees, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)]
+    pictures = [
+        TreePicture(tree, open_nodes(tree.trees, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)
+    ]
     widths = [max(picture.width, _NARROWEST) for picture in pictures]
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
     sheet = Sheet(pictures[0].posteriors, width, max(picture.height for picture in pictures) + _TITLE, ax)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, ModelKind
+from ..fitted import ModelKind
 from ._axes import BLUE, OVER_DATA, VERMILION, axes_of, finish
 
 

@@ -42,9 +42,9 @@ def metrics_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
 
 
 def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
-    p, codes, weight, classes = held_out.probabilities, held_out.codes, held_out.weight, fitted.classes
-    assert p is not None and codes is not None and classes is not None  # noqa: S101, PT018
-    is_class = held_out.y[:, None] == classes[None, :]
+    p, codes, weight, labels = held_out.probabilities, held_out.codes, held_out.weight, fitted.outcome.labels
+    assert p is not None and codes is not None  # noqa: S101, PT018
+    is_class = held_out.y[:, None] == labels[None, :]
     of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
     right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
@@ -61,7 +61,7 @@ def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
     ]
-    if len(classes) == 2:
+    if len(labels) == 2:
         metrics.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
     return metrics
 
@@ -163,9 +163,9 @@ def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tupl
         assert held_out.mean is not None  # noqa: S101
         predicted = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
         return predicted, np.asarray(held_out.y, dtype=np.float64)
-    if len(classes) == 2:
-        return p[:, 1], (held_out.y == classes[1]).astype(float)
-    return p.max(axis=1), (classes[p.argmax(axis=1)] == held_out.y).astype(float)
+    if len(labels) == 2:
+        return p[:, 1], (held_out.y == labels[1]).astype(float)
+    return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 
 def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> Bin:

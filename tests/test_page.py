@@ -109,8 +109,7 @@ def random_rows(model, X, n=200):
     random = np.random.default_rng(1)
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
-    splits = model.fitted_.trees if hasattr(model.fitted_, "forest") else model.fitted_.routed
-    splits = getattr(splits, "space", getattr(splits, "tree", splits))
+    splits = model.fitted_.trees
     for i, name in enumerate(rows.columns):
         column = model.schema_.columns[i]
         thresholds = splits.threshold[(splits.feature == i) & np.isfinite(splits.threshold)]

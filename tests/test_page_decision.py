@@ -188,7 +188,7 @@ def test_counts_and_durations_have_intervals_on_the_page(kind, outcome, open_pag
     for i in range(4):
         row = table.iloc[[i]].copy()
         if i > 1:
-            row.loc[:, model.feature_names_in_[model.fitted_.readable.tree.feature[0]]] = np.nan
+            row.loc[:, model.feature_names_in_[model.fitted_.readable.trees.feature[0]]] = np.nan
         opened.answer({k: "" if np.isnan(value) else repr(float(value)) for k, value in enumerate(row.iloc[0])})
         for place, of in enumerate(("mean", "outcome")):
             cell = opened.page.locator(f"#answer tbody tr >> nth={place}").locator("td >> nth=1").inner_text()

@@ -173,7 +173,7 @@ def test_a_frame_without_pandas_says_what_to_do(monkeypatch):
 
 
 @pytest.mark.parametrize("export", [to_text, to_rules, to_frame])
-def test_tree_spaces_give_their_modal_tree_and_unfitted_models_are_refused(export):
+def test_tree_spaces_give_their_readable_tree_and_unfitted_models_are_refused(export):
     X, y = load_breast_cancer(return_X_y=True)
     space = TreeSpaceClassifier(max_nodes=50).fit(X, y)
     assert str(export(space)) == str(export(space.readable_tree_))

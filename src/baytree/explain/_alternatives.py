@@ -71,11 +71,11 @@ class Alternatives(tuple[Alternative, ...]):
 
 
 def alternatives_of(fitted: Fitted, node: int) -> Alternatives:
-    """List the choices of a node of the modal tree, and that of no split."""
+    """List the choices of a node of the readable tree, and that of no split."""
     space, schema = fitted.trees, fitted.schema
     nodes = fitted.selections(1)[0][0].node
     if node >= len(nodes):
-        raise ValueError(f"node must be one of the modal tree's {len(nodes)} nodes; got {node}.")
+        raise ValueError(f"node must be one of the readable tree's {len(nodes)} nodes; got {node}.")
     node = int(nodes[node])
     found = [Alternative(float(space.leaf_share[node]), "no split", None, None, None, None, None, None)]
     for choice in space.splits_of(node):

@@ -17,7 +17,7 @@ def to_frame(model: Model) -> Any:
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is used.
+        A fitted tree, or a tree space or forest, whose readable tree is used.
 
     Returns
     -------

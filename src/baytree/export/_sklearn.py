@@ -26,8 +26,8 @@ def to_sklearn(model: Model) -> Any:
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is used. All splits must be of the form ``x <= t``: scikit-learn
-        has no splits between categories, between present and missing, or along hyperplanes.
+        A fitted tree, or a tree space or forest, whose readable tree is used. All splits must be of the form
+        ``x <= t``: scikit-learn has no splits between categories, between present and missing, or along hyperplanes.
 
     Returns
     -------

@@ -19,7 +19,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is drawn.
+        A fitted tree, or a tree space or forest, whose readable tree is drawn.
     decimals
         Most digits behind the point.
     max_depth

@@ -247,7 +247,7 @@ def test_progress_is_shown(capsys):
     X, y = load_iris(return_X_y=True)
     quiet = BayesianForestClassifier(12, random_state=0).fit(X, y)
     loud = BayesianForestClassifier(12, random_state=0, verbose=True).fit(X, y)
-    assert "12 of 12 trees grown" in capsys.readouterr().err
+    assert "Forest: 12 of 12 trees" in capsys.readouterr().err
     assert_array_equal(quiet.predict_proba(X), loud.predict_proba(X))
 
 

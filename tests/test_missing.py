@@ -121,7 +121,7 @@ def test_bad_input_is_refused():
 
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
 def test_exports_send_what_was_not_seen_both_ways_too(kind):
-    model = kind(missing="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
+    model = kind(unseen="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
     probabilities = scored_by_sql(model, CASES)[[f"probability_{label}" for label in (False, True)]]
     assert_allclose(probabilities, model.predict_proba(CASES), rtol=1e-9)
 

@@ -27,7 +27,7 @@ def make_model(kind: str, task: str, **options: Any) -> Any:
     name = {"tree": "BayesianTree", "space": "TreeSpace", "forest": "BayesianForest"}[kind]
     suffix = "Classifier" if task == "classification" else "Regressor"
     parameters = {option: value for option, value in options.items() if value is not None}
-    if kind != "tree":
+    if kind == "forest":
         parameters["random_state"] = 0
     return getattr(estimators, name + suffix)(**parameters)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from baytree import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor
+from baytree import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor, report
 from baytree.export import shap_values, to_c, to_dict, to_onnx, to_shap, to_sklearn, to_sql
 from baytree.leaves import ConstantLeaves
 from baytree.table import Rows
@@ -93,14 +93,16 @@ def test_the_trees_of_a_forest_ask_their_leaves(name, results):
 @pytest.mark.parametrize("name", MODELS)
 def test_exports_that_hold_numbers_refuse_them(name, export, results):
     pytest.importorskip("onnx")
-    with pytest.raises(ValueError, match="predict from the values of each row, which this export cannot hold"):
+    with pytest.raises(ValueError, match="one prediction for each leaf, but the leaves of this model predict from the"):
         export(results[name][1])
 
 
-def test_shapley_values_and_files_refuse_them(results):
+def test_shapley_values_files_and_pages_refuse_them(tmp_path):
     model = BayesianTreeRegressor().fit(X[:600], Y[:600])
     model = BayesianTreeRegressor.from_fitted(with_shift(model.fitted_), model.get_params(deep=False))
-    with pytest.raises(ValueError, match="this export cannot hold: fit a model with constant leaves"):
+    with pytest.raises(ValueError, match=r"An export holds one prediction .* fit a model with constant leaves"):
         shap_values(model, X[:5])
     with pytest.raises(TypeError, match="Only constant leaves can be written to a model file"):
         to_dict(model)
+    with pytest.raises(ValueError, match="The page holds one prediction for each leaf"):
+        report.write(model, X[:600], Y[:600], tmp_path / "page.html")

@@ -27,17 +27,8 @@ class Member:
 def carried(model: Model) -> Fitted:
     """The fitted result of which an export carries the predictions: splits alone say where rows go."""
     fitted = fitted_of(model).routed
-    check_constant(fitted)
+    fitted.check_constant("An export")
     return fitted
-
-
-def check_constant(fitted: Fitted) -> None:
-    """Refuse leaves that predict from the values of a row: exports hold numbers."""
-    if not fitted.trees.leaves.is_constant:
-        raise ValueError(
-            "The leaves of this model predict from the values of each row, which this export cannot hold: fit a model "
-            "with constant leaves."
-        )
 
 
 def members_of(fitted: Fitted) -> list[Member]:

@@ -13,7 +13,6 @@ from .._typing import FloatArray
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, real_outcome
 from ..tree import NO_CHILD, SplitKind
-from ._members import check_constant
 
 
 def to_sklearn(model: Model) -> Any:
@@ -49,7 +48,7 @@ def to_sklearn(model: Model) -> Any:
     """
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema
-    check_constant(fitted)
+    fitted.check_constant("scikit-learn's tree")
     _refuse_other_splits(fitted)
     if fitted.outcome.predicts_classes:
         result = DecisionTreeClassifier(max_depth=max(1, tree.max_depth))

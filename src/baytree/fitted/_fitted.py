@@ -236,6 +236,14 @@ class Fitted:
             return self
         return replace(self, trees=both_ways(self.trees), unseen="majority")
 
+    def check_constant(self, what: str) -> None:
+        """Refuse leaves that predict from the values of a row, for something that holds numbers."""
+        if not self.trees.leaves.is_constant:
+            raise ValueError(
+                f"{what} holds one prediction for each leaf, but the leaves of this model predict from the values of "
+                "each row: fit a model with constant leaves."
+            )
+
     @cached_property
     def has_one_leaf(self) -> bool:
         """Whether every row ends in one leaf, whose distribution is the prediction."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome
 from ..tree import TreeStore, summed_from_leaves
@@ -28,7 +28,7 @@ def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore
         posterior = both.posterior
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
-    return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + more.n_node_samples)
+    return _with_leaves(tree, both, tree.n_node_samples + more.n_node_samples)
 
 
 def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:
@@ -48,4 +48,17 @@ def _with_sums(tree: TreeStore, sums: LeafSums, prior: FloatArray) -> TreeStore:
     structure = tree.children_left, tree.children_right, tree.depth
     leaves = ConstantLeaves(constant_leaves(tree).outcome, prior, summed_from_leaves(sums.statistics, *structure))
     n_rows = summed_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
-    return replace(tree, leaves=leaves, n_node_samples=n_rows)
+    return _with_leaves(tree, leaves, n_rows)
+
+
+def _with_leaves(tree: TreeStore, leaves: ConstantLeaves, n_node_samples: IntArray) -> TreeStore:
+    """The structure of a tree with other leaves, and with the likelihood of splits that follows from them."""
+    if tree.split_likelihood is None:
+        return replace(tree, leaves=leaves, n_node_samples=n_node_samples)
+    at, likelihood = tree.internal_nodes, np.full(tree.node_count, -np.inf)
+    of_sides = [
+        leaves.outcome.log_marginal(leaves.prior[at], leaves.statistics[children[at]])
+        for children in (tree.children_left, tree.children_right)
+    ]
+    likelihood[at] = of_sides[0] + of_sides[1]
+    return replace(tree, leaves=leaves, n_node_samples=n_node_samples, split_likelihood=likelihood)

@@ -88,7 +88,7 @@ class ConstantLeaves:
 
     @property
     def log_ceiling(self) -> FloatArray:
-        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf: no bound known."""
+        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
         return self.outcome.log_ceiling(self.prior, self.statistics)
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:  # noqa: ARG002

@@ -47,7 +47,7 @@ class LeafModel(Protocol):
 
     @property
     def log_ceiling(self) -> FloatArray:
-        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf: no bound known."""
+        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
         """Posterior parameters of row[i] in node[i]; `row` is None where row i is in node[i]."""

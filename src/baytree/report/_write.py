@@ -105,6 +105,7 @@ def write(
     'iris.html'
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
+    fitted.check_constant("The page")
     folds = check_integer("folds", folds, low=2)
     for name, value in (("title", title), ("source", source), ("target", target)):
         if value is not None and not isinstance(value, str):

@@ -9,7 +9,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines reproduce defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -81,6 +81,13 @@ bench: $(VENV)/installed
 bench-engines: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.engines $(if $(BAYTREE_DATA),--data $(BAYTREE_DATA))
 
+# The paper's tables and figures, and other models beside ours. What to run: make reproduce ONLY=paper,figures
+# SETS=heart,ripley REPEATS=5 EBM=1. A stopped run goes on.
+OUT ?= build/reproduce
+reproduce: $(VENV)/installed-benchmarks
+	$(BIN)/python -m benchmarks.reproduce --out $(OUT) $(if $(ONLY),--only $(ONLY)) $(if $(SETS),--sets $(SETS)) \
+		$(if $(REPEATS),--repeats $(REPEATS)) $(if $(EBM),--ebm)
+
 # Old and new defaults and the other models on every table of a folder.
 defaults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.defaults $(BAYTREE_DATA)
@@ -132,6 +139,10 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install -q '.[examples]'
+	@touch $@
+
+$(VENV)/installed-benchmarks: $(VENV)/installed
+	$(BIN)/python -m pip install -q --group benchmarks
 	@touch $@
 
 $(VENV)/installed-docs: $(BIN)/python $(SOURCES)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier, partition_space
-from baytree.datasets import make_ripley
+from benchmarks.paper_sets import make_ripley
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"

@@ -244,3 +244,18 @@ def _thresholds(model, position):
 
 def is_number(kind):
     return kind in ("number", "few", "whole", "number categories")
+
+
+def as_arrow(rows, kinds):
+    """Columns of plain types; every second missing number is NaN, the others are null."""
+    import pyarrow as pa
+
+    columns = {"row": pa.array(range(len(rows)))}
+    for name, kind in kinds.items():
+        values = rows[name]
+        if is_number(kind):
+            missing = values.isna().to_numpy() & (np.arange(len(values)) % 2 == 0)
+            columns[name] = pa.array(values.to_numpy(), mask=missing, from_pandas=False)
+        else:
+            columns[name] = pa.array(values.tolist(), pa.bool_() if kind == "truth" else pa.string())
+    return pa.table(columns)

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, engines, explanations, load
-from baytree.export import from_dict, to_dict, to_python, to_sql, to_text
+from baytree.export import from_dict, to_dict, to_text
+from tests.databases import scored_by_sql
 from tests.documents import signed
 
 DATA = load_breast_cancer(as_frame=True)
@@ -157,15 +158,9 @@ def test_damaged_rules_are_refused():
 @pytest.mark.parametrize("decision", [0.2, {"malignant": {"benign": 9}}])
 def test_exports_carry_the_decision(decision):
     model = BayesianTreeClassifier(decision=decision).fit(X, Y)
-    names = {}
-    exec(to_python(model), names)
-    rows = X[:80].to_dict("records")
-    assert [names["predict"](row)["prediction"] for row in rows] == model.predict(X[:80]).tolist()
-    for label in ("benign", "malignant"):
-        assert f"'{label}'" in to_sql(model, table="patients")
+    assert scored_by_sql(model, X[:80])["prediction"].tolist() == model.predict(X[:80]).tolist()
     space = TreeSpaceClassifier(max_nodes=20, decision=decision).fit(X, Y)
-    exec(to_python(space), names)
-    assert [names["predict"](row)["prediction"] for row in rows] == space.predict(X[:80]).tolist()
+    assert scored_by_sql(space, X[:80])["prediction"].tolist() == space.predict(X[:80]).tolist()
 
 
 @pytest.mark.filterwarnings("ignore")  # between Ibis and pandas

@@ -12,7 +12,7 @@ import pytest
 
 import baytree
 
-MODULES = ("baytree", *(f"baytree.{name}" for name in ("datasets", "engines", "export", "plot", "report", "reproduce")))
+MODULES = ("baytree", "baytree.engines", "baytree.export", "baytree.plot", "baytree.report")
 ESTIMATORS = [value for name in baytree.__all__ if hasattr(value := getattr(baytree, name), "fit")]
 # Results that users hold in their hands, and the options of an outcome: documented by name.
 RESULTS = (

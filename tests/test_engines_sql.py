@@ -13,19 +13,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
+from baytree.growth import ColumnBins, _histogram_growth, _sample, _siblings
 from baytree.sources import (
     _ctrl_c,
     _sql,
     _sql_bins,
     _sql_encode,
+    _sql_fixed_point,
     _sql_look,
     _sql_place,
     _sql_settings,
     _sql_target,
-    _sql_fixed_point,
     _sql_words,
 )
-from baytree.growth import ColumnBins, _histogram_growth, _sample, _siblings
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
 ibis = pytest.importorskip("ibis")

@@ -24,6 +24,7 @@ from baytree import (
 from baytree.estimators import ESTIMATORS
 from baytree.tree import joined, most_probable_pruning
 from tests.comparison import assert_same_store
+from tests.databases import scored_by_sql
 
 
 def test_predictions_are_means_over_the_trees():
@@ -246,7 +247,7 @@ def test_progress_is_shown(capsys):
     X, y = load_iris(return_X_y=True)
     quiet = BayesianForestClassifier(12, random_state=0).fit(X, y)
     loud = BayesianForestClassifier(12, random_state=0, verbose=True).fit(X, y)
-    assert "12 of 12 trees grown" in capsys.readouterr().err
+    assert "Forest: 12 of 12 trees" in capsys.readouterr().err
     assert_array_equal(quiet.predict_proba(X), loud.predict_proba(X))
 
 
@@ -480,16 +481,10 @@ def test_a_page_of_a_forest(tmp_path):
 
 
 def test_exports_carry_all_trees():
-    from baytree import export
-
-    X, y = load_iris(return_X_y=True)
+    X, y = load_iris(return_X_y=True, as_frame=True)
     model = BayesianForestClassifier(4, random_state=0).fit(X, y)
-    names = {}
-    exec(export.to_python(model), names)
-    answers = [names["predict"](row) for row in X[::10].tolist()]
-    found = [[answer[f"probability_{label}"] for label in model.classes_] for answer in answers]
-    assert_allclose(found, model.predict_proba(X[::10]), rtol=1e-12)
-    assert "SELECT" in export.to_sql(model, table="iris").upper()
+    probabilities = scored_by_sql(model, X[::10])[[f"probability_{label}" for label in model.classes_]]
+    assert_allclose(probabilities, model.predict_proba(X[::10]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("most_nodes", [1, 20, 10**6])

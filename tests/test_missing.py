@@ -20,8 +20,8 @@ from baytree import (
     TreeSpaceRegressor,
     load,
 )
-from baytree.export import to_python
 from tests import strategies
+from tests.databases import scored_by_sql
 from tests.reference import both_ways, route
 
 RANDOM = np.random.default_rng(0)
@@ -122,11 +122,8 @@ def test_bad_input_is_refused():
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
 def test_exports_send_what_was_not_seen_both_ways_too(kind):
     model = kind(unseen="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
-    names = {}
-    exec(to_python(model), names)
-    rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
-    said = [[names["predict"](row)[f"probability_{label}"] for label in (False, True)] for row in rows]
-    assert_allclose(said, model.predict_proba(CASES), rtol=1e-9)
+    probabilities = scored_by_sql(model, CASES)[[f"probability_{label}" for label in (False, True)]]
+    assert_allclose(probabilities, model.predict_proba(CASES), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [BayesianForestClassifier, BayesianForestRegressor])

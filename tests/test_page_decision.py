@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from baytree._words import estimate_text, number_text, percent_text
-from baytree.report._held_out import hold_out, read_given
+from baytree.report._held_out import hold_out, read_dataset
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target_names[DATA.target]
@@ -26,7 +26,7 @@ def percents(text):
 
 def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
     model = BayesianTreeClassifier(decision=0.3).fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     opened = open_page(model, X, Y)
     page = opened.page
     assert page.inner_text("#threshold-text") == "30 %"
@@ -58,7 +58,7 @@ def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
 
 def test_the_slider_moves_subgroups_the_tree_and_a_case(open_page):
     model = BayesianTreeClassifier().fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     opened = open_page(model, X, Y, {"subgroups": {"sex": SEX}})
     page = opened.page
     page.click("#open-all")

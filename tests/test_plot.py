@@ -441,7 +441,7 @@ ERRORS = {
         ValueError,
         lambda: plot.calibration(MODELS["two"], TABLE, Y["two"], label="maybe"),
     ),
-    "regression needs a regressor: BayesianTreeClassifier predicts classes": (
+    "regression needs a regressor; this model predicts classes": (
         TypeError,
         lambda: plot.regression(MODELS["two"], TABLE, SIGNAL, 0),
     ),

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from baytree import engines
-from baytree.sources import _part_source
 from baytree.growth import WAITS, ClassHistograms, _siblings
+from baytree.sources import _part_source
 from tests.sources import assert_same_model, fitted_in_memory, model_of, table_of
 
 

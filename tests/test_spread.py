@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceRegressor, load
-from baytree.growth import _table_data
-from baytree.growth import some_folds_of
+from baytree.growth import _table_data, some_folds_of
 from baytree.outcomes import Target
 from baytree.table import Rows
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from .._progress import Progress
 from ..estimators import fit_source
 from ..sources import TableSpec, ctrl_c_is_remembered, open_source, raise_if_asked
-from ._progress import Progress
 
 Model = TypeVar("Model")
 
@@ -70,18 +70,14 @@ def fit(
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     specs = TableSpec.read(dtypes, bins, categories, list(beside.values()))
     rows = open_source(source, beside, specs, cache=cache)
-    tell = Progress() if verbose else None
+    with Progress("Reading the table", show=bool(verbose)) as progress, ctrl_c_is_remembered():
 
-    def at_level(depth: int, n_open: int, n_rows: int) -> None:
-        raise_if_asked()
-        if tell is not None:
-            tell(depth, n_open, n_rows)
+        def at_level(depth: int, n_open: int, n_rows: int) -> None:
+            raise_if_asked()
+            progress.begin(f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows")
 
-    with ctrl_c_is_remembered():
         try:
             fitted: Model = fit_source(model, rows, at_level)
             return fitted
         finally:
             rows.close()
-            if tell is not None:
-                tell.close()

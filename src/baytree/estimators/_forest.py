@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
@@ -14,6 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._progress import Progress
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
 from .._words import count_text
@@ -164,17 +164,13 @@ class BaseForest(Estimator):
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
         stores = [] if before is None else [_same_table(before, data, outcome, tree).trees]
-        n_trees = plan.first
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
-        for first in range(plan.first, plan.first + plan.n_trees, step):
-            part = replace(plan, first=first, n_trees=min(step, plan.first + plan.n_trees - first))
-            stores.append(self._grow_part(data, outcome, part))
-            n_trees += part.n_trees
-            if self.verbose:
-                sys.stderr.write(f"\r{n_trees:,} of {self.n_estimators:,} trees grown ")
-                sys.stderr.flush()
-        if self.verbose:
-            sys.stderr.write("\n")
+        stop = plan.first + plan.n_trees
+        with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:
+            for first in range(plan.first, stop, step):
+                part = replace(plan, first=first, n_trees=min(step, stop - first))
+                stores.append(self._grow_part(data, outcome, part))
+                progress.update(first + part.n_trees)
         return stores[0] if len(stores) == 1 else joined(stores)
 
     def _grow_part(self, data: TableData, outcome: Outcome, plan: Plan) -> TreeStore:

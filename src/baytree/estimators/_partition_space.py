@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import FEW_NUMBERS, shown
 from ..growth import list_partitions
 from ..outcomes import OUTCOMES, REGRESSION_OUTCOMES, CategoricalOutcome
 from ..table import Schema
@@ -19,8 +19,6 @@ from ._fit import settle
 from ._prior_search import settle_outcome
 from ._regressor import BayesianTreeRegressor
 from ._resolve import estimator_of, fitted_of, table_of
-
-_FEW_VALUES = 20  # whole numbers with so many values are taken for classes
 
 
 def partition_space(
@@ -113,7 +111,7 @@ def _guessed(y: Any) -> str:
     values = np.unique(np.asarray(y))
     if values.dtype.kind not in "iuf":
         return CategoricalOutcome.name
-    if len(values) <= _FEW_VALUES and np.all(values == np.rint(values)):
+    if len(values) <= FEW_NUMBERS and np.all(values == np.rint(values)):
         return CategoricalOutcome.name
     raise ValueError(
         f"y holds {len(values)} different numbers: say outcome='categorical' if they are classes, or one of "

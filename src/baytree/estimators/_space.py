@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from scipy import sparse
@@ -14,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
+from .._progress import Progress
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, alternatives_of
@@ -46,21 +46,6 @@ _SHARED = (
 )
 
 
-class Progress:
-    """Shows on standard error how far the exploration is, a few times a second."""
-
-    def __init__(self) -> None:
-        self.last = 0.0
-
-    def __call__(self, n_nodes: int, log_evidence: float) -> None:
-        """Tell of a round."""
-        if time.monotonic() - self.last < 0.2:
-            return
-        self.last = time.monotonic()
-        sys.stderr.write(f"\r{n_nodes:,} nodes explored, log evidence {log_evidence:.2f} ")
-        sys.stderr.flush()
-
-
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=5)  # where the user called fit
 
@@ -83,14 +68,14 @@ class BaseTreeSpace(Estimator):
         self._budget()  # a wrong parameter is told before anything is done
         return {"many_trees": True}
 
-    def _budget(self) -> _core.Budget:
+    def _budget(self, on_round: Callable[[int, float], None] | None = None) -> _core.Budget:
         if not isinstance(self.space, str) or self.space not in _SPACES:
             raise ValueError(f"space must be one of {', '.join(map(repr, _SPACES))}; got {shown(self.space)}.")
         max_nodes = check_optional_integer("max_nodes", self.max_nodes, low=0)
         endless = self.time_limit is None or self.time_limit == math.inf
         limit = None if endless else check_real("time_limit", self.time_limit, low=0, low_ok=True)
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
-        return _core.Budget(max_nodes, limit, self.space == "roots", Progress() if self.verbose else None)
+        return _core.Budget(max_nodes, limit, self.space == "roots", on_round)
 
     def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Explore the space; an interruption ends it early."""
@@ -108,11 +93,14 @@ class BaseTreeSpace(Estimator):
                 raise KeyboardInterrupt
             return trial
 
-        fitted, interrupted = explore(data, self._budget())
-        n_nodes = fitted.trees.node_count
-        if self.verbose:
-            evidence = fitted.trees.evidence.log_evidence[0]
-            sys.stderr.write(f"\r{n_nodes:,} nodes in all, log evidence {evidence:.2f}\n")
+        with Progress("Tree space", unit="nodes", show=bool(self.verbose)) as progress:
+
+            def on_round(n_nodes: int, log_evidence: float) -> None:
+                progress.update(n_nodes, f"Tree space, log evidence {log_evidence:.2f}")
+
+            fitted, interrupted = explore(data, self._budget(on_round if self.verbose else None))
+            n_nodes = fitted.trees.node_count
+            on_round(n_nodes, float(fitted.trees.evidence.log_evidence[0]))
         if interrupted:
             _warn(f"The search was interrupted: the model holds the {n_nodes} nodes that were explored.")
             return fitted

@@ -9,8 +9,10 @@ import os
 import struct
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..fitted import Fitted
 from ._document import document_of
@@ -38,11 +40,19 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 def _write(path: str | Path, content: bytes) -> Path:
+    with replacing(path) as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its place once all is written; a failure leaves what was there."""
     path = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
@@ -50,7 +60,6 @@ def _write(path: str | Path, content: bytes) -> Path:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
-    return path
 
 
 def _umask() -> int:

@@ -22,18 +22,18 @@ class Box:
         return self.top - self.height
 
 
-def opened(tree: TreeStore, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
+def open_nodes(tree: TreeStore, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
     """The nodes whose split is drawn: down to a depth, those with most rows first, until there are so many ends."""
-    found: set[int] = set()
+    split: set[int] = set()
     candidates = [0]
-    while candidates and (max_leaves is None or len(found) + 1 < max_leaves):
+    while candidates and (max_leaves is None or len(split) + 1 < max_leaves):
         candidates.sort(key=lambda node: (-int(tree.n_node_samples[node]), node))
         node = candidates.pop(0)
         if tree.is_leaf[node] or tree.depth[node] == max_depth:
             continue
-        found.add(node)
+        split.add(node)
         candidates += [int(tree.children_left[node]), int(tree.children_right[node])]
-    return frozenset(found)
+    return frozenset(split)
 
 
 def drawn_nodes(tree: TreeStore, split: frozenset[int]) -> list[int]:
@@ -43,14 +43,14 @@ def drawn_nodes(tree: TreeStore, split: frozenset[int]) -> list[int]:
 
 def leaves_below(tree: TreeStore, node: int) -> int:
     """How many leaves a node has."""
-    stack, found = [node], 0
+    stack, n_leaves = [node], 0
     while stack:
         at = stack.pop()
         if tree.is_leaf[at]:
-            found += 1
+            n_leaves += 1
         else:
             stack += [int(tree.children_left[at]), int(tree.children_right[at])]
-    return found
+    return n_leaves
 
 
 def place(

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
 from .._validation import check_optional_integer
 from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
 from ..fitted import Fitted
-from ._canvas import BLACK, axes_of, open_frame
+from ._axes import BESIDE, BLACK, axes_of, finish, write_percent
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrapped
 
@@ -38,7 +37,6 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -46,7 +44,6 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     >>> ax = plot.leaves(model)
     >>> ax.get_xlabel()
     'probability of 1'
-    >>> plt.close()
     """
     fitted = readable_tree_of(model)
     every = np.flatnonzero(fitted.trees.is_leaf)
@@ -64,11 +61,9 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
     ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
     left_out = f"\n(the {len(order)} leaves with most rows, of {len(every)})" if len(order) < len(every) else ""
-    ax.set_title(f"What does each leaf know?{left_out}", fontsize=10)
     if posteriors.is_share:
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0, 0, " %"))
-    open_frame(ax, left=False)
-    return ax
+        write_percent(ax.xaxis)
+    return finish(ax, f"What does each leaf know?{left_out}", left=False)
 
 
 def _ordered(posteriors: Posteriors) -> list[int]:
@@ -114,4 +109,4 @@ def _write_legend(ax: Axes, posteriors: Posteriors) -> None:
     """Names beside the plot, where they hide nothing."""
     handles = [ax.plot([], [], "o-", color=colour, markersize=4)[0] for _, colour in posteriors.classes]
     names = [wrapped(name, 1.8, 9, 2) for name, _ in posteriors.classes]
-    ax.legend(handles, names, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    ax.legend(handles, names, **BESIDE)

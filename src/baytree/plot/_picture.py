@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from .._words import odds_text
 from ..fitted import Fitted
-from ._canvas import BLACK, GREY
+from ._axes import BLACK, GREY
 from ._layout import Box, drawn_nodes, leaves_below, place
 from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
 from ._words import plain, text_width, wrapped
@@ -88,8 +88,8 @@ class TreePicture:
         return f"{wrapped(feature, width, size, 3)}\n{wrapped(condition, width, size, 3)}"
 
     def _end_lines(self, posterior: NodePosterior) -> list[str]:
-        told = posterior.says if self.style.details else posterior.says[:1]
-        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in told]
+        lines = posterior.says if self.style.details else posterior.says[:1]
+        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in lines]
 
     def _size(self, node: int, text: str) -> tuple[float, float]:
         height = self.style.height(text) + _PADDING

@@ -11,7 +11,7 @@ from scipy import stats
 from .._typing import FloatArray, IntArray
 from .._words import estimate_text, percent_text, range_text
 from ..fitted import Fitted, class_outcome, distribution_of
-from ._canvas import BLUE, VERMILION, class_colour
+from ._axes import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
 _POINTS = 121
@@ -66,17 +66,17 @@ class Posteriors:
 
 def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
     """What some nodes of a fitted tree know."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return _of_numbers(fitted, nodes)
     names = fitted.class_names
     if len(names) > _MANY:
-        found = {int(node): _own_class_posterior(fitted, int(node)) for node in nodes}
-        return Posteriors("probability of its class", 0.0, 1.0, (), found, is_share=True, of_its_class=True)
-    found = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
+        of_nodes = {int(node): _decided_class_posterior(fitted, int(node)) for node in nodes}
+        return Posteriors("probability of its class", 0.0, 1.0, (), of_nodes, is_share=True, of_its_class=True)
+    of_nodes = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
-        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found, is_share=True)
+        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), of_nodes, is_share=True)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
-    return Posteriors("probability", 0.0, 1.0, legend, found, is_share=True)
+    return Posteriors("probability", 0.0, 1.0, legend, of_nodes, is_share=True)
 
 
 def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
@@ -96,7 +96,7 @@ def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     return NodePosterior(says, estimates, best, None)
 
 
-def _own_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
+def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     """The class that a node decides for alone."""
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
@@ -117,16 +117,16 @@ def _of_numbers(fitted: Fitted, nodes: IntArray) -> Posteriors:
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
     low, high = _common_range(estimates, distributions)
-    found = {}
+    of_nodes = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
         says = " ".join(estimate_text(value) for value in fitted.trees.value[node, 0])
         if distribution is None:
-            found[int(node)] = NodePosterior((says,), (estimate,), 0, None)
+            of_nodes[int(node)] = NodePosterior((says,), (estimate,), 0, None)
         else:
             curve = _curve(distribution, low, high)
             interval = range_text(estimate.low, estimate.high)
-            found[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
-    return Posteriors("mean outcome", low, high, (), found)
+            of_nodes[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
+    return Posteriors("mean outcome", low, high, (), of_nodes)
 
 
 def _mean_distribution(fitted: Fitted, node: int) -> Any:

@@ -45,7 +45,7 @@ def contents_of(
         "treeName": "the tree to read" if fitted.kind is ModelKind.FOREST else "the most probable tree",
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
-        "subgroups": [None if own.thresholds is None else _thresholds(own.thresholds) for own in subgroups],
+        "subgroups": [None if group.thresholds is None else _thresholds(group.thresholds) for group in subgroups],
         "allowed": {
             "immutable": sorted(allowed.immutable),
             "directions": {str(feature): way for feature, way in allowed.directions},
@@ -81,14 +81,14 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _thresholds(found: Thresholds) -> dict[str, Any]:
+def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
     return {
-        "at": found.at.tolist(),
-        "own": found.own,
-        "positives": found.positives,
-        "negatives": found.negatives,
-        "truePositives": [_short(n) for n in found.true_positives.tolist()],
-        "falsePositives": [_short(n) for n in found.false_positives.tolist()],
+        "at": thresholds.at.tolist(),
+        "own": thresholds.own,
+        "positives": thresholds.positives,
+        "negatives": thresholds.negatives,
+        "truePositives": [_short(n) for n in thresholds.true_positives.tolist()],
+        "falsePositives": [_short(n) for n in thresholds.false_positives.tolist()],
     }
 
 
@@ -103,7 +103,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
     curves = _curves(fitted)
     return {
-        "value": [own if leaf else None for own, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
+        "value": [value if leaf else None for value, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
         "posterior": _posteriors(fitted, tree.posterior),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
         "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
@@ -126,9 +126,9 @@ def _space(fitted: Fitted, space: TreeStore) -> dict[str, Any]:
     is_end = (space.leaf_share > 0).tolist()
     posterior = _posteriors(fitted, space.posterior)
     if posterior is not None:
-        posterior = [own if end else [] for own, end in zip(posterior, is_end, strict=True)]
+        posterior = [numbers if end else [] for numbers, end in zip(posterior, is_end, strict=True)]
     return {
-        "value": [own if end else None for own, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
+        "value": [value if end else None for value, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
         "posterior": posterior,
         "weight": [_short(weight) for weight in space.weighted_n_node_samples.tolist()],
         "choices": [
@@ -143,7 +143,7 @@ def _space(fitted: Fitted, space: TreeStore) -> dict[str, Any]:
 def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | None:
     """The parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
     if isinstance(fitted.outcome, CategoricalOutcome | GammaRateOutcome | NegativeBinomialOutcome):
-        return [[_short(number) for number in own] for own in posterior.tolist()]
+        return [[_short(number) for number in numbers] for numbers in posterior.tolist()]
     if not isinstance(fitted.outcome, NormalOutcome):
         return None
     freedom = 2 * posterior[:, 2]
@@ -151,7 +151,7 @@ def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | No
     for kind in ("mean", "outcome"):
         frozen = distribution_of(fitted.leaf_outcome, kind)(posterior)
         columns.append((frozen.ppf(0.95) - frozen.ppf(0.5)) / stats.t.ppf(0.95, freedom))
-    return [[_short(number) for number in own] for own in np.stack(columns, axis=1).tolist()]
+    return [[_short(number) for number in row] for row in np.stack(columns, axis=1).tolist()]
 
 
 def _split(splits: TreeStore, i: int) -> dict[str, Any]:
@@ -183,7 +183,9 @@ def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: l
     result: dict[str, Any] = {"n": int(tree.n_node_samples[node]), "depth": int(tree.depth[node])}
     if not fitted.outcome.predicts_classes:
         numbers = summary.items()
-        result["estimates"] = [[name, *(_short(n) if math.isfinite(n) else None for n in own)] for name, own in numbers]
+        result["estimates"] = [
+            [name, *(_short(n) if math.isfinite(n) else None for n in ends)] for name, ends in numbers
+        ]
     if box is not None:
         result |= {"curve": curve} if curve else {}
         result["conditions"] = [
@@ -210,11 +212,11 @@ def _demand(feature: int, demand: Demand) -> dict[str, Any]:
     """What a leaf wants of a feature: numbers above `low` up to `high`, or categories that are known to lead there."""
     result: dict[str, Any] = {"feature": feature, "low": demand.low, "high": demand.high}
     if demand.categories is not None:
-        own = demand.categories
+        categories = demand.categories
         result |= {
-            "here": np.flatnonzero(own.here).tolist(),
-            "known": np.flatnonzero(own.here & own.known).tolist(),
-            "others": own.others,
+            "here": np.flatnonzero(categories.here).tolist(),
+            "known": np.flatnonzero(categories.here & categories.known).tolist(),
+            "others": categories.others,
         }
     return result | {"missing": demand.missing, "missingKnown": demand.missing_known}
 

@@ -13,7 +13,7 @@ from ..estimators import Estimator
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, ModelKind
 from ..outcomes import CustomOutcome
-from ._held_out import Given
+from ._held_out import Dataset
 from ._html import element, paragraph, section, table
 
 TREES = 10  # of a tree space, that are told of
@@ -104,7 +104,7 @@ def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> st
 def provenance_part(
     model: Estimator,
     fitted: Fitted,
-    given: Given,
+    data: Dataset,
     facts: FittedOn,
     target: str | None,
     source: str | None,
@@ -127,7 +127,7 @@ def provenance_part(
         ("rows from", source) if source else None,
         ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
         ("measured on", measured),
-        ("rows by class", _class_counts(fitted, given)) if fitted.outcome.predicts_classes else None,
+        ("rows by class", _class_counts(fitted, data)) if fitted.classes is not None else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
         ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
@@ -146,6 +146,6 @@ def _facts(facts: FittedOn) -> str:
     return f"{_size(facts)} × {count_text(facts.n_columns, 'column')}, fingerprint {facts.fingerprint[:16]}"
 
 
-def _class_counts(fitted: Fitted, given: Given) -> str:
-    counts = [(label, np.sum(given.y == label)) for label in fitted.outcome.labels]
-    return listed([f"{shortened(str(label), 60)}: {count:,}" for label, count in counts], 20)
+def _class_counts(fitted: Fitted, data: Dataset) -> str:
+    classes = fitted.classes if fitted.classes is not None else ()
+    return listed([f"{shortened(str(label), 60)}: {np.sum(data.y == label):,}" for label in classes], 20)

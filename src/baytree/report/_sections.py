@@ -15,8 +15,8 @@ from ..fitted import Fitted, ModelKind
 from ..tree import SplitKind
 from ._charts import calibration_chart
 from ._contents import other_features
-from ._figures import HOW, calibrated, calibration_of, metrics_of
-from ._held_out import HeldOut
+from ._figures import HOW, calibration_of, metrics_of, predicted_and_observed
+from ._held_out import HeldOutPredictions
 from ._html import Cell, bar, element, paragraph, section, table
 from ._provenance import TREES
 
@@ -28,28 +28,29 @@ _MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its 
 _MOST_SPLITS = 100  # whose alternatives are told
 
 
-def quality(fitted: Fitted, held_out: HeldOut | str) -> str:
+def quality_part(*inner: str) -> str:
+    """The section on figures on held-out rows."""
+    return section("quality", "How good is it?", *inner)
+
+
+def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     """Figures on held-out rows, and the calibration."""
-    if isinstance(held_out, str):
-        return section("quality", "How good is it?", paragraph(held_out))
     rows = [
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
         for metric in metrics_of(fitted, held_out)
     ]
     measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.how}."
-    return section(
-        "quality",
-        "How good is it?",
+    return [
         paragraph(measured),
         table(["figure", "value", "90 % interval", "meaning"], rows, numbers=(1, 2), class_="stack")
         if rows
         else paragraph("No figure is defined for an outcome whose mean is several numbers."),
         paragraph(HOW, class_="soft"),
         *_calibration(fitted, held_out),
-    )
+    ]
 
 
-def _calibration(fitted: Fitted, held_out: HeldOut) -> list[str]:
+def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     names = fitted.class_names
     if not fitted.outcome.predicts_classes:
         per = " per unit of exposure" if "exposure" in held_out.rows.extras else ""
@@ -59,7 +60,7 @@ def _calibration(fitted: Fitted, held_out: HeldOut) -> list[str]:
     else:
         said, seen = "predicted probability of the most probable class", "share of rows where it was right"
     title = element("h3", "Are its predictions right on average?")
-    if not np.all(np.isfinite(calibrated(fitted, held_out)[0])):
+    if not np.all(np.isfinite(predicted_and_observed(fitted, held_out)[0])):
         return [title, paragraph("Some predictions are not finite: no picture.")]
     bins = calibration_of(fitted, held_out)
     share = fitted.outcome.predicts_classes
@@ -152,7 +153,7 @@ def _first_split(fitted: Fitted) -> str:
     return "none" if fitted.trees.n_leaves == 1 else fitted.trees.split(0).question(fitted.schema)[0]
 
 
-def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | str) -> str:
+def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredictions | None) -> str:
     """What a reader should keep in mind."""
     tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
@@ -182,14 +183,14 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
     return section("limits", "Known limits", element("ul", items))
 
 
-def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | str) -> str:
+def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredictions | None) -> str:
     """What weights by class do to probabilities."""
     text = (
         f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
         "these "
         "weights, not those of the rows as they are."
     )
-    if isinstance(held_out, str) or held_out.probabilities is None:
+    if held_out is None or held_out.probabilities is None or not fitted.outcome.predicts_classes:
         return text
     k = len(fitted.class_names) - 1
     said = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))
@@ -203,7 +204,7 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | st
 
 def text_part(fitted: Fitted) -> str:
     """The tree as text, for readers without a script and for print."""
-    lines = [_INDENT.sub(lambda found: found[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
+    lines = [_INDENT.sub(lambda indent: indent[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
     text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
     inside = element("summary", "The tree as text"), element("pre", escape(text), tabindex=0)
     return element("details", *inside, id="as-text")

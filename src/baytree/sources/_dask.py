@@ -97,7 +97,7 @@ def _part_of_blocks(blocks: dict[str, Any]) -> Part:
 
 @dataclass
 class DaskEncoded:
-    """EncodedPart partitions, in the memory of the workers."""
+    """Encoded partitions, in the memory of the workers."""
 
     parts: list[Any]
 

@@ -74,7 +74,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class EncodedSource:
-    """EncodedPart parts, or one half of their rows, as a source of a growth."""
+    """Encoded parts, or one half of their rows, as a source of a growth."""
 
     parts: EncodedParts
     asked: CodeLayout
@@ -178,7 +178,7 @@ class PartSource:
         return totals.sums
 
     def _narrow(self, encoded: EncodedParts, occurs: dict[int, BoolArray]) -> None:
-        """TableSpec categories that do not occur have no codes."""
+        """Given categories that do not occur have no codes."""
         columns = dict(enumerate(self.columns)) | {i: occurring(self.columns[i], own) for i, own in occurs.items()}
         self.columns = tuple(columns.values())
         absent = {i: own for i, own in occurs.items() if not own[:-1].all()}

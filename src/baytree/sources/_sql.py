@@ -151,7 +151,7 @@ class SqlSource:
         return [sum(next(sums) << own.power for own in each) for each in digits]
 
     def _narrow(self) -> None:
-        """TableSpec categories that do not occur have no codes."""
+        """Given categories that do not occur have no codes."""
         asked = [i for i in _known(self.known).may_not_occur if not is_left_out(self.columns[i])]
         occurs = {i: np.zeros(self.columns[i].n_codes, dtype=bool) for i in asked}
         seen = [

@@ -28,7 +28,7 @@ def frame_columns(X: Any, positions: Sequence[int], describe: Any) -> list[Value
     frame = nw.from_native(X, eager_only=True)
     if 0 in frame.shape:
         what = "sample(s)" if frame.shape[0] == 0 else "feature(s)"
-        raise ValueError(f"TableSummary array with 0 {what} (shape={frame.shape}) while a minimum of 1 is required.")
+        raise ValueError(f"Found array with 0 {what} (shape={frame.shape}) while a minimum of 1 is required.")
     names = frame.columns
     dtypes = X.dtypes.tolist() if frame.implementation.is_pandas() else [None] * len(names)
     return [_pandas_values(X, i, dtypes[i]) or _values(frame[names[i]], describe(i)) for i in positions]

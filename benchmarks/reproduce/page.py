@@ -6,7 +6,7 @@ import base64
 from html import escape
 from pathlib import Path
 
-from ._tables import Table
+from .tables import Table
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222;

@@ -15,15 +15,15 @@ from sklearn.ensemble import (
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ..estimators import (
+from baytree import (
     BayesianForestClassifier,
     BayesianForestRegressor,
     BayesianTreeClassifier,
     BayesianTreeRegressor,
+    PartitionPrior,
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
-from ..priors import PartitionPrior
 
 Model = Callable[[], Any]
 

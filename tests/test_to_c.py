@@ -1,4 +1,4 @@
-"""Models as programs in Python and C: they predict what the model predicts, whatever the names and categories are."""
+"""Models as programs in C: they predict what the model predicts, whatever the names and categories are."""
 
 from __future__ import annotations
 
@@ -13,21 +13,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
-from baytree.export import to_c, to_python, to_sql
+from baytree.export import to_c, to_sql
 from baytree.leaves import ConstantLeaves
 from baytree.tree import SplitKind, TreeStore
 from tests.own_outcomes import TwoRates
-from tests.scoring import N_MODELS, UNSEEN, is_number, scored
+from tests.scoring import N_MODELS, is_number, scored
 
 GROUPS = [range(first, first + 20) for first in range(0, N_MODELS, 20)]
 COMPILER = shutil.which("cc")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
-
-
-def run_python(text, name="predict"):
-    names = {}
-    exec(compile(text, "model", "exec"), names)
-    return names[name]
 
 
 def assert_same_numbers(own, found, interval):
@@ -42,25 +36,6 @@ def assert_same_numbers(own, found, interval):
     assert_array_equal(found[:, :n_values], own.mean())
     ends = own.model.predict_interval(own.rows, level=interval).reshape(len(found), -1)
     assert_allclose(found[:, n_values:], ends, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
-def test_python_predicts_what_the_model_predicts(seeds):
-    for seed in seeds:
-        own = scored(seed)
-        interval = None if own.is_average else 0.8
-        text = to_python(own.model, interval=interval, std=own.std is not None)
-        assert text.isascii()
-        predict = run_python(text)
-        found = [predict(row) for row in own.rows.to_dict("records")]
-        numbers = [[value for key, value in row.items() if key not in ("leaf", "prediction")] for row in found]
-        assert_same_numbers(own, np.array(numbers), interval)
-        if not own.is_average:
-            assert_array_equal([row["leaf"] for row in found], own.model.apply(own.rows))
-        if own.is_classifier:
-            clear = own.clear()
-            labels = [type(label)(label) for label in own.model.predict(own.rows)[clear].tolist()]
-            assert [row["prediction"] for row, is_clear in zip(found, clear, strict=True) if is_clear] == labels
 
 
 WRAPPER = """
@@ -155,16 +130,13 @@ def test_the_header_is_cpp_too(tmp_path):
     subprocess.run([*command, "-fsyntax-only", str(tmp_path / "models.cpp")], check=True)
 
 
+@needs_compiler
 def test_text_with_null_characters_is_carried(tmp_path):
     frame = pd.DataFrame({"a\0b": ["x\0", "x\0y", "z"] * 20})
     model = BayesianTreeClassifier(prior=0.05).fit(frame, [0, 1, 1] * 20)
-    predict = run_python(to_python(model))
-    for text in ("x\0", "x\0y", "x", UNSEEN):
-        assert predict({"a\0b": text})["leaf"] == model.apply(pd.DataFrame({"a\0b": [text]}))[0]
-    if COMPILER is not None:
-        library = compiled(to_c(model, name="m0") + "\n" + NULLS, tmp_path)
-        library.code.restype = ctypes.c_double
-        assert [library.code(text, len(text)) for text in (b"x\0", b"x\0y", b"z", b"x")] == [0.0, 1.0, 2.0, -1.0]
+    library = compiled(to_c(model, name="m0") + "\n" + NULLS, tmp_path)
+    library.code.restype = ctypes.c_double
+    assert [library.code(text, len(text)) for text in (b"x\0", b"x\0y", b"z", b"x")] == [0.0, 1.0, 2.0, -1.0]
 
 
 NULLS = "double code(const char *text, size_t length) { return m0_text(0, text, length); }"
@@ -221,8 +193,6 @@ def test_a_very_deep_tree_is_carried(make, tmp_path):
     fitted = make()
     X = np.arange(-1.0, 305.0)[:, None]
     expected = fitted.trees.apply(X)
-    predict = run_python(to_python(fitted))
-    assert_array_equal([predict(row)["leaf"] for row in X], expected)
     if COMPILER is not None:
         library = compiled(to_c(fitted, name="m0") + "\nint leaf(double x) { return m0_leaf(&x); }", tmp_path)
         assert [library.leaf(ctypes.c_double(value)) for value in X[:, 0]] == expected.tolist()
@@ -233,35 +203,22 @@ def test_a_very_deep_tree_is_carried(make, tmp_path):
         assert_array_equal(connection.execute(to_sql(fitted)).df()["leaf"], expected)
 
 
-def test_what_is_not_a_row_is_refused_by_the_function():
-    own = next(own for own in map(scored, range(N_MODELS)) if len(used_names(own)) > 1)
-    name, kind = next((name, kind) for name, kind in own.kinds.items() if name in used_names(own))
-    row = own.rows.to_dict("records")[0]
-    wrong = 5.0 if kind in ("text", "ordered") else "text"
-    with pytest.raises(ValueError, match="not a "):
-        run_python(to_python(own.model))(row | {name: wrong})
-    model = BayesianTreeRegressor().fit(np.arange(40.0)[:, None], np.repeat([0.0, 50.0], 20))
-    with pytest.raises(ValueError, match="not a finite number: inf"):
-        run_python(to_python(model))([np.inf])
-
-
-def used_names(own):
-    return [own.fitted.schema.name(feature) for feature in own.fitted.used_features]
-
-
-def test_an_outcome_with_two_means_has_two():
+@needs_compiler
+def test_an_outcome_with_two_means_has_two(tmp_path):
     X = np.arange(40.0)[:, None]
     model = BayesianTreeRegressor(outcome=TwoRates()).fit(X, np.repeat([1, 9], 20))
-    predict = run_python(to_python(model))
-    assert_array_equal([[predict(row)["mean_0"], predict(row)["mean_1"]] for row in X], model.predict(X))
+    mean = "\ndouble mean(double x, int i) { double values[M0_VALUES]; m0(&x, values); return values[i]; }"
+    library = compiled(to_c(model, name="m0") + mean, tmp_path)
+    library.mean.restype = ctypes.c_double
+    means = [[library.mean(ctypes.c_double(x), i) for i in range(2)] for x in X[:, 0]]
+    assert_array_equal(means, model.predict(X))
 
 
-@pytest.mark.parametrize("export", [to_python, to_c])
-def test_names_of_functions_are_checked(export):
+def test_names_of_functions_are_checked():
     model = BayesianTreeClassifier().fit([[0.0], [1.0]], [0, 1])
-    for name in ("", "a b", "1a", "a-b", "größe", 3, None, "a;b", "if" if export is to_python else "int"):
+    for name in ("", "a b", "1a", "a-b", "größe", 3, None, "a;b", "int"):
         with pytest.raises(ValueError, match="name must be the name of a function"):
-            export(model, name=name)
+            to_c(model, name=name)
     space = TreeSpaceClassifier(max_nodes=5).fit(np.random.default_rng(0).random((60, 2)), [0, 1] * 30)
     with pytest.raises(ValueError, match="interval of an average over trees is not in their leaves"):
-        export(space, interval=0.9)
+        to_c(space, interval=0.9)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .._typing import FloatArray
-from ..datasets import DataSet
-from . import _paper
-from ._models import PAPER
-from ._runs import Results
+from baytree._typing import FloatArray
+from benchmarks.paper_sets import DataSet
+
+from . import paper
+from .models import PAPER
+from .runs import Results
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def accuracy_table(results: Results, sets: list[DataSet]) -> Table:
     rows = []
     for data in sets:
         ours = {model: 100 * figures_of(results, data.name, model, "accuracy") for model in PAPER}
-        tree, forest, gmt = _paper.ACCURACY[data.name]
+        tree, forest, gmt = paper.ACCURACY[data.name]
         n = f"{len(data.y)}" if data.y_test is None else f"{len(data.y)}/{len(data.y_test)}"
         rows.append(
             [
@@ -87,7 +88,7 @@ def time_table(results: Results, sets: list[DataSet]) -> Table:
     rows = []
     for data in sets:
         times = {m: np.median(figures_of(results, data.name, m, "fit_time")) for m in ("DT", "RF 5", "GMT")}
-        tree, forest, gmt = _paper.TRAIN_TIME[data.name]
+        tree, forest, gmt = paper.TRAIN_TIME[data.name]
         rows.append(
             [
                 data.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +13,11 @@ import numpy as np
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, r2_score
 from sklearn.model_selection import KFold
 
-from .._typing import AnyArray, FloatArray
-from ..datasets import DataSet
-from ._models import Model
+from baytree._progress import Progress
+from baytree._typing import AnyArray, FloatArray
+from benchmarks.paper_sets import DataSet
+
+from .models import Model
 
 Key = tuple[str, str, int, int]  # set, model, repeat, fold
 Results = dict[Key, dict[str, float]]
@@ -106,20 +107,22 @@ def _figures_of_numbers(peer: Any, X: FloatArray, y: AnyArray) -> dict[str, floa
     return result
 
 
-def complete(runs: list[Run], store: Path, *, quiet: bool = False) -> Results:
+def complete(runs: list[Run], store: Path, *, show: bool | None = None) -> Results:
     """Do the runs that the store lacks, writing down each as it ends."""
     done = read_store(store)
     left = [run for run in runs if run.key not in done]
-    with store.open("a", encoding="utf-8") as file:
+    n_before = len(runs) - len(left)
+    with (
+        store.open("a", encoding="utf-8") as file,
+        Progress("Fits", len(runs), done=n_before, show=show) as progress,
+    ):
         for i, run in enumerate(left):
-            if not quiet:
-                _show_progress(len(runs) - len(left) + i, len(runs), f"{run.data.name}, {run.name}")
+            progress.update(n_before + i, f"{run.data.name}, {run.name}")
             figures = run.figures()
             file.write(json.dumps([*run.key, figures]) + "\n")
             file.flush()
             done[run.key] = figures
-    if not quiet and left:
-        _show_progress(len(runs), len(runs), "done\n")
+        progress.update(len(runs), "Fits")
     return {run.key: done[run.key] for run in runs}
 
 
@@ -140,10 +143,3 @@ def read_store(store: Path) -> Results:
         except (ValueError, TypeError, AttributeError):
             raise ValueError(f"Line {number} of {str(store)!r} is damaged: remove the file to start anew.") from None
     return done
-
-
-def _show_progress(n_done: int, n_all: int, what: str) -> None:
-    width = 30
-    bar = "█" * (width * n_done // n_all)
-    sys.stderr.write(f"\r{bar:<{width}} {n_done}/{n_all}  {what:<40}")
-    sys.stderr.flush()

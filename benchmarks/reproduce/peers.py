@@ -1,17 +1,16 @@
-"""Models of other libraries, each where it is installed: `pip install baytree[peers]` installs them all."""
+"""Models of other libraries, each where it is installed: `pip install --group benchmarks` installs them all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from baytree._typing import AnyArray, FloatArray
 
-Model = Callable[[], Any]
+from .models import Model
 
 
 class Bart:
@@ -50,7 +49,7 @@ class NaturalGradientBoosting:
         return np.stack(self.predict_dist(X).interval(level), axis=1)
 
 
-def for_classes(*, ebm: bool = False) -> dict[str, Model]:
+def classifiers(*, ebm: bool = False) -> dict[str, Model]:
     """Classifiers that are installed; the explainable boosting machine, which is slow, only if it is asked for."""
     models: dict[str, tuple[str, Model]] = {
         "LightGBM": (
@@ -72,10 +71,10 @@ def explainable_boosting() -> Any:
 def check_ebm() -> None:
     """Refuse to start without it."""
     if find_spec("interpret") is None:
-        raise ImportError("The explainable boosting machine needs interpret: pip install 'baytree[peers]'.")
+        raise ImportError("The explainable boosting machine needs interpret: pip install --group benchmarks.")
 
 
-def for_numbers() -> dict[str, Model]:
+def regressors() -> dict[str, Model]:
     """Regressors that are installed."""
     models: dict[str, tuple[str, Model]] = {
         "LightGBM": (

@@ -13,36 +13,14 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import check_random_state
 
-from ._typing import AnyArray, FloatArray, IntArray
-from ._validation import check_integer, shown
-
-__all__ = ["NAMES", "DataSet", "load", "make_ripley", "read_csv"]
+from baytree._typing import AnyArray, FloatArray, IntArray
 
 Columns = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A table with its outcomes. Some sets have a test part of their own.
-
-    Attributes
-    ----------
-    name
-        Name of the set.
-    X, y
-        Rows and their outcomes.
-    feature_names
-        Names of the columns of `X`.
-    X_test, y_test
-        The part for testing; None where a set has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from baytree.datasets import DataSet
-    >>> DataSet("two", np.array([[0.0], [1.0]]), np.array([0, 1]), ("x",)).X.shape
-    (2, 1)
-    """
+    """A table with its outcomes; `X_test` and `y_test` where the set has a part for testing."""
 
     name: str
     X: FloatArray
@@ -80,35 +58,14 @@ NAMES = tuple(_SOURCES)
 
 
 def load(name: str, data: str | Path | None = None) -> DataSet:
-    r"""Load one of the paper's sets: heart, credit, haberman, seismic, ripley, gamma, diabetic, eeg.
+    """Load one of the paper's sets as numbers, coded as its authors did; refuses a table of another size.
 
-    Parameters
-    ----------
-    name
-        Its name.
-    data
-        Folder of CSV files, one a set (``heart.csv``, ..., ``ripley_train.csv`` and ``ripley_test.csv``), with a header
-        and the class, 0 or 1, in the last column. None: the folder that the environment variable BAYTREE_DATA names,
-        or else OpenML, through scikit-learn, which keeps what it downloads and checks its hash.
-
-    Returns
-    -------
-    DataSet
-        Numbers, coded as the paper's authors did; the numbers of rows and classes are checked.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from baytree import datasets
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> rows = ["age,year,nodes,target"] + ["30,64,1,0"] * 225 + ["60,60,9,1"] * 81
-    >>> size = (folder / "haberman.csv").write_text("\n".join(rows))
-    >>> datasets.load("haberman", folder).X.shape
-    (306, 3)
+    `data` is a folder of CSV files, one for each set (``heart.csv``, ..., ``ripley_train.csv``, ``ripley_test.csv``),
+    with a header and the class, 0 or 1, in the last column. Without it, the environment variable BAYTREE_DATA names the
+    folder. Without either, the set comes from OpenML through scikit-learn, which keeps it and checks its hash.
     """
     if name not in _SOURCES:
-        raise ValueError(f"name must be one of {', '.join(NAMES)}; got {shown(name)}.")
+        raise ValueError(f"name must be one of {', '.join(NAMES)}; got {name!r}.")
     source = _SOURCES[name]
     folder = data if data is not None else os.environ.get("BAYTREE_DATA")
     if folder:
@@ -137,27 +94,7 @@ def make_ripley(n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]
     Two classes in the plane, alike in number, each an equal mixture of two normals with variance 0.03 in both
     directions; class 0 around (-0.7, 0.3) and (0.3, 0.3), class 1 around (-0.3, 0.7) and (0.4, 0.7) (B. D. Ripley,
     *Pattern Recognition and Neural Networks*, 1996).
-
-    Parameters
-    ----------
-    n
-        How many rows.
-    random_state
-        Seed.
-
-    Returns
-    -------
-    X, y
-        Arrays of shape (n, 2) and (n,).
-
-    Examples
-    --------
-    >>> from baytree.datasets import make_ripley
-    >>> X, y = make_ripley(1000, random_state=0)
-    >>> X.shape, int(y.sum())
-    ((1000, 2), 500)
     """
-    n = check_integer("n", n, low=1)
     random = check_random_state(random_state)
     centres = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
     y = np.arange(n) % 2
@@ -166,28 +103,7 @@ def make_ripley(n: int, random_state: Any = None) -> tuple[FloatArray, IntArray]
 
 
 def read_csv(path: Path) -> Columns:
-    r"""Read a CSV file with a header.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    dict
-        The values of each column as text, by its name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from baytree.datasets import read_csv
-    >>> file = Path(tempfile.mkdtemp()) / "two.csv"
-    >>> size = file.write_text("x,y\n1,a\n2,b\n")
-    >>> read_csv(file)
-    {'x': ['1', '2'], 'y': ['a', 'b']}
-    """
+    """The values of each column of a CSV file with a header, as text, by its name."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))

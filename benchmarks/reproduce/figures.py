@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._typing import AnyArray, FloatArray
-from ..datasets import DataSet
-from ..estimators import BayesianTreeClassifier, partition_space
-from ..priors import PartitionPrior
+from baytree import BayesianTreeClassifier, PartitionPrior, partition_space
+from baytree._typing import AnyArray, FloatArray
+from benchmarks.paper_sets import DataSet
 
 try:
     import matplotlib as mpl

@@ -78,13 +78,14 @@ class GivenGrower {
 
   Sides expand(std::size_t i, const std::vector<Row>& rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
-    double log_prior = kMinusInfinity;
-    if (!rows.empty() && may_split(node, settings_.limits)) log_prior = score(i, rows, scratch);
-    if (given_.is_leaf(i)) return {};
     Sides sides;
-    for (const Row row : rows) (given_.goes_lower(i, columns_, row) ? sides.lower : sides.upper).push_back(row);
-    make_children_of(i, sides);
-    node.partition = {given_.split(i), log_prior, log_likelihood_of_sides(i, rows)};
+    if (!given_.is_leaf(i)) {
+      for (const Row row : rows) (given_.goes_lower(i, columns_, row) ? sides.lower : sides.upper).push_back(row);
+      make_children_of(i, sides);
+      node.partition = {given_.split(i), kMinusInfinity, log_likelihood_of_sides(i, rows)};
+    }
+    if (!rows.empty() && may_split(node, settings_.limits)) node.partition.log_prior = score(i, rows, scratch);
+    if (given_.is_leaf(i)) return {};
     node.lower = static_cast<std::int64_t>(given_.lower(i)), node.upper = static_cast<std::int64_t>(given_.upper(i));
     return sides;
   }
@@ -93,9 +94,8 @@ class GivenGrower {
   double score(std::size_t i, std::span<const Row> rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
     const NodeOutcome<T> own(outcome_, rows, node);
-    const Split& split = given_.split(i);
-    const bool is_plane = kind_of(split) == SplitKind::hyperplane;
-    const std::int32_t feature = is_plane ? -1 : feature_of(split);
+    const bool is_plane = kind_of(given_.split(i)) == SplitKind::hyperplane;
+    const std::int32_t feature = is_plane ? -1 : feature_of(given_.split(i));
     double location = kMinusInfinity;
     std::vector<FeatureScore> scores(columns_.columns.size());
     score_features(
@@ -110,26 +110,35 @@ class GivenGrower {
           return &scratch.list.splits;
         },
         [](std::size_t) { return kMinusInfinity; }, [](std::size_t, const FeatureScore&) {});
+    double log_prior = kMinusInfinity;
     BestHyperplane plane;
-    if (settings_.oblique.share > 0.0) {
-      const ScoredNode<T> scored = own.scored(node);
-      HyperplaneSearchScratch work;
-      const std::size_t size = is_plane ? std::get<Hyperplane>(split).terms.size() : 0;
-      plane = HyperplaneSearch<T>(columns_, scored, rows, settings_, work).of_size(size);
-    }
-    choose_mode(node, settings_, scores, {plane.share, {}});
-    if (is_plane) return plane.partition.log_prior;
-    return feature < 0 ? kMinusInfinity
-                       : NodePrior(settings_.prior, node.depth).of_feature(static_cast<std::size_t>(feature)) + location;
+    if (settings_.oblique.share > 0.0) plane = best_hyperplane(i, rows, own.scored(node), scores, log_prior);
+    choose_mode(node, settings_, scores, plane);
+    if (feature < 0) return log_prior;
+    return NodePrior(settings_.prior, node.depth).of_feature(static_cast<std::size_t>(feature)) + location;
+  }
+
+  // The best that is found, or the given one; and the log prior of that, if it is a hyperplane.
+  BestHyperplane best_hyperplane(std::size_t i, std::span<const Row> rows, const ScoredNode<T>& scored,
+                                 std::span<const FeatureScore> scores, double& log_prior) {
+    const Node<Number>& node = nodes_[i];
+    HyperplaneSearchScratch scratch;
+    HyperplaneSearch<T> search(columns_, scored, rows, settings_, scratch);
+    BestHyperplane best = search.find(best_without_hyperplanes(node, settings_.prior, scores));
+    const auto* given = std::get_if<Hyperplane>(&given_.split(i));
+    if (!given) return best;
+    log_prior = search.log_prior_of(given->terms.size());
+    const Partition partition{*given, log_prior, node.partition.log_likelihood};
+    if (partition.score() > best.partition.score()) best.partition = partition;
+    return best;
   }
 
   void make_children_of(std::size_t i, const Sides& sides) {
     const Node<Number>& node = nodes_[i];
     Node<Number>&lower = nodes_[given_.lower(i)], &upper = nodes_[given_.upper(i)];
     if (!sides.lower.empty() && !sides.upper.empty()) {
-      Children<Number> children =
-          make_children(outcome_, settings_, node, given_.split(i), std::span<const Row>(sides.lower),
-                        std::span<const Row>(sides.upper));
+      Children<Number> children = make_children(outcome_, settings_, node, given_.split(i),
+                                                std::span<const Row>(sides.lower), std::span<const Row>(sides.upper));
       lower = std::move(children.lower), upper = std::move(children.upper);
       return;
     }

@@ -41,9 +41,8 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
     if (nodes_[0].statistics.empty()) nodes_[0] = by_code_.root_of(root_prior_, of(0), interrupt);
     n_threads = std::max<std::size_t>(n_threads, 1);
     std::vector<ByCodeScratch<T>> scratch(n_threads);
-    parallel_for(n_nodes, n_threads, interrupt, [&](std::size_t i, std::size_t worker) {
-      expand(open_[i], of(i), scratch[worker]);
-    });
+    parallel_for(n_nodes, n_threads, interrupt,
+                 [&](std::size_t i, std::size_t worker) { expand(open_[i], of(i), scratch[worker]); });
     std::vector<std::size_t> next(open_.begin() + static_cast<std::ptrdiff_t>(n_nodes), open_.end());
     for (std::size_t i = 0; i < n_nodes; ++i)
       if (!given_.is_leaf(open_[i])) next.push_back(given_.lower(open_[i])), next.push_back(given_.upper(open_[i]));
@@ -85,10 +84,10 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
     Children<Number> children = by_code_.children_of(node, sums, lower);
     const T& outcome = by_code_.outcome();
     node.partition.log_prior = log_prior;
-    node.partition.log_likelihood =
-        node.n_rows == 0 ? 0.0
-                         : outcome.log_likelihood(node.prior, children.lower.statistics.data()) +
-                               outcome.log_likelihood(node.prior, children.upper.statistics.data());
+    node.partition.log_likelihood = node.n_rows == 0
+                                        ? 0.0
+                                        : outcome.log_likelihood(node.prior, children.lower.statistics.data()) +
+                                              outcome.log_likelihood(node.prior, children.upper.statistics.data());
     node.lower = static_cast<std::int64_t>(given_.lower(i)), node.upper = static_cast<std::int64_t>(given_.upper(i));
     nodes_[given_.lower(i)] = std::move(children.lower), nodes_[given_.upper(i)] = std::move(children.upper);
   }

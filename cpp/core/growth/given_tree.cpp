@@ -28,11 +28,16 @@ Hyperplane hyperplane(const SplitArrays& arrays, std::size_t i) {
 Split split_of(const SplitArrays& arrays, std::size_t i) {
   const auto feature = static_cast<std::int32_t>(arrays.feature[i]);
   switch (arrays.kind_of(i)) {
-    case SplitKind::threshold: return Threshold{feature, arrays.threshold[i], 0, side_of_missing(arrays, i)};
-    case SplitKind::present_missing: return PresentMissing{feature};
-    case SplitKind::category_set: return category_set(arrays, i);
-    case SplitKind::hyperplane: return hyperplane(arrays, i);
-    case SplitKind::none: break;
+    case SplitKind::threshold:
+      return Threshold{feature, arrays.threshold[i], 0, side_of_missing(arrays, i)};
+    case SplitKind::present_missing:
+      return PresentMissing{feature};
+    case SplitKind::category_set:
+      return category_set(arrays, i);
+    case SplitKind::hyperplane:
+      return hyperplane(arrays, i);
+    case SplitKind::none:
+      break;
   }
   return NoSplit{};
 }

@@ -73,8 +73,8 @@ double log_location_of(const PartitionList<Number>& list, const SortedFeature<En
   } else if (n_lower == sorted.n_present && (sorted.n_missing() == 0 || missing_lower)) {
     return kMinusInfinity;
   }
-  const std::span<const std::uint32_t> listed =
-      missing_lower ? list.splits.with_missing_lower() : list.splits.with_missing_upper();
+  const std::span<const std::uint32_t> listed = missing_lower ? list.splits.with_missing_lower()
+                                                              : list.splits.with_missing_upper();
   const auto at = std::lower_bound(listed.begin(), listed.end(), position);
   if (at == listed.end() || *at != position) return kMinusInfinity;
   const auto index = static_cast<std::size_t>(at - listed.begin());

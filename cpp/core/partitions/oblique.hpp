@@ -87,14 +87,10 @@ class HyperplaneSearch {
     return {settings_.oblique.share, partition_of(best)};
   }
 
-  // The share of hyperplanes in this node, and the log prior of one of so many features; nothing is searched.
-  BestHyperplane of_size(std::size_t size) {
-    gather();
-    if (points().features.size() < 2) return {};
-    find_log_prior();
-    Partition partition;
-    if (size < scratch_.log_prior.size()) partition.log_prior = scratch_.log_prior[size];
-    return {settings_.oblique.share, std::move(partition)};
+  // Of any hyperplane of so many features in the node that was searched.
+  double log_prior_of(std::size_t n_features) const {
+    const bool exists = points().features.size() > 1 && n_features < scratch_.log_prior.size();
+    return exists ? scratch_.log_prior[n_features] : kMinusInfinity;
   }
 
  private:

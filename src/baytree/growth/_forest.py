@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
+from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of
-from ._refit import leaves_of_sums
+from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, summed_from_leaves
 from ._settings import Growth
 
 _MOST_COUNTED = 2**26  # rows, each as often as it counts, up to which there are tables
@@ -71,13 +71,9 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
             "large or too small for float64. Give them in other units."
         )
+    of_leaves = statistics[found["kind"] == SplitKind.NONE]
     structure = _structure(found, statistics, outcome)
-    leaves = leaves_of_sums(
-        statistics[found["kind"] == SplitKind.NONE],
-        (structure["children_left"], structure["children_right"], structure["depth"]),
-        outcome,
-        growth.smoothing,
-    )
+    leaves = _leaves(of_leaves, structure, outcome, growth.smoothing)
     return TreeStore(leaves=leaves, n_features=columns.n_columns, **structure)
 
 
@@ -101,6 +97,20 @@ def _structure(found: dict[str, Any], statistics: FloatArray, outcome: Outcome) 
         "unseen_go_to_left": more_left & (found["kind"] == SplitKind.CATEGORY_SET),
         "depth": depth_of(left, right, roots, n_nodes),
     }
+
+
+def _leaves(of_leaves: FloatArray, structure: dict[str, Any], outcome: Outcome, smoothing: float) -> ConstantLeaves:
+    """The leaf models of all nodes, from what the rows of each leaf add up to; the core does not return priors."""
+    left, right, depth = (structure[name] for name in ("children_left", "children_right", "depth"))
+    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(of_leaves, left, right, depth))
+    if smoothing == 0:
+        return leaves
+    prior = np.tile(outcome.prior, (len(depth), 1))
+    for level in range(int(depth.max())):
+        at = np.flatnonzero((depth == level) & (left != NO_CHILD))
+        for child in (left[at], right[at]):
+            prior[child] = outcome.update(prior[at], smoothing * leaves.statistics[child])
+    return replace(leaves, prior=prior)
 
 
 def rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:

@@ -15,7 +15,7 @@ from ..outcomes import Extent, Family, Grids, Outcome, Target, fixed_point_outco
 from ..table import Schema
 from ..tree import TreeStore
 from ._encoded_rows import EncodedRows
-from ._grow import read_tree
+from ._grow import read_tree, score_tree, with_scores
 from ._histograms import WAITS, ClassHistograms, ColumnBins, Histograms, Routes, routes_of
 from ._sample import Sample, n_shares
 from ._settings import Growth
@@ -85,14 +85,21 @@ class HistogramData:
             if self.on_level is not None:
                 self.on_level(0, 1, len(kept))
             return self._grow_kept(kept, outcome)
-        levels = self._grow_levels(outcome)
-        nodes = levels.tree(len(self.bins))
+        nodes = self._grow_levels(outcome)
         tree = read_tree(nodes, outcome, self.growth)
         if not factors or not outcome.has_factor:
             return tree
-        statistics = nodes["statistics"].copy()
-        statistics[:, -1] = self._factors_of(tree, outcome)
-        return read_tree(nodes | {"statistics": statistics}, outcome, self.growth)
+        return read_tree(self._with_factors(nodes, tree, outcome), outcome, self.growth)
+
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """A given tree with the posteriors, priors and odds that these rows give its nodes."""
+        kept = self.source.kept()
+        if kept is not None:
+            return score_tree(tree, *self._columns_and_target(kept, outcome), outcome, self.growth)
+        nodes = self._grow_levels(outcome, tree)
+        if outcome.has_factor:
+            nodes = self._with_factors(nodes, tree, outcome)
+        return with_scores(tree, nodes, outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that have the same prior as all; wrong values were refused when they were read."""
@@ -136,8 +143,9 @@ class HistogramData:
             raise TypeError("Half of a source is not divided again.")
         return self.source
 
-    def _grow_levels(self, outcome: Outcome) -> Any:
-        levels, depth, at_once = self._start(outcome), 0, 1
+    def _grow_levels(self, outcome: Outcome, given: TreeStore | None = None) -> dict[str, Any]:
+        """The nodes of the tree that grows, or of a given one, level by level."""
+        levels, depth, at_once = self._start(outcome, given), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         siblings, n_threads = Siblings(first), self.growth.n_threads
         while len(levels.open):
@@ -155,20 +163,15 @@ class HistogramData:
                 levels.grow(part.rows, part.sums, part.low, part.high, n_threads)
             at_once = max(1, _MOST_BYTES * len(chosen) // part.n_bytes)
             depth += 1
-        return levels
+        nodes: dict[str, Any] = levels.tree(len(self.bins))
+        return nodes
 
     def _grow_kept(self, rows: EncodedRows, outcome: Outcome) -> TreeStore:
         """Grow the tree as that of a table in memory."""
-        columns = _core.columns_of_codes(rows.codes, *self._columns())
-        factor = rows.factor(outcome, self.grids)
-        numbers = [np.ascontiguousarray(column) for column in rows.numbers.T]
-        if len(numbers) > 1:
-            numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
-        core = fixed_point_outcome(outcome).fixed_point_core(numbers, rows.weight, self.grids, self.extent)
-        growth = self.growth
+        columns, target, growth = *self._columns_and_target(rows, outcome), self.growth
         nodes = _core.grow(
             columns,
-            core,
+            target,
             outcome.core_prior().tolist(),
             growth.settings(),
             growth.look_ahead(),
@@ -176,6 +179,15 @@ class HistogramData:
             growth.n_threads,
         )
         return read_tree(nodes, outcome, growth)
+
+    def _columns_and_target(self, rows: EncodedRows, outcome: Outcome) -> tuple[_core.Columns, Any]:
+        """Encoded rows as the compiled core reads a table in memory."""
+        columns = _core.columns_of_codes(rows.codes, *self._columns())
+        factor = rows.factor(outcome, self.grids)
+        numbers = [np.ascontiguousarray(column) for column in rows.numbers.T]
+        if len(numbers) > 1:
+            numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
+        return columns, fixed_point_outcome(outcome).fixed_point_core(numbers, rows.weight, self.grids, self.extent)
 
     def _columns(self) -> tuple[Any, list[bool], list[bool], bool]:
         """What the compiled core wants to know of the columns."""
@@ -186,14 +198,21 @@ class HistogramData:
             self.growth.partition_prior.location == "distance",
         )
 
-    def _start(self, outcome: Outcome) -> Any:
+    def _start(self, outcome: Outcome, given: TreeStore | None) -> Any:
         columns = _core.columns_without_rows(*self._columns())
         none = np.zeros(0, dtype=np.int64)
         core = fixed_point_outcome(outcome).fixed_point_core(
             [none, none, none], None if self.grids.weight is None else none, self.grids, self.extent
         )
         prior, settings = outcome.core_prior().tolist(), self.growth.settings()
-        return _core.levels(columns, core, prior, settings, self.grids.weight_unit)
+        of_tree = None if given is None else given.routing.for_scoring()
+        return _core.levels(columns, core, prior, settings, self.grids.weight_unit, of_tree)
+
+    def _with_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> dict[str, Any]:
+        """Nodes with the logs of factors that no partition changes."""
+        statistics = nodes["statistics"].copy()
+        statistics[:, -1] = self._factors_of(tree, outcome)
+        return nodes | {"statistics": statistics}
 
     def _factors_of(self, tree: TreeStore, outcome: Outcome) -> list[float]:
         """The sums of the factors of each node, of which a source tells those of leaves."""

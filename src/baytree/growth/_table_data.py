@@ -26,7 +26,7 @@ from ._encode import bins_of_columns, encode_rows
 from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms
 from ._fingerprint import fingerprint
 from ._folds import folds_of
-from ._grow import explore_space, grow_tree
+from ._grow import explore_space, grow_tree, score_tree
 from ._histogram_growth import HistogramData
 from ._histograms import ColumnBins
 from ._in_any_order import in_any_order
@@ -81,6 +81,10 @@ class TableData:
     def explore(self, outcome: Outcome, budget: _core.Budget) -> tuple[TreeStore, bool]:
         """The tree space of an outcome, and whether the user interrupted its exploration."""
         return explore_space(self.columns, self.target, outcome, self.growth, budget)
+
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """A given tree with the posteriors, priors and odds that these rows give its nodes."""
+        return score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that has the same prior as the rows, whatever their order."""

@@ -38,6 +38,9 @@ class TrainingData(Protocol):
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """The tree of an outcome; `factors`: with the logs of factors that no partition changes."""
 
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """A given tree with the posteriors, priors and odds that these rows give its nodes."""
+
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that has the same prior as the rows; wrong values are refused with their row."""
 

@@ -24,16 +24,17 @@ void bind_prior(nb::module_& module) {
           nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("subsets"), nb::arg("proper"),
           nb::arg("feature_weight").noconvert());
 
-  nb::class_<Limits>(module, "Limits", "Partitions outside of these do not exist.")
+  nb::class_<Rules>(module, "Rules", "What the nodes of a tree may do.")
       .def(
           "__init__",
-          [](Limits* self, std::optional<std::size_t> max_depth, std::size_t min_samples_leaf,
-             double min_weight_fraction_leaf) {
+          [](Rules* self, std::optional<std::size_t> max_depth, std::size_t min_samples_leaf,
+             double min_weight_fraction_leaf, const std::optional<Vector<std::int8_t>>& monotonic) {
             require(min_samples_leaf > 0, "a leaf has at least one row");
-            new (self) Limits{max_depth.value_or(static_cast<std::size_t>(-1)), min_samples_leaf,
-                              min_weight_fraction_leaf, 0.0};
+            const std::size_t depth = max_depth.value_or(static_cast<std::size_t>(-1));
+            new (self) Rules{{depth, min_samples_leaf, min_weight_fraction_leaf, 0.0}, copy_of(monotonic)};
           },
-          nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"));
+          nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"),
+          nb::arg("monotonic").noconvert().none());
 
   nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
       .def(
@@ -65,17 +66,17 @@ void bind_settings(nb::module_& module) {
   nb::class_<Settings>(module, "Settings", "Everything but the data and the outcome's prior that decides on a tree.")
       .def(
           "__init__",
-          [](Settings* self, const PartitionPrior& prior, const Limits& limits, double smoothing,
-             const std::optional<Vector<std::int8_t>>& monotonic, const Oblique& oblique) {
-            require(!monotonic || monotonic->shape(0) == prior.feature_weight.size(), "one direction per feature");
-            new (self) Settings{prior, limits, smoothing, oblique, copy_of(monotonic)};
+          [](Settings* self, const PartitionPrior& prior, const Rules& rules, double smoothing,
+             const Oblique& oblique) {
+            require(!rules.constrained() || rules.monotonic.size() == prior.feature_weight.size(),
+                    "one direction per feature");
+            new (self) Settings{prior, rules, smoothing, oblique};
           },
-          nb::arg("prior"), nb::arg("limits"), nb::arg("smoothing"), nb::arg("monotonic").noconvert().none(),
-          nb::arg("oblique"))
+          nb::arg("prior"), nb::arg("rules"), nb::arg("smoothing"), nb::arg("oblique"))
       .def(
           "draw_features",
           [](Settings& self, std::uint64_t seed, std::uint64_t tree, std::size_t n_features) {
-            self.draw = {seed, tree, n_features};
+            self.rules.draw = {seed, tree, n_features};
           },
           nb::arg("seed"), nb::arg("tree"), nb::arg("n_features"),
           "Let each node of the tree with this number use so many features, drawn for it alone.")

@@ -78,7 +78,7 @@ void add_partitions(Fields& fields, const View<Partition>& partitions) {
 
 void add_nodes(Fields& fields, const NodesView& view) {
   const View<NodeFacts>& nodes = view.nodes;
-  fields.add("depth", [=](std::size_t i) { return static_cast<std::int64_t>(nodes[i].depth); });
+  fields.add("depth", [=](std::size_t i) { return static_cast<std::int64_t>(nodes[i].rules.depth); });
   fields.add("n_rows", [=](std::size_t i) { return static_cast<std::int64_t>(nodes[i].n_rows); });
   fields.add("log_likelihood", [=](std::size_t i) { return nodes[i].log_likelihood; });
   fields.add("log_prior_leaf", [=](std::size_t i) { return nodes[i].log_prior_leaf; });

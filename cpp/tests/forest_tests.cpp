@@ -102,7 +102,7 @@ std::vector<ForestCase> forest_cases() {
 template <class Count>
 std::vector<Tree<Count>> grow_forest(const ForestCase& one, const Columns& columns, const Problem<Count>& problem,
                                      std::size_t n_threads, std::size_t subtree_rows) {
-  Settings settings{problem.prior, one.limits, 0.0, {one.oblique_share, 1.0}};
+  Settings settings{problem.prior, {one.limits}, 0.0, {one.oblique_share, 1.0}};
   settings.oblique.effort = {{2, 4}, 1024, 16384, 1, 1, 0, 0, false, 64, true};
   std::vector<Tree<Count>> trees(one.plan.n_trees);
   Interrupt interrupt = never_asked();

@@ -67,7 +67,7 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
       check_near(std::accumulate(node.feature_posterior.begin(), node.feature_posterior.end(), 0.0), 1.0, 1e-12);
     }
     check(node.n_rows >= problem.limits.min_samples_leaf, "no leaf below min_samples_leaf");
-    check(node.depth <= problem.limits.max_depth, "no node below max_depth");
+    check(node.rules.depth <= problem.limits.max_depth, "no node below max_depth");
     check_equal(node.lower < 0, !node.partition.is_split());
     check_equal(node.upper < 0, !node.partition.is_split());
     if (!node.partition.is_split()) continue;
@@ -76,8 +76,8 @@ void check_sound(const Tree<Count>& tree, const Problem<Count>& problem) {
     const Node<Count>& upper = tree.at(static_cast<std::size_t>(node.upper));
     check_equal(node.lower, static_cast<std::int64_t>(i) + 1);  // depth first
     check_equal(lower.n_rows + upper.n_rows, node.n_rows);
-    check_equal(lower.depth, node.depth + 1);
-    check_equal(upper.depth, node.depth + 1);
+    check_equal(lower.rules.depth, node.rules.depth + 1);
+    check_equal(upper.rules.depth, node.rules.depth + 1);
     check(node.log_odds_split > 0.0, "only a better split makes an internal node");
     check(std::any_of(problem.columns[feature].begin(), problem.columns[feature].end(),
                       [&](double value) { return value > threshold_at(node).threshold; }),
@@ -189,7 +189,7 @@ void check_equals_naive(const Tree<Count>& tree, const std::vector<NaiveNode>& n
   check_equal(tree.size(), naive.size());
   for (std::size_t i = 0; i < std::min(tree.size(), naive.size()); ++i) {
     const During during("node ", i);
-    check_equal(tree[i].depth, naive[i].depth);
+    check_equal(tree[i].rules.depth, naive[i].depth);
     check_equal(tree[i].n_rows, naive[i].n_rows);
     check_near(tree[i].log_likelihood, naive[i].log_likelihood, 1e-9);
     check_near(tree[i].log_prior_leaf, naive[i].log_prior_leaf, 1e-9);
@@ -258,10 +258,10 @@ void raw_columns_grow_the_same_tree_in_every_way() {
         if (random() % 8 == 0) value = std::numeric_limits<double>::quiet_NaN();
     problem.limits.min_samples_leaf = round == 4 ? 5 : 1;
     const OwnedTable owned(problem.columns, Layout::row_major);
-    Settings settings{problem.prior, problem.limits, 0.1};
+    Settings settings{problem.prior, {problem.limits}, 0.1};
     settings.prior.by_distance = round == 3;
     settings.prior.subsets = round != 2;
-    if (round > 2) settings.monotonic = {1, 0, 0, 0, 0, -1, 0};
+    if (round > 2) settings.rules.monotonic = {1, 0, 0, 0, 0, -1, 0};
     std::vector<std::int64_t> expected;
     for (const std::size_t subtree_rows : {0, 40, 4096})
       for (const std::size_t n_threads : {1, 3}) {

@@ -46,7 +46,7 @@ void hyperplanes_do_not_depend_on_the_way() {
     const During during(n, " rows");
     const auto problem = diagonal_problem<std::uint32_t>(n);
     const OwnedTable owned(problem.columns, Layout::row_major);
-    const Settings settings{problem.prior, problem.limits, 0.0, {0.5, 1.0}};
+    const Settings settings{problem.prior, {problem.limits}, 0.0, {0.5, 1.0}};
     std::vector<std::int64_t> expected;
     for (const std::size_t subtree_rows : {std::size_t{40}, std::size_t{4096}})
       for (const std::size_t n_threads : {1, 3}) {

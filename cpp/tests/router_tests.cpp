@@ -187,7 +187,7 @@ void raw_training_rows_return_to_their_leaves() {
       }
     const OwnedTable owned(problem.columns, Layout::row_major);
     const OwnedSparseTable sparse(problem.columns);
-    const Settings settings{problem.prior, problem.limits, 0.0, {round % 2 ? 0.5 : 0.0, 1.0}};
+    const Settings settings{problem.prior, {problem.limits}, 0.0, {round % 2 ? 0.5 : 0.0, 1.0}};
     const Encoding encoding{{0, 1, 1, 0, 0, 0, 0}, 16, true};
     Interrupt interrupt = never_asked();
     const Columns columns = round < 4 ? encode(owned.table, encoding, 1, interrupt)

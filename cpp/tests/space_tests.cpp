@@ -59,7 +59,7 @@ void spaces_are_sound() {
           const auto& upper = space[choice.upper].node;
           check_equal(lower.n_rows + upper.n_rows, space[i].node.n_rows);
           check_equal(lower.rows_mark + upper.rows_mark, space[i].node.rows_mark);
-          check_equal(lower.depth, space[i].node.depth + 1);
+          check_equal(lower.rules.depth, space[i].node.rules.depth + 1);
           if (problem.smoothing == 0.0)
             check_near(lower.log_likelihood + upper.log_likelihood, choice.partition.log_likelihood, 1e-6);
         }

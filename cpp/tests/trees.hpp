@@ -35,7 +35,7 @@ struct Setting {
 
   explicit Setting(const Problem<Count>& p) : problem(p), owned(p.columns, Layout::row_major) {}
 
-  Settings settings() const { return {problem.prior, problem.limits, problem.smoothing}; }
+  Settings settings() const { return {problem.prior, {problem.limits}, problem.smoothing}; }
 
   Columns encoded(std::size_t n_bins) const {
     Interrupt interrupt = never_asked();
@@ -59,7 +59,7 @@ std::vector<std::int64_t> structure(const Tree<Count>& tree) {
   std::vector<std::int64_t> result;
   for (const Node<Count>& node : tree)
     result.insert(result.end(),
-                  {node.lower, node.upper, node.partition.feature(), static_cast<std::int64_t>(node.depth),
+                  {node.lower, node.upper, node.partition.feature(), static_cast<std::int64_t>(node.rules.depth),
                    static_cast<std::int64_t>(node.n_rows), node.one_outcome});
   return result;
 }

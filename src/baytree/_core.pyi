@@ -70,10 +70,16 @@ class PartitionPrior:
         feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
 
-class Limits:
-    """Partitions outside of these do not exist."""
+class Rules:
+    """What the nodes of a tree may do."""
 
-    def __init__(self, max_depth: int | None, min_samples_leaf: int, min_weight_fraction_leaf: float) -> None: ...
+    def __init__(
+        self,
+        max_depth: int | None,
+        min_samples_leaf: int,
+        min_weight_fraction_leaf: float,
+        monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    ) -> None: ...
 
 class Oblique:
     """Splits along hyperplanes of several features."""
@@ -102,14 +108,7 @@ class Settings:
     Everything but the data and the outcome's prior that decides on a tree.
     """
 
-    def __init__(
-        self,
-        prior: PartitionPrior,
-        limits: Limits,
-        smoothing: float,
-        monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        oblique: Oblique,
-    ) -> None: ...
+    def __init__(self, prior: PartitionPrior, rules: Rules, smoothing: float, oblique: Oblique) -> None: ...
     def draw_features(self, seed: int, tree: int, n_features: int) -> None:
         """
         Let each node of the tree with this number use so many features, drawn for it alone.

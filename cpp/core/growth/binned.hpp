@@ -63,7 +63,7 @@ class BinnedGrower {
   BinnedGrower(const Columns& columns, T& outcome, const Settings& settings, std::size_t subtree_rows,
                std::size_t n_threads, Interrupt& interrupt)
       : columns_(columns), outcome_(outcome), by_code_(without_rows(columns), outcome.narrowed_to({}), settings),
-        count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.counts_once()),
+        count_rows_(settings.rules.limits.min_samples_leaf > 1 && !outcome.counts_once()),
         subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
         interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns, settings)) {
     const std::size_t d = columns.columns.size();

@@ -83,7 +83,7 @@ class ByCode {
   const Columns& columns() const { return columns_; }
   void set_outcome(T outcome) { outcome_ = std::move(outcome); }
   const Settings& settings() const { return settings_; }
-  bool may_be_split(const Node<Number>& node) const { return may_split(node, settings_.limits); }
+  bool may_be_split(const Node<Number>& node) const { return may_split(node, settings_.rules); }
 
   // Whether each code of the split's feature goes to the lower side; empty where there is no split.
   std::vector<std::uint8_t> codes_that_go_lower(const Split& split) const {
@@ -107,12 +107,12 @@ class ByCode {
   void complete_root(const std::vector<double>& prior, const Sums& sums, Node<Number>& root, Interrupt& interrupt) {
     complete_node(outcome_, settings_, prior, root);
     prepare_for_few_splits(outcome_, prior, root.statistics.data());
-    settings_.limits.total_weight = outcome_.weight_in(root.statistics.data());
+    settings_.rules.limits.total_weight = outcome_.weight_in(root.statistics.data());
     const TalliedNode<T> scorer(outcome_.node(root.prior, root.statistics.data()));
     std::vector<std::uint8_t> counts(n_features(), 1);
     Scratch scratch;
     parallel_for(counts.size(), 1, interrupt, [&](std::size_t f, std::size_t) {
-      if (settings_.prior.proper) counts[f] = settings_.uses(f) && can_be_split(f, root, scorer, sums, scratch);
+      if (settings_.prior.proper) counts[f] = settings_.rules.uses(f) && can_be_split(f, root, scorer, sums, scratch);
     });
     share_out_prior(settings_, columns_, counts);
   }
@@ -122,7 +122,7 @@ class ByCode {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
     const Settings& settings = settings_of_node(
         settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
-    const NodePrior log_prior(settings.prior, node.depth);
+    const NodePrior log_prior(settings.prior, node.rules.depth);
     stop_if_asked();
     if (threads.n > 1) score_at_once(node, scorer, sums, settings, scratch, threads);
     else score_in_turn(node, scorer, sums, settings, scratch);
@@ -146,9 +146,9 @@ class ByCode {
     choose_mode(node, settings_, scratch.scores);
     if (kind_of(split) == SplitKind::none) return kMinusInfinity;
     const auto f = static_cast<std::size_t>(feature_of(split));
-    if (!settings_.uses(f) || !list(node, scorer, f, sums, scratch)) return kMinusInfinity;
+    if (!settings_.rules.uses(f) || !list(node, scorer, f, sums, scratch)) return kMinusInfinity;
     collect(f, sums, scratch);
-    return NodePrior(settings_.prior, node.depth).of_feature(f) +
+    return NodePrior(settings_.prior, node.rules.depth).of_feature(f) +
            log_location_of(scratch.list, scratch.sorted(), columns_.columns[f], settings_,
                            [&](Keyed entry) { return lower[key_of(entry)] != 0; });
   }
@@ -187,25 +187,24 @@ class ByCode {
 
   // Completes the children of a node, whose statistics are known.
   void complete_children(const Node<Number>& node, Children<Number>& children) const {
-    children.lower.path = path_of_child(node.path, false), children.upper.path = path_of_child(node.path, true);
     for (Node<Number>* child : {&children.lower, &children.upper}) {
-      child->depth = node.depth + 1;
+      child->rules = node.rules.below(settings_.rules, child == &children.upper);
       complete_node(outcome_, settings_, node.prior, *child);
     }
-    if (settings_.constrained())
+    if (settings_.rules.constrained())
       bound_children(outcome_, settings_, node, node.partition.split, children.lower, children.upper);
   }
 
  private:
   void score_in_turn(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
                      Scratch& scratch) const {
-    const NodePrior log_prior(settings.prior, node.depth);
-    double best = node.log_likelihood + settings.prior.log_no_split(node.depth, 1.0);
+    const NodePrior log_prior(settings.prior, node.rules.depth);
+    double best = node.log_likelihood + settings.prior.log_no_split(node.rules.depth, 1.0);
     scratch.scores.resize(n_features());
     score_features(
         scratch.scores,
         [&](std::size_t f) -> SplitList* {
-          return settings.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
+          return settings.rules.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
         },
         [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
         [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
@@ -217,7 +216,7 @@ class ByCode {
     scratch.scores.assign(n_features(), {});
     std::vector<Scratch> own(threads.n);
     parallel_for(n_features(), threads.n, *threads.interrupt, [&](std::size_t f, std::size_t worker) {
-      if (!settings.uses(f) || !list(node, scorer, f, sums, own[worker])) return;
+      if (!settings.rules.uses(f) || !list(node, scorer, f, sums, own[worker])) return;
       SplitList& splits = own[worker].list.splits;
       if (splits.n_splits > 0) scratch.scores[f] = summarise(splits, settings_.floor_of_sums(kMinusInfinity));
     });
@@ -263,8 +262,8 @@ class ByCode {
   bool list(const Node<Number>& node, const TalliedNode<T>& scorer, std::size_t f, const Sums& sums,
             Scratch& scratch) const {
     const Column& column = columns_.columns[f];
-    const bool plain = !column.is_categorical && !settings_.limits.limit_splits() && !settings_.constrained() &&
-                       !settings_.prior.by_distance;
+    const bool plain = !column.is_categorical && !settings_.rules.limits.limit_splits() &&
+                       !settings_.rules.constrained() && !settings_.prior.by_distance;
     if (plain) return list_plain(scorer, f, sums, scratch);
     collect(f, sums, scratch);
     if (scratch.order.size() < 2) return false;
@@ -332,12 +331,12 @@ class ByCode {
   bool can_be_split(std::size_t f, const Node<Number>& root, const TalliedNode<T>& scorer, const Sums& sums,
                     Scratch& scratch) const {
     collect(f, sums, scratch);
-    if (!settings_.limits.limit_splits()) return scratch.order.size() > 1;
+    if (!settings_.rules.limits.limit_splits()) return scratch.order.size() > 1;
     const Column& column = columns_.columns[f];
     if (column.is_categorical)
       list_category_sets(scratch.outcome, scorer, root.statistics.data(), std::span<const Keyed>(scratch.order),
                          column.n_codes, settings_, scratch.list.categories, scratch.list.splits);
-    else find_allowed_thresholds(scratch.outcome, scratch.sorted(), settings_.limits, scratch.list.splits);
+    else find_allowed_thresholds(scratch.outcome, scratch.sorted(), settings_.rules.limits, scratch.list.splits);
     return scratch.list.splits.n_splits > 0;
   }
 

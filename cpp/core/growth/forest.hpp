@@ -70,8 +70,8 @@ class ForestGrower {
     T outcome(outcome_);
     Settings settings(settings_);
     outcome.set_weights(rows_.draw(tree, order->rows, settings.row_factor));
-    settings.use = rows_.use(order->rows);
-    if (plan_.n_features < columns_.columns.size()) settings.draw = {plan_.seed, tree, plan_.n_features};
+    settings.rules.use = rows_.use(order->rows);
+    if (plan_.n_features < columns_.columns.size()) settings.rules.draw = {plan_.seed, tree, plan_.n_features};
     // The search for the hyperplane of a root takes the most memory, that of a node with all the points it ever takes
     // too: there are no sorted lists beside these. Sums that are not exact would depend on the order of the lists.
     if (has_exact_sums(outcome_) && settings.oblique.share > 0.0)

@@ -25,10 +25,10 @@ namespace baytree {
 
 // A child without rows.
 template <Outcome T>
-Node<typename T::Number> empty_child(const T& outcome, const Settings& settings,
-                                     const Node<typename T::Number>& parent) {
+Node<typename T::Number> empty_child(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
+                                     bool is_upper) {
   Node<typename T::Number> child;
-  child.depth = parent.depth + 1;
+  child.rules = parent.rules.below(settings.rules, is_upper);
   child.one_outcome = true;
   child.statistics.resize(outcome.width());
   complete_node(outcome, settings, parent.prior, child);
@@ -84,7 +84,7 @@ class GivenGrower {
       make_children_of(i, sides);
       node.partition = {given_.split(i), kMinusInfinity, log_likelihood_of_sides(i, rows)};
     }
-    if (!rows.empty() && may_split(node, settings_.limits)) node.partition.log_prior = score(i, rows, scratch);
+    if (!rows.empty() && may_split(node, settings_.rules)) node.partition.log_prior = score(i, rows, scratch);
     if (given_.is_leaf(i)) return {};
     node.lower = static_cast<std::int64_t>(given_.lower(i)), node.upper = static_cast<std::int64_t>(given_.upper(i));
     return sides;
@@ -101,7 +101,7 @@ class GivenGrower {
     score_features(
         scores,
         [&](std::size_t f) -> SplitList* {
-          if (!settings_.uses(f) || columns_.columns[f].n_codes < 2) return nullptr;
+          if (!settings_.rules.uses(f) || columns_.columns[f].n_codes < 2) return nullptr;
           const auto sorted = list_feature(columns_, own.scored(node), f, rows, settings_, scratch);
           if (static_cast<std::int32_t>(f) == feature)
             location = log_location_of(scratch.list, sorted, columns_.columns[f], settings_, [&](Keyed entry) {
@@ -115,7 +115,7 @@ class GivenGrower {
     if (settings_.oblique.share > 0.0) plane = best_hyperplane(i, rows, own.scored(node), scores, log_prior);
     choose_mode(node, settings_, scores, plane);
     if (feature < 0) return log_prior;
-    return NodePrior(settings_.prior, node.depth).of_feature(static_cast<std::size_t>(feature)) + location;
+    return NodePrior(settings_.prior, node.rules.depth).of_feature(static_cast<std::size_t>(feature)) + location;
   }
 
   // The best that is found, or the given one; and the log prior of that, if it is a hyperplane.
@@ -142,12 +142,12 @@ class GivenGrower {
       lower = std::move(children.lower), upper = std::move(children.upper);
       return;
     }
-    const auto child = [&](const std::vector<Row>& rows) {
-      if (rows.empty()) return empty_child(outcome_, settings_, node);
-      return make_node(outcome_, settings_, node.depth + 1, node.prior, std::span<const Row>(rows),
-                       [](Row row) { return row; });
+    const auto child = [&](const std::vector<Row>& rows, bool is_upper) {
+      if (rows.empty()) return empty_child(outcome_, settings_, node, is_upper);
+      const NodeRules rules = node.rules.below(settings_.rules, is_upper);
+      return make_node(outcome_, settings_, rules, node.prior, std::span<const Row>(rows), [](Row row) { return row; });
     };
-    lower = child(sides.lower), upper = child(sides.upper);
+    lower = child(sides.lower, false), upper = child(sides.upper, true);
   }
 
   // Of the two sides under the prior of their parent, as splits are scored.

@@ -126,7 +126,7 @@ class GreedyGrower {
   const Node<Number>& node_of(const Open& open) const { return nodes_[open.task.node]; }
   const Settings& settings_of(const Open& open) const { return open.drawn ? *open.drawn : settings_; }
   double log_prior_of(const Open& open, std::size_t feature) const {
-    return NodePrior(settings_of(open).prior, node_of(open).depth).of_feature(feature);
+    return NodePrior(settings_of(open).prior, node_of(open).rules.depth).of_feature(feature);
   }
 
   // Nodes of a level that are open at the same time: all, for all threads to have work and for what they read of a
@@ -138,7 +138,7 @@ class GreedyGrower {
   // Sends a new node where it is grown: nowhere, as a subtree, or with the next level.
   void hand_out(const Task& task, std::vector<Task>& level) {
     const Node<Number>& node = nodes_[task.node];
-    if (!may_split(node, settings_.limits)) return;
+    if (!may_split(node, settings_.rules)) return;
     const std::size_t n_rows = task.end - task.begin;
     const bool small = n_rows <= std::min(subtree_rows_, settings_.most_in_lists) &&
                        n_rows * columns_.columns.size() <= kMostSubtreeValues;
@@ -147,8 +147,8 @@ class GreedyGrower {
 
   bool use_histograms(const Task& task) const {
     return has_bounds(outcome_) && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
-           outcome_.width() <= kMostHistogramWidth && !(settings_.limits.min_weight_fraction_leaf > 0.0) &&
-           !settings_.constrained();
+           outcome_.width() <= kMostHistogramWidth && !(settings_.rules.limits.min_weight_fraction_leaf > 0.0) &&
+           !settings_.rules.constrained();
   }
   bool has_histogram(const Open& open, std::size_t feature) const {
     const Column& column = columns_.columns[feature];
@@ -185,7 +185,7 @@ class GreedyGrower {
                 std::vector<Histogram<Number>>(use_histograms(task) ? n_features : 0),
                 std::vector<FeatureScore>(n_features),
                 std::vector<BestThreshold>(use_histograms(task) ? n_features : 0),
-                node.log_likelihood + settings_.prior.log_no_split(node.depth, 1.0)};
+                node.log_likelihood + settings_.prior.log_no_split(node.rules.depth, 1.0)};
     settings_of_node(
         settings_, columns_, node, [&](std::size_t f) { return varies(columns_.columns[f], rows_of(task)); },
         result.drawn);
@@ -201,14 +201,14 @@ class GreedyGrower {
             open.own.outcome,
             open.own.scorer,
             rows_of(open.task),
-            settings_.limits.min_samples_leaf,
+            settings_.rules.limits.min_samples_leaf,
             settings_.prior.by_distance};
   }
 
   // First look at a feature: a histogram where the node has them, the final scores where not.
   void look_at(Open& open, std::size_t feature, Scratch& scratch) const {
     const Column& column = columns_.columns[feature];
-    if (column.n_codes < 2 || !settings_of(open).uses(feature)) return;
+    if (column.n_codes < 2 || !settings_of(open).rules.uses(feature)) return;
     if constexpr (BoundedOutcome<T>) {
       if (has_histogram(open, feature)) {
         open.histograms[feature] = make_histogram(unsorted(open, feature), scratch.histogram);

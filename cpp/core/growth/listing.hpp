@@ -118,13 +118,13 @@ template <Outcome T>
 std::vector<Partition> best_partitions(const Columns& columns, const T& outcome, const Settings& of_tree,
                                        std::span<const Row> rows, const Listing& listing,
                                        Node<typename T::Number>& node, ListingScratch<typename T::Number>& scratch) {
-  if (!may_split(node, of_tree.limits)) return {};
+  if (!may_split(node, of_tree.rules)) return {};
   std::optional<Settings> drawn;
   const Settings& settings = settings_of_node(
       of_tree, columns, node, [&](std::size_t f) { return varies(columns.columns[f], rows); }, drawn);
   const NodeOutcome<T> own(outcome, rows, node);
   const ScoredNode<T> scored = own.scored(node);
-  const NodePrior log_prior(settings.prior, node.depth);
+  const NodePrior log_prior(settings.prior, node.rules.depth);
   const bool with_sums = listing.most > 0 && !listing.together;
   const double floor = with_sums ? kMinusInfinity : -kMinusInfinity;  // sums below it are left out
   ShortList result(listing.together ? listing.most : static_cast<std::size_t>(-1));
@@ -133,7 +133,7 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
   score_features(
       scratch.scores,
       [&](std::size_t f) -> SplitList* {
-        if (columns.columns[f].n_codes < 2 || !settings.uses(f)) return nullptr;
+        if (columns.columns[f].n_codes < 2 || !settings.rules.uses(f)) return nullptr;
         sorted = list_feature(columns, scored, f, rows, settings, scratch.feature);
         return &scratch.feature.list.splits;
       },

@@ -38,7 +38,7 @@ template <Outcome T>
 void complete_node(const T& outcome, const Settings& settings, const std::vector<double>& parent_prior,
                    Node<typename T::Number>& node) {
   const auto* statistics = node.statistics.data();
-  node.prior = node.depth > 0 ? outcome.child_prior(parent_prior, statistics, settings.smoothing) : parent_prior;
+  node.prior = node.rules.depth > 0 ? outcome.child_prior(parent_prior, statistics, settings.smoothing) : parent_prior;
   node.log_likelihood = outcome.log_likelihood(node.prior, statistics);
 }
 
@@ -57,11 +57,11 @@ void add_rows(const T& outcome, const Settings& settings, std::span<const Entry>
 // A node of some rows, given as entries of the outcome; row_of(entry) is the row in the table. Several threads add up
 // whole numbers; other sums would depend on how many they are.
 template <Outcome T, class Entry, class RowOf>
-Node<typename T::Number> make_node(const T& outcome, const Settings& settings, std::size_t depth,
+Node<typename T::Number> make_node(const T& outcome, const Settings& settings, const NodeRules& rules,
                                    const std::vector<double>& parent_prior, std::span<const Entry> entries,
                                    RowOf&& row_of, const Threads& threads = {}) {
   Node<typename T::Number> node;
-  node.depth = depth;
+  node.rules = rules;
   node.one_outcome = has_one_outcome(outcome, entries);
   const Blocks blocks = std::integral<typename T::Number> ? threads.blocks(entries.size()) : Blocks(entries.size());
   std::vector<Node<typename T::Number>> parts(blocks.size() - 1);  // but the first
@@ -88,12 +88,12 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
                                            const Node<typename T::Number>& parent, const Split& split,
                                            std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of,
                                            const Threads& threads = {}) {
-  auto child = [&](std::span<const Entry> entries) {
-    return make_node(outcome, settings, parent.depth + 1, parent.prior, entries, row_of, threads);
+  auto child = [&](std::span<const Entry> entries, bool is_upper) {
+    const NodeRules rules = parent.rules.below(settings.rules, is_upper);
+    return make_node(outcome, settings, rules, parent.prior, entries, row_of, threads);
   };
-  Children<typename T::Number> children{child(lower), child(upper)};
-  children.lower.path = path_of_child(parent.path, false), children.upper.path = path_of_child(parent.path, true);
-  if (settings.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);
+  Children<typename T::Number> children{child(lower, false), child(upper, true)};
+  if (settings.rules.constrained()) bound_children(outcome, settings, parent, split, children.lower, children.upper);
   return children;
 }
 

@@ -19,10 +19,10 @@ bool has_hyperplanes(const Settings& settings, const Columns& columns) {
 }  // namespace
 
 void share_out_prior(Settings& settings, const Columns& columns, const std::vector<std::uint8_t>& counts) {
-  if (settings.draw.n_features > 0) {
-    settings.use.resize(counts.size(), Use::everything);
+  if (settings.rules.draw.n_features > 0) {
+    settings.rules.use.resize(counts.size(), Use::everything);
     for (std::size_t f = 0; f < counts.size(); ++f)
-      if (!counts[f]) settings.use[f] = Use::nothing;
+      if (!counts[f]) settings.rules.use[f] = Use::nothing;
   }
   std::vector<double> weights = settings.prior.feature_weight;
   double sum = 0.0;
@@ -48,9 +48,9 @@ bool has_threshold(const Column& column, std::span<const Row> rows, std::size_t 
 
 RowOrder order_rows(const Columns& columns, const Settings& settings, std::span<const std::uint64_t> outcome_marks,
                     std::vector<double>& weights, std::vector<Row>* stands_for) {
-  UnorderedRows table{columns, outcome_marks, {}, settings.limits.min_samples_leaf < 2};
+  UnorderedRows table{columns, outcome_marks, {}, settings.rules.limits.min_samples_leaf < 2};
   for (std::size_t f = 0; f < columns.columns.size(); ++f)
-    table.in_points.push_back(!columns.columns[f].is_categorical && settings.direction(f) == 0);
+    table.in_points.push_back(!columns.columns[f].is_categorical && settings.rules.direction(f) == 0);
   return order_rows(table, weights, stands_for);
 }
 

@@ -59,30 +59,31 @@ RowOrder order_rows(const Columns& columns, T& outcome, const Settings& settings
 template <Outcome T>
 std::vector<std::uint8_t> features_that_count(const Settings& settings, const Columns& columns,
                                               const ScoredNode<T>& root, std::size_t n_threads, Interrupt& interrupt) {
-  const std::vector<Row> rows = settings.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
+  const std::vector<Row> rows = settings.rules.limits.limit_splits() ? all_rows(columns, settings) : std::vector<Row>{};
   struct alignas(kApart) Scratch {
     std::vector<Keyed> order, spare;
     PartitionList<typename T::Number> list;
   };
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
   std::optional<T> own;  // its i-th row is rows[i]
-  if (settings.limits.limit_splits()) own.emplace(root.outcome.narrowed_to(rows));
+  if (settings.rules.limits.limit_splits()) own.emplace(root.outcome.narrowed_to(rows));
   auto can_be_split = [&](const Column& column, std::size_t worker) {
-    if (!settings.limits.limit_splits()) return column.n_codes > 1;
-    if (!column.is_categorical && !column.has_missing && !(settings.limits.min_weight_fraction_leaf > 0.0))
-      return has_threshold(column, rows, settings.limits.min_samples_leaf);
+    if (!settings.rules.limits.limit_splits()) return column.n_codes > 1;
+    if (!column.is_categorical && !column.has_missing && !(settings.rules.limits.min_weight_fraction_leaf > 0.0))
+      return has_threshold(column, rows, settings.rules.limits.min_samples_leaf);
     auto& [order, spare, list] = scratch[worker];
     const SortedFeature<Keyed> sorted = sorted_feature(column, rows, order, spare);
     if (column.is_categorical)
       list_category_sets(*own, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
                          list.categories, list.splits);
-    else find_allowed_thresholds(*own, sorted, settings.limits, list.splits);
+    else find_allowed_thresholds(*own, sorted, settings.rules.limits, list.splits);
     return list.splits.n_splits > 0;
   };
   std::vector<std::uint8_t> counts(columns.columns.size());
-  parallel_for(counts.size(), settings.limits.limit_splits() ? n_threads : 1, interrupt,
+  parallel_for(counts.size(), settings.rules.limits.limit_splits() ? n_threads : 1, interrupt,
                [&](std::size_t f, std::size_t worker) {
-                 counts[f] = !settings.prior.proper || (settings.uses(f) && can_be_split(columns.columns[f], worker));
+                 counts[f] = !settings.prior.proper ||
+                             (settings.rules.uses(f) && can_be_split(columns.columns[f], worker));
                });
   return counts;
 }
@@ -95,9 +96,9 @@ Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings&
     settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
   const std::vector<Row> rows = all_rows(columns, settings);
   Node<typename T::Number> root = make_node(
-      outcome, settings, 0, root_prior, std::span<const Row>(rows), [](Row row) { return row; },
+      outcome, settings, {}, root_prior, std::span<const Row>(rows), [](Row row) { return row; },
       Threads{n_threads, &interrupt});
-  settings.limits.total_weight = outcome.weight_in(root.statistics.data());
+  settings.rules.limits.total_weight = outcome.weight_in(root.statistics.data());
   outcome.prepare(root_prior, root.statistics.data(), Threads{n_threads, &interrupt});
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());
   share_out_prior(settings, columns,

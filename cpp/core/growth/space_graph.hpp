@@ -101,20 +101,19 @@ class SpaceGraph {
 
   // The node of the same rows that is there, if there is one.
   std::optional<std::size_t> find(const Node<Number>& node) const {
-    return find(node.rows_mark, node.depth, [&](const Node<Number>& other) { return same(other, node); });
+    return find(key_of(node), [&](const Node<Number>& other) { return same(other, node); });
   }
-  // The same where nothing but the rows tells the nodes of a depth apart.
-  std::optional<std::size_t> find(std::uint64_t rows_mark, std::size_t n_rows, std::size_t depth) const {
-    return find(rows_mark, depth, [=](const Node<Number>& other) {
-      return other.depth == depth && other.rows_mark == rows_mark && other.n_rows == n_rows;
+  // The same where all nodes have one prior: nothing but the rows and the rules tells them apart.
+  std::optional<std::size_t> find(std::uint64_t rows_mark, std::size_t n_rows, const NodeRules& rules) const {
+    return find(key_of(rows_mark, rules), [&](const Node<Number>& other) {
+      return other.rules == rules && other.rows_mark == rows_mark && other.n_rows == n_rows;
     });
   }
 
-  static std::uint64_t key_of(const Node<Number>& node) { return key_of(node.rows_mark, node.depth); }
+  static std::uint64_t key_of(const Node<Number>& node) { return key_of(node.rows_mark, node.rules); }
   // Whether the same trees can be below two nodes.
   static bool same(const Node<Number>& a, const Node<Number>& b) {
-    return a.depth == b.depth && a.rows_mark == b.rows_mark && a.n_rows == b.n_rows && a.prior == b.prior &&
-           a.bounds.low == b.bounds.low && a.bounds.high == b.bounds.high;
+    return a.rules == b.rules && a.rows_mark == b.rows_mark && a.n_rows == b.n_rows && a.prior == b.prior;
   }
 
   // Z from the leaves up, then the probabilities of the nodes from the root down.
@@ -152,11 +151,13 @@ class SpaceGraph {
   }
 
  private:
-  static std::uint64_t key_of(std::uint64_t rows_mark, std::size_t depth) { return rows_mark + mark_of(depth); }
+  static std::uint64_t key_of(std::uint64_t rows_mark, const NodeRules& rules) {
+    return rows_mark + mark_of(rules.way + rules.depth);
+  }
 
   template <class IsIt>
-  std::optional<std::size_t> find(std::uint64_t rows_mark, std::size_t depth, IsIt&& is_it) const {
-    const auto [first, last] = index_of_.equal_range(key_of(rows_mark, depth));
+  std::optional<std::size_t> find(std::uint64_t key, IsIt&& is_it) const {
+    const auto [first, last] = index_of_.equal_range(key);
     for (auto found = first; found != last; ++found)
       if (is_it(nodes_[found->second].node)) return found->second;
     return {};
@@ -177,8 +178,8 @@ class SpaceGraph {
   void insert(Node<Number> node, const Origin& from) {
     const std::size_t index = nodes_.size();
     index_of_.emplace(key_of(node), index);
-    by_depth_.resize(std::max(by_depth_.size(), node.depth + 1));
-    by_depth_[node.depth].push_back(index);
+    by_depth_.resize(std::max(by_depth_.size(), node.rules.depth + 1));
+    by_depth_[node.rules.depth].push_back(index);
     SpaceNode<Number>& added = nodes_.emplace_back();
     added.parent = from.parent, added.choice = from.choice, added.is_lower = from.is_lower;
     added.all_listed = node.feature_posterior.empty();  // there is nothing to list
@@ -190,7 +191,7 @@ class SpaceGraph {
   std::vector<SpaceNode<Number>> nodes_;
   std::size_t n_choices_ = 0;
   std::vector<std::vector<std::size_t>> by_depth_;
-  std::unordered_multimap<std::uint64_t, std::size_t> index_of_;  // by what the rows and depth add up to
+  std::unordered_multimap<std::uint64_t, std::size_t> index_of_;  // by what the rows add up to and the rules
 };
 
 }  // namespace baytree

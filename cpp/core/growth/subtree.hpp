@@ -87,7 +87,7 @@ class Subtree {
     lists_->missing_rank.resize(n_features_);
     if (settings.prior.by_distance) lists_->values.resize(n_features_ * rows_.size());
     for (std::size_t f = 0; f < n_features_; ++f)
-      if (settings.uses(f)) sort_list(columns.columns[f], f);
+      if (settings.rules.uses(f)) sort_list(columns.columns[f], f);
     scratch_.feature.order = {}, scratch_.feature.spare = {};  // nodes find their rows sorted
   }
 
@@ -116,8 +116,8 @@ class Subtree {
       if (middle == begin) continue;
       const Stretch lower{static_cast<std::size_t>(nodes_[index].lower), begin, middle};
       const Stretch upper{static_cast<std::size_t>(nodes_[index].upper), middle, end};
-      if (may_split(nodes_[upper.node], settings_.limits) && !leave(upper)) open.push_back(upper);
-      if (may_split(nodes_[lower.node], settings_.limits)) open.push_back(lower);
+      if (may_split(nodes_[upper.node], settings_.rules) && !leave(upper)) open.push_back(upper);
+      if (may_split(nodes_[lower.node], settings_.rules)) open.push_back(lower);
     }
   }
 
@@ -152,7 +152,7 @@ class Subtree {
 
   // A list that is constant here is never divided again: any part of it is constant too.
   bool constant(std::size_t feature, std::size_t begin, std::size_t end) {
-    return !settings_.uses(feature) || same_value(list(feature)[begin], list(feature)[end - 1]);
+    return !settings_.rules.uses(feature) || same_value(list(feature)[begin], list(feature)[end - 1]);
   }
 
   Row row_of(SmallEntry entry) const { return rows_[row_in_node(entry)]; }
@@ -202,13 +202,13 @@ class Subtree {
 
   // Scores all features and keeps the list of the one with the best partition; returns which it is.
   std::size_t score(const ScoredNode<T>& scored, std::size_t begin, std::size_t end) {
-    const NodePrior log_prior(own_->prior, scored.node.depth);
-    double best = scored.node.log_likelihood + own_->prior.log_no_split(scored.node.depth, 1.0);
+    const NodePrior log_prior(own_->prior, scored.node.rules.depth);
+    double best = scored.node.log_likelihood + own_->prior.log_no_split(scored.node.rules.depth, 1.0);
     std::size_t best_feature = n_features_;
     score_features(
         scratch_.scores,
         [&](std::size_t f) -> SplitList* {
-          if (!own_->uses(f) || constant(f, begin, end)) return nullptr;
+          if (!own_->rules.uses(f) || constant(f, begin, end)) return nullptr;
           list_partitions_of(f, scored, sorted(f, begin, end));
           return &scratch_.feature.list.splits;
         },
@@ -234,7 +234,7 @@ class Subtree {
     }
     const std::size_t at = first_split(scratch_.best_list.splits, mode.lowest_score);
     Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order,
-                                       NodePrior(own_->prior, scored.node.depth).of_feature(feature),
+                                       NodePrior(own_->prior, scored.node.rules.depth).of_feature(feature),
                                        [&](SmallEntry entry) { return row_of(entry); });
     n_lower = divide_order(scratch_.best_list, at, order.n_present,
                            std::span<SmallEntry>(list(feature) + begin, end - begin));
@@ -293,7 +293,7 @@ class Subtree {
 
   // Of the children that were made last.
   bool children_may_split() const {
-    return may_split(nodes_.end()[-2], settings_.limits) || may_split(nodes_.back(), settings_.limits);
+    return may_split(nodes_.end()[-2], settings_.rules) || may_split(nodes_.back(), settings_.rules);
   }
 
   // Divides all lists but that of the feature that was split, which is divided already.

@@ -236,14 +236,14 @@ class TreeSpace {
   // Looks for both sides of a split in the graph by their rows alone, where those tell all: it is quick.
   bool find_sides(const Node<Number>& node, const Split& split, std::span<const Row> rows,
                   std::array<Side, 2>& sides) const {
-    if (settings_.smoothing > 0.0 || settings_.constrained()) return false;
+    if (settings_.smoothing > 0.0 || settings_.rules.constrained()) return false;
     const std::vector<std::uint8_t> is_lower = go_lower(columns_, split, rows);
     std::uint64_t mark = 0;
     std::size_t n_lower = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (is_lower[i]) mark += mark_of(rows[i]), n_lower += settings_.count(rows[i]);
-    sides[0].known = graph_.find(mark, n_lower, node.depth + 1);
-    sides[1].known = graph_.find(node.rows_mark - mark, node.n_rows - n_lower, node.depth + 1);
+    sides[0].known = graph_.find(mark, n_lower, node.rules.below(settings_.rules, false));
+    sides[1].known = graph_.find(node.rows_mark - mark, node.n_rows - n_lower, node.rules.below(settings_.rules, true));
     return sides[0].known && sides[1].known;
   }
 

@@ -246,7 +246,7 @@ void list_category_sets(const T& outcome, const typename T::Node& node, const ty
   const detail::CategoryPrior prior{n_column, list.size(), settings.prior.subsets,
                                     detail::charge_of_sets(settings.row_factor, list.weight)};
   detail::list_sets(outcome, total, prior, list);
-  detail::keep_allowed_sets(prior, settings.limits, outcome.width(), list, splits);
+  detail::keep_allowed_sets(prior, settings.rules.limits, outcome.width(), list, splits);
   const std::size_t n = list.sets.size();
   splits.n_splits = static_cast<std::uint32_t>(n);
   // Sets beyond the limits leave their share to no split; those that are not listed are there all the same.

@@ -113,10 +113,10 @@ class PointSplitter {
     const Code n_values = rank_rows(s.bits, s.order);
     if (n_values < 2) return {};
     const SortedFeature<Keyed> feature{s.order.order, points_.n, n_values < points_.n};
-    find_allowed_thresholds(scored_.outcome, feature, settings_.limits, s.splits);
+    find_allowed_thresholds(scored_.outcome, feature, settings_.rules.limits, s.splits);
     if (s.splits.n_splits == 0) return {};
     score_thresholds(scored_.outcome, scored_.scorer, feature, s.splits);
-    if (settings_.constrained())
+    if (settings_.rules.constrained())
       MonotonicNode<T>(scored_.outcome, scored_.node, settings_.smoothing).forbid(feature, 0, s.splits);
     const auto top = std::max_element(s.splits.log_likelihood.begin(), s.splits.log_likelihood.end());
     const std::uint32_t position = s.splits.positions[static_cast<std::size_t>(top - s.splits.log_likelihood.begin())];

@@ -41,9 +41,9 @@ double log_location_of_set(const PartitionList<Number>& list, const Column& colu
     (lower[c] ? n_lower : n_upper) += categories.n_rows[c];
     (lower[c] ? weight_lower : weight_upper) += categories.weight[c];
   }
-  if (std::min(n_lower, n_upper) < settings.limits.min_samples_leaf) return kMinusInfinity;
-  if (settings.limits.min_weight_fraction_leaf > 0.0 &&
-      std::min(weight_lower, weight_upper) < settings.limits.min_weight())
+  if (std::min(n_lower, n_upper) < settings.rules.limits.min_samples_leaf) return kMinusInfinity;
+  if (settings.rules.limits.min_weight_fraction_leaf > 0.0 &&
+      std::min(weight_lower, weight_upper) < settings.rules.limits.min_weight())
     return kMinusInfinity;
   const CategoryPrior prior{column.n_codes, lower.size(), settings.prior.subsets,
                             charge_of_sets(settings.row_factor, categories.weight)};

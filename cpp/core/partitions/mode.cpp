@@ -31,8 +31,8 @@ void fill_feature_posterior(NodeFacts& node, const NodePrior& log_prior, std::sp
 
 double best_without_hyperplanes(const NodeFacts& node, const PartitionPrior& prior,
                                 std::span<const FeatureScore> scores) {
-  const NodePrior log_prior(prior, node.depth);
-  double best = node.log_likelihood + prior.log_no_split(node.depth, 1.0);
+  const NodePrior log_prior(prior, node.rules.depth);
+  double best = node.log_likelihood + prior.log_no_split(node.rules.depth, 1.0);
   for (std::size_t f = 0; f < scores.size(); ++f)
     if (scores[f].n_splits > 0) best = std::max(best, log_prior.of_feature(f) + scores[f].best);
   return best;
@@ -47,8 +47,8 @@ Mode choose_mode(NodeFacts& node, const Settings& settings, std::span<const Feat
   if (splittable == 0.0) return {};
   splittable += hyperplane.share;
 
-  const NodePrior log_prior(prior, node.depth);
-  node.log_prior_leaf = prior.log_no_split(node.depth, splittable);
+  const NodePrior log_prior(prior, node.rules.depth);
+  node.log_prior_leaf = prior.log_no_split(node.rules.depth, splittable);
   const double no_split = node.log_leaf();
   double best_split = hyperplane.partition.score(), top = std::max(no_split, best_split);
   for (std::size_t f = 0; f < scores.size(); ++f) {

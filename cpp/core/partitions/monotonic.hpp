@@ -45,7 +45,7 @@ class MonotonicNode {
 
   // Bounds of the children, given their statistics.
   std::pair<Bounds, Bounds> divide_bounds(const Number* lower, const Number* upper, int direction) const {
-    Bounds below = node_.bounds, above = node_.bounds;
+    Bounds below = node_.rules.bounds, above = node_.rules.bounds;
     const double middle = 0.5 * prediction(lower) + 0.5 * prediction(upper);
     if (direction > 0) below.high = above.low = middle;
     if (direction < 0) below.low = above.high = middle;
@@ -61,7 +61,7 @@ class MonotonicNode {
     const double slack = std::isfinite(largest) ? 1e-9 * largest + 1e-12 * outcome_.mean_unit() : 0.0;
     auto at_most = [&](double low, double high) { return low <= high || low - high <= slack; };
     for (const double prediction : {below, above})
-      if (!at_most(node_.bounds.low, prediction) || !at_most(prediction, node_.bounds.high)) return false;
+      if (!at_most(node_.rules.bounds.low, prediction) || !at_most(prediction, node_.rules.bounds.high)) return false;
     return direction == 0 || (direction > 0 ? at_most(below, above) : at_most(above, below));
   }
 
@@ -118,10 +118,10 @@ void bound_children(const T& outcome, const Settings& settings, const Node<typen
                     const Split& split, Node<typename T::Number>& lower, Node<typename T::Number>& upper) {
   // Only thresholds put rows in order.
   const auto* threshold = std::get_if<Threshold>(&split);
-  const int direction = threshold ? settings.direction(static_cast<std::size_t>(threshold->feature)) : 0;
-  std::tie(lower.bounds, upper.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
-                                             .divide_bounds(lower.statistics.data(), upper.statistics.data(),
-                                                            direction);
+  const int direction = threshold ? settings.rules.direction(static_cast<std::size_t>(threshold->feature)) : 0;
+  std::tie(lower.rules.bounds, upper.rules.bounds) = MonotonicNode<T>(outcome, parent, settings.smoothing)
+                                                         .divide_bounds(lower.statistics.data(),
+                                                                        upper.statistics.data(), direction);
 }
 
 }  // namespace baytree

@@ -6,27 +6,21 @@
 #include <vector>
 
 #include "partitions/prior.hpp"
+#include "partitions/rules.hpp"
 #include "partitions/split.hpp"
 #include "types.hpp"
 
 namespace baytree {
 
-// What the prediction of a node's rows must stay between, where predictions must rise or fall with a feature.
-struct Bounds {
-  double low = kMinusInfinity, high = -kMinusInfinity;
-};
-
 // All of a node but what its statistics are made of.
 struct NodeFacts {
-  std::size_t depth = 0;
+  NodeRules rules;
   std::size_t n_rows = 0;
   bool one_outcome = false;     // all rows have the same
   std::uint64_t rows_mark = 0;  // tells the set of its rows from others
-  std::uint64_t path = 0;       // the way to it from the root
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows
   double log_prior_leaf = 0.0;  // of no split
-  Bounds bounds;
   double log_odds_split = kMinusInfinity;  // the best split against none
   std::vector<double> feature_posterior;   // one per feature, then no split; empty: it cannot be split
   double log_total = kMinusInfinity;       // of prior times likelihood, over all partitions
@@ -44,8 +38,8 @@ struct Node : NodeFacts {
 };
 
 // Whether a node may be split at all.
-inline bool may_split(const NodeFacts& node, const Limits& limits) {
-  return !node.one_outcome && limits.allow_split(node.depth, node.n_rows);
+inline bool may_split(const NodeFacts& node, const Rules& rules) {
+  return !node.one_outcome && rules.limits.allow_split(node.rules.depth, node.n_rows);
 }
 
 // Log prior of every split of a feature, but for its location.

@@ -25,9 +25,6 @@ bool varies(const Column& column, std::span<const Row> rows, bool present = fals
 // Whether hyperplanes can use a feature, somewhere in a tree.
 bool is_in_hyperplanes(const Settings& settings, const Columns& columns, std::size_t feature);
 
-// The way to a child from the root, by which its features are drawn.
-inline std::uint64_t path_of_child(std::uint64_t parent, bool is_upper) { return mark_of(parent + 1 + is_upper); }
-
 // The settings of a node; `own` is where they are kept if its features are drawn. can_split(f) tells whether a feature
 // has two values in the node.
 const Settings& settings_of_node(const Settings& settings, const Columns& columns, const NodeFacts& node,

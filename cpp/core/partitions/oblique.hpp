@@ -127,7 +127,7 @@ class HyperplaneSearch {
     p.x.resize(columns_.columns.size());
     for (std::size_t f = 0; f < columns_.columns.size(); ++f) {
       const Column& column = columns_.columns[f];
-      if (column.is_categorical || column.n_codes < 2 || !settings_.in_hyperplanes(f)) continue;
+      if (column.is_categorical || column.n_codes < 2 || !settings_.rules.in_hyperplanes(f)) continue;
       stop_if_asked();
       std::vector<double>& x = p.x[p.features.size()];
       if (x.size() < p.n) x = std::vector<double>(p.n);
@@ -172,7 +172,7 @@ class HyperplaneSearch {
     scratch_.log_prior.assign(sizes.back() + 1, kMinusInfinity);
     for (const std::size_t size : sizes)
       if (size <= n_features)
-        scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.depth) +
+        scratch_.log_prior[size] = settings_.prior.log_split(scored_.node.rules.depth) +
                                    std::log(settings_.oblique.share / n_sizes) - detail::log_choose(n_features, size) -
                                    settings_.oblique.charge * detail::log_hyperplane_splits(n_points, size);
   }

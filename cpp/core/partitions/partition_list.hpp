@@ -48,10 +48,10 @@ void list_partitions(const ScoredNode<T>& scored, std::size_t feature, const Col
     list_category_sets(outcome, scorer, node.statistics.data(), sorted.order, column.n_codes, settings, list.categories,
                        list.splits);
   else list_thresholds(outcome, scorer, sorted, settings, list.splits, value);
-  if (!settings.constrained()) return;
+  if (!settings.rules.constrained()) return;
   MonotonicNode<T> monotonic(outcome, node, settings.smoothing);
   if (column.is_categorical) monotonic.forbid(list.categories, list.splits);
-  else monotonic.forbid(sorted, settings.direction(feature), list.splits);
+  else monotonic.forbid(sorted, settings.rules.direction(feature), list.splits);
 }
 
 // The number of values before the missing ones, in an order sorted by code.

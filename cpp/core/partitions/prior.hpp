@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/row_order.hpp"
+#include "partitions/rules.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -48,21 +49,6 @@ struct PartitionPrior {
   }
 };
 
-// Limits are part of the prior: partitions beyond them do not exist.
-struct Limits {
-  std::size_t max_depth = static_cast<std::size_t>(-1);
-  std::size_t min_samples_leaf = 1;
-  double min_weight_fraction_leaf = 0.0;  // of the weight of the whole table
-  double total_weight = 0.0;              // of the whole table
-
-  bool limit_splits() const { return min_samples_leaf > 1 || min_weight_fraction_leaf > 0.0; }
-  // Less a little, so that rounding does not decide.
-  double min_weight() const { return min_weight_fraction_leaf * total_weight * (1.0 - 1e-9); }
-  bool allow_split(std::size_t depth, std::size_t n_rows) const {
-    return depth < max_depth && n_rows >= 2 && n_rows / 2 >= min_samples_leaf;
-  }
-};
-
 // How much work the search for the best hyperplane of a node is: all of it for a tree that is read, less for one of
 // many that are averaged.
 struct HyperplaneEffort {
@@ -84,15 +70,6 @@ struct Oblique {
   HyperplaneEffort effort = {};
 };
 
-// What a tree uses a feature for.
-enum class Use : std::uint8_t { nothing, splits, everything };  // splits: but not hyperplanes
-
-// How many features each node may use, which are drawn by the seed, the number of the tree and the way to the node.
-struct FeatureDraw {
-  std::uint64_t seed = 0, tree = 0;
-  std::size_t n_features = 0;  // 0: all
-};
-
 // What rows count beyond their weights, without being more: as planned, and what those that are in a tree came to have.
 struct RowFactor {
   double planned = 1.0, of_tree = 1.0;
@@ -101,24 +78,15 @@ struct RowFactor {
 // Everything but the data and the outcome's own prior that decides which tree is grown.
 struct Settings {
   PartitionPrior prior;
-  Limits limits;
+  Rules rules;
   double smoothing = 0.0;
   Oblique oblique = {};
-  std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
   bool in_any_order = false;  // bit for bit the same tree for any order of the rows: they are put in one of their own
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
-  std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
-  FeatureDraw draw = {};
   RowFactor row_factor = {};
   std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
   bool fills_posterior = true;  // nodes know their posterior over features
 
-  bool constrained() const { return !monotonic.empty(); }
-  int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
-  bool uses(std::size_t feature) const { return use.empty() || use[feature] != Use::nothing; }
-  bool in_hyperplanes(std::size_t feature) const {
-    return direction(feature) == 0 && (use.empty() || use[feature] == Use::everything);
-  }
   // Below which score the sum of a feature's partitions does not matter, where it matters down to `floor` at most.
   double floor_of_sums(double floor) const { return fills_posterior ? floor : -kMinusInfinity; }
   // How many rows of the table a row stands for.

@@ -171,7 +171,7 @@ void locate_by_distance(const SortedFeature<Entry>& feature, SplitList& splits, 
 template <Outcome T, class Entry, class Value>
 void list_thresholds(const T& outcome, const typename T::Node& node, const SortedFeature<Entry>& feature,
                      const Settings& settings, SplitList& splits, Value&& value) {
-  find_allowed_thresholds(outcome, feature, settings.limits, splits);
+  find_allowed_thresholds(outcome, feature, settings.rules.limits, splits);
   splits.mass = 1.0;
   score_thresholds(outcome, node, feature, splits);
   if (settings.prior.by_distance) locate_by_distance(feature, splits, value);

@@ -83,13 +83,13 @@ class Growth:
 
     def settings(self) -> _core.Settings:
         """The same in the compiled core's form."""
-        limits = _core.Limits(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf)
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
+        rules = _core.Rules(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf, monotonic)
         engine = self.engine
         share = engine.oblique_share if self.oblique else 0.0
         oblique = _core.Oblique(share, engine.oblique_charge, engine.search.to_core())
         prior = self.partition_prior.to_core(self.feature_weight)
-        return _core.Settings(prior, limits, self.smoothing, monotonic, oblique)
+        return _core.Settings(prior, rules, self.smoothing, oblique)
 
     def look_ahead(self) -> _core.Lookahead:
         """The look-ahead in the compiled core's form."""

@@ -23,7 +23,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.growth import _sample
+from baytree.growth import _encoded_rows
 from baytree.sources import _batches, _bins, _ctrl_c, _part_source
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
@@ -34,7 +34,7 @@ from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory
 def memory(request, monkeypatch):
     """Enough of it for the codes of all rows, or not."""
     if request.param == "level by level":
-        monkeypatch.setattr(_batches, "_most_kept", lambda: 0)
+        monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
         monkeypatch.setattr(_batches, "_BATCH_ROWS", 100)
 
 
@@ -80,7 +80,7 @@ def test_every_parameter_means_the_same(parameters, weighted):
 
 
 def test_the_spread_comes_from_the_same_rows(monkeypatch):
-    monkeypatch.setattr(_sample, "_MOST_ROWS", 200)
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 200)
     frame, names = table_of("normal", weighted=True)
     expected = fitted_in_memory(model_of("normal", calibrate=True), frame, names)
     model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.growth import ColumnBins, _histogram_growth, _sample, _siblings
+from baytree.growth import ColumnBins, _encoded_rows, _histogram_data, _histograms
 from baytree.sources import (
     _ctrl_c,
     _sql,
@@ -69,8 +69,8 @@ def test_trees_that_are_grown_one_after_the_other_begin_with_all_rows(put):
     [
         (_sql_settings, "_MOST_PARTS", 4),  # nodes are counted in several tables
         (_sql_place, "_MOST_NUMBERS", 8),  # rows are written anew after a few levels
-        (_histogram_growth, "_MOST_BYTES", 2**15),  # some open nodes wait until others are done
-        (_siblings, "_MOST_BYTES", 2**13),  # both children of some nodes are counted
+        (_histogram_data, "_MAX_BYTES", 2**15),  # some open nodes wait until others are done
+        (_histograms, "_MAX_PARENT_BYTES", 2**13),  # both children of some nodes are counted
     ],
 )
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
@@ -282,7 +282,7 @@ def test_null_characters_do_not_end_a_statement(duckdb):
 
 
 def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
-    monkeypatch.setattr(_sample, "_MOST_ROWS", 100)
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 100)
     frame, names = table_of("normal", weighted=True, n=300)
     parameters = {"calibrate": True, "max_bins": 9}
     expected = fitted_in_memory(model_of("normal", **parameters), frame, names)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._validation import unchanged_on_error
 from ..fitted import Fitted
-from ..growth import ColumnBins, OnLevel, concurrently
+from ..growth import ColumnBins, OnLevel
 from ..outcomes import Family
 from ..sources import Need, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, refuse_needs
 from ..table import Schema
@@ -18,6 +21,8 @@ from ._prior_search import settle_outcome
 
 if TYPE_CHECKING:
     from ._base import Estimator
+
+T = TypeVar("T")
 
 
 def fit_source(model: Any, source: Source, on_level: OnLevel | None = None) -> Any:
@@ -56,7 +61,7 @@ class Settled(NamedTuple):
 def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Fitted:
     """Fit an estimator to the rows of a source; returns the fitted result."""
     data, plan, family = settle(estimator, source, reader, on_level)
-    with concurrently(partial(facts_of, data), data.growth.n_threads) as facts:
+    with _in_background(partial(facts_of, data), data.growth.n_threads) as facts:
         outcome = settle_outcome(family, estimator.prior, data)
         fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())
     return replace(
@@ -65,6 +70,16 @@ def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: On
         decision=reader.read_decision(plan.classes),
         unseen=read_unseen(estimator.unseen),
     )
+
+
+@contextmanager
+def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[], T]]:
+    """Do some work in a second thread, if there may be one, while the block runs; yields a call for its result."""
+    if n_threads == 1:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
 
 
 def settle(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Settled:

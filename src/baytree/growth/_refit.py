@@ -1,4 +1,4 @@
-"""Given trees on other rows: their leaves with the statistics of these rows, the structure as it is."""
+"""Refitting: the structure of a given tree is kept, and its leaves get the statistics of other rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ._training_data import LeafSums, TrainingData
 
 
 def refit(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
-    """The structure of a tree with the posteriors that these rows give it."""
+    """Keep the structure of a tree and compute its posteriors from these rows."""
     return _with_sums(tree, data.leaf_sums(tree, outcome), constant_leaves(tree).prior)
 
 
 def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
-    """The structure of a tree with rows added to the posteriors of the nodes they pass."""
+    """Keep the structure of a tree and add rows to the posteriors of the nodes on their paths."""
     leaves = constant_leaves(tree)
-    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that do not fit raise an error below
         more = _with_sums(tree, data.leaf_sums(tree, outcome), leaves.prior)
         statistics = leaves.statistics + constant_leaves(more).statistics
-        both = replace(leaves, statistics=statistics, mean_in_order=None)
+        both = replace(leaves, statistics=statistics, monotonic_mean=None)
         posterior = both.posterior
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
@@ -32,7 +32,7 @@ def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore
 
 
 def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:
-    """Log probability of rows that the tree has not seen, given those that it has."""
+    """Log probability of rows that the tree was not fitted to, given those that it was."""
     posterior = constant_leaves(tree).posterior[tree.is_leaf]
     return float(outcome.log_marginal(posterior, sums.statistics).sum())
 
@@ -52,7 +52,7 @@ def _with_sums(tree: TreeStore, sums: LeafSums, prior: FloatArray) -> TreeStore:
 
 
 def _with_leaves(tree: TreeStore, leaves: ConstantLeaves, n_node_samples: IntArray) -> TreeStore:
-    """The structure of a tree with other leaves, and with the likelihood of splits that follows from them."""
+    """Replace the leaves of a tree, and the likelihood of its splits accordingly."""
     if tree.split_likelihood is None:
         return replace(tree, leaves=leaves, n_node_samples=n_node_samples)
     at, likelihood = tree.internal_nodes, np.full(tree.node_count, -np.inf)

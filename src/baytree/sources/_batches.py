@@ -104,7 +104,7 @@ class UncachedParts:
         """The work is done whenever they are asked."""
         return UncachedParts(self.parts, partial(_one_then, self.work, work))
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """They are not."""
         return None
 
@@ -156,10 +156,10 @@ class CachedParts:
         """One part after the other."""
         return _reduced((work(part) for part in self), merge)
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """All rows, where the memory of this machine has room for them; else a file is read once a level."""
         own = self._arrays
-        if sum(array.nbytes for array in own.values()) > _most_kept() or len(own["numbers"]) >= _MOST_ROWS:
+        if sum(array.nbytes for array in own.values()) > _max_bytes_in_memory() or len(own["numbers"]) >= _MOST_ROWS:
             return None
         return EncodedRows(own["codes"], own["numbers"], own.get("weight"))
 
@@ -231,7 +231,7 @@ def _written(parts: Iterable[dict[str, AnyArray]], folder: Path, prefix: str, fi
     }
 
 
-def _most_kept() -> int:
+def _max_bytes_in_memory() -> int:
     """Bytes: half of this machine's memory."""
     if not hasattr(os, "sysconf"):
         return 2**32

@@ -112,7 +112,7 @@ class DaskEncoded:
         """Where they are."""
         return DaskEncoded(list(dask.persist(*(dask.delayed(work)(part) for part in self.parts))))
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """They are elsewhere."""
         return None
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._typing import BoolArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes, Sample
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import IntervalCounts, bins_of
@@ -52,7 +52,7 @@ class EncodedParts(Protocol):
     def changed(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
         """The parts as some work makes them, instead of these."""
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """All of them at once, where they fit into the memory of this machine."""
 
     def close(self) -> None:
@@ -80,9 +80,9 @@ class EncodedSource:
     asked: CodeLayout
     half: int | None = None
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """Halves are grown level by level."""
-        return self.parts.kept() if self.half is None else None
+        return self.parts.rows_in_memory() if self.half is None else None
 
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
         """A pass over all parts."""
@@ -185,9 +185,9 @@ class PartSource:
         if absent:
             self.encoded = encoded.changed(partial(narrow, occurs=absent))
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """Where the parts were cached and are not too many."""
-        return self._all.kept()
+        return self._all.rows_in_memory()
 
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
         """A pass over all encoded parts."""
@@ -205,9 +205,9 @@ class PartSource:
     def _all(self) -> EncodedSource:
         return EncodedSource(_known(self.encoded), _known(self.asked))
 
-    def sample(self, shares: int) -> Sample:
-        """The same."""
-        return _known(self.encoded).reduce(partial(sample_of, shares=shares), _joined)
+    def sample(self, n_shares: int) -> EncodedRows:
+        """One of `n_shares` shares of the rows."""
+        return _known(self.encoded).reduce(partial(sample_of, n_shares=n_shares), _joined)
 
     def close(self) -> None:
         """Give up what was kept."""
@@ -245,7 +245,7 @@ def _added(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-def _joined(one: Sample, other: Sample) -> Sample:
+def _joined(one: EncodedRows, other: EncodedRows) -> EncodedRows:
     return one + other
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes, Sample
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
 from ..outcomes import Family, Outcome, Target, TargetRange, whole_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import IntervalCounts, collect, count, splitters_of
@@ -376,9 +376,9 @@ def _half_of(part: EncodedPart, half: int | None) -> EncodedRows:
     return part if half is None else part.half(half)
 
 
-def sample_of(part: EncodedPart, shares: int) -> Sample:
-    """Some rows of a part."""
-    return Sample(part.codes.T, part.numbers, part.weight).chosen(shares)
+def sample_of(part: EncodedPart, n_shares: int) -> EncodedRows:
+    """One of `n_shares` shares of the rows of a part."""
+    return part.sample(n_shares)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..growth import ColumnBins, DividedSource, Growth, HistogramData, OnLevel, TrainingData
+from ..growth import ColumnBins, DivisibleSource, Growth, HistogramData, OnLevel, TrainingData
 from ..outcomes import Extent, Family, TargetRange
 from ..table import Schema
 from ._targets import TargetPlan
@@ -62,7 +62,7 @@ class Source(Protocol):
         """Give up what was kept for the fit."""
 
 
-class EncodingSource(DividedSource, Protocol):
+class EncodingSource(DivisibleSource, Protocol):
     """Rows that are encoded where they are, so that nothing but histograms of them is known."""
 
     columns: tuple[ColumnBins, ...]  # settled once the totals are known

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import add
 from typing import Any
 
 import ibis
@@ -18,18 +17,13 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ..growth import (
-    MODULUS,
-    NUMBER_MODULUS,
-    TIMES,
     ClassHistograms,
     ColumnBins,
     EncodedRows,
     Histograms,
     HistogramSource,
     Routes,
-    Sample,
-    column_factor,
-    number_factor,
+    hash_of_codes,
 )
 from ..outcomes import Family, Outcome, Target, fixed_point_outcome
 from ..table import Column, Kind, Schema
@@ -244,7 +238,7 @@ class SqlSource:
             self.placed.close()
         self.temporary.drop()
 
-    def kept(self) -> EncodedRows | None:
+    def rows_in_memory(self) -> EncodedRows | None:
         """They are in the database."""
         return None
 
@@ -277,31 +271,27 @@ class SqlSource:
 
         return below(0)
 
-    def sample(self, shares: int) -> Sample:
-        """Some thousand rows at most, as codes and whole numbers."""
-        found = fetch(self.coded.filter(self._mark() % shares == 0))
+    def sample(self, n_shares: int) -> EncodedRows:
+        """One of `n_shares` shares of the rows."""
+        found = fetch(self.coded.filter(self._hashes() % n_shares == 0))
         arrays = {name: np.array(values, dtype=np.int64) for name, values in found.items()}
         codes = [_known(self.words).read(arrays, i) for i in range(len(self.stored))]
-        chosen = np.stack([np.searchsorted(*both) for both in zip(self.stored, codes, strict=True)])
-        return Sample(chosen, np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1), arrays.get("w"))
+        places = np.stack([np.searchsorted(*pair) for pair in zip(self.stored, codes, strict=True)], axis=1)
+        numbers = np.stack([arrays[f"u{k}"] for k in range(self.n_numbers)], axis=1)
+        return EncodedRows(places, numbers, arrays.get("w"))
 
     def halves(self) -> tuple[HistogramSource, HistogramSource]:
         """The same queries over rows that are filtered; they do not move from level to level."""
         one, other = copy(self), copy(self)
         for which, half in enumerate((one, other)):
             half.placed = None
-            half.coded = self.coded.filter(self._mark() % 2 == which)
+            half.coded = self.coded.filter(self._hashes() % 2 == which)
         return one, other
 
-    def _mark(self) -> Any:
-        """`marks_of` a row, as an expression."""
+    def _hashes(self) -> Any:
+        """The hash of each row."""
         codes = [self._expression(i) for i in range(len(self.columns))]
-        numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
-        mark = reduce(add, [(own + 1) * column_factor(i) for i, own in enumerate(codes)])
-        mark = reduce(add, [own % NUMBER_MODULUS * number_factor(k) for k, own in enumerate(numbers)], mark)
-        for times in TIMES:
-            mark = mark % MODULUS * times
-        return mark % MODULUS
+        return hash_of_codes(codes, [self.coded[f"u{k}"] for k in range(self.n_numbers)])
 
     def _expression(self, i: int) -> Any:
         """The code of a feature in each row."""

@@ -12,7 +12,7 @@ import ibis
 import numpy as np
 
 from .._typing import AnyArray
-from ..growth import WAITS, Routes
+from ..growth import WAITING, Routes
 from ._sql_ask import answers
 from ._sql_fixed_point import Repeated, read_arrays, stored_name
 from ._sql_histograms import Adder, Layout
@@ -92,7 +92,7 @@ class PlacedRows:
 
     def _moved(self, routes: Routes) -> list[Any]:
         """Send the rows of nodes that were split to the children; returns those that are asked for, in some tables."""
-        asked, waiting = (np.flatnonzero(own).tolist() for own in (routes.open >= 0, routes.open == WAITS))
+        asked, waiting = (np.flatnonzero(own).tolist() for own in (routes.open >= 0, routes.open == WAITING))
         stay = bool(waiting) and self.can_stay and self.n_numbers < _MOST_NUMBERS
         first = self.n_numbers if stay else 0
         numbers = {node: first + int(routes.open[node]) for node in asked}
@@ -125,7 +125,7 @@ class PlacedRows:
         result: dict[int, int] = {}
         for node, number in self.numbers.items():
             below = [node] if routes.feature[node] < 0 else [int(routes.lower[node]), int(routes.upper[node])]
-            heir = next((own for own in below if routes.open[own] == WAITS), None)
+            heir = next((own for own in below if routes.open[own] == WAITING), None)
             if heir is not None:
                 result[heir] = number
         return result

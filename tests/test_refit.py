@@ -153,6 +153,24 @@ def test_a_smoothed_tree_keeps_its_priors_and_knows_its_gains(outcome):
         assert_allclose(gain[node], apart - oracle.log_likelihood(inside[node], prior), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("outcome", ["classes", "normal", "poisson"])
+def test_smoothed_priors_are_those_of_the_rows_that_are_given(outcome):
+    """A child's prior is that of its parent and a part of the child's own rows: of these rows, not of older ones."""
+    delta = 0.3
+    memory, _, fitted, _ = settled(outcome, weighted=True, smoothing=delta, max_bins=None)
+    tree = memory.take(np.arange(len(memory)) % 2 == 0).grow(fitted)
+    again = refit(tree, memory, fitted)
+    inside, weight = rows_of_nodes(tree, memory.rows), memory.target.weight
+    rows = fitted.statistics(memory.target) * (1.0 if weight is None else weight[:, None])
+    prior = {0: fitted.prior}
+    for node in tree.internal_nodes.tolist():
+        for child in (int(tree.children_left[node]), int(tree.children_right[node])):
+            prior[child] = fitted.update(prior[node], delta * rows[inside[child]].sum(axis=0))
+    assert_allclose(again.prior, [prior[node] for node in range(tree.node_count)], rtol=1e-9)
+    of_rows = [fitted.update(prior[node], rows[inside[node]].sum(axis=0)) for node in range(tree.node_count)]
+    assert_allclose(again.posterior, of_rows, rtol=1e-9)
+
+
 def test_a_leaf_without_rows_has_its_prior():
     X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     model = BayesianTreeClassifier(prior=1.0)

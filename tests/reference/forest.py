@@ -8,6 +8,7 @@ import math
 import struct
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,11 @@ class Problem:
     resample: bool
     prune: bool
 
-    @property
+    @cached_property
     def n_draws(self):
-        return int(min(max(math.floor(sum(self.weight) + 0.5), 1), 100 * len(self.X)))
+        """The total weight, rounded; sums end in other digits in another order, and these may decide at a half."""
+        *_, total = itertools.accumulate(rows_in_order(self)[1])
+        return int(min(max(math.floor(total + 0.5), 1), 100 * len(self.X)))
 
     @property
     def factor(self):

@@ -30,7 +30,7 @@ from ..growth import (
     out_of_bag_weights,
 )
 from ..outcomes import Outcome
-from ..sources import Need
+from ..sources import Capability
 from ..tree import TreeStore, joined, limited_to, most_probable_pruning
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
@@ -77,7 +77,7 @@ class BaseForest(Estimator):
             fit_few=True,
         ),
     )
-    _needs = (Need.FOREST,)
+    _requires = (Capability.FOREST,)
     fitted_: Fitted
     n_estimators: Any
     prune: Any

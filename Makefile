@@ -1,10 +1,13 @@
 # `make run` and `make test` need Python 3.11+ and a C++ compiler; everything else they install themselves,
-# into .venv.
+# into .venv, where the package is installed as it lies here: a change of Python needs nothing, a change of C++ compiles
+# in build/editable what depends on it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := $(shell find cpp -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
-SOURCES := $(CORE) $(shell find src -name '*.py' -o -name '*.pyi')
+BUILD := build/editable
+CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+MODULE := $(shell find cpp/core cpp/bindings -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
+INSTALL := $(BIN)/python -m pip install -q --no-build-isolation
 comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
@@ -20,7 +23,7 @@ test: lint test-core
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(filter cpp/%,$(CORE))
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md .github docs src cpp tests benchmarks examples tools
@@ -28,7 +31,7 @@ lint: $(VENV)/installed-dev
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(filter cpp/%,$(CORE))
+	$(BIN)/clang-format -i $(CPP)
 
 # Writes the typed stub of the compiled module; a test fails where it is out of date.
 stub: $(VENV)/installed-dev
@@ -103,30 +106,30 @@ test-web: $(VENV)/installed-dev
 	$(BIN)/python -m tests.onnx_web build/web
 	cp tests/onnx_web.mjs build/web/ && cd build/web && node onnx_web.mjs
 
-# The core's own tests, in C++. $(call core-tests,folder,options,more targets): built in build/folder,
-# again where something changed.
+# The core's own tests, in C++, on the library that the module links. Every header is looked at alone, too.
+test-core: $(VENV)/installed-core
+	$(BIN)/cmake --build $(BUILD) --target core_tests core_headers
+	$(BUILD)/core_tests
+
+# The same on a core that is compiled otherwise. $(call core-tests,folder,options): in build/folder.
 define core-tests
 	$(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DBAYTREE_WERROR=ON $(2) >/dev/null
-	$(BIN)/cmake --build build/$(1) --target core_tests $(3)
+	$(BIN)/cmake --build build/$(1) --target core_tests
 	build/$(1)/core_tests
 endef
 
-# Every header is compiled alone, too.
-test-core: $(VENV)/installed-dev
-	$(call core-tests,core,,core_headers)
-
-# The same with another compiler.
+# With another compiler.
 CLANG ?= clang++
-test-clang: $(VENV)/installed-dev
+test-clang: $(VENV)/installed-build
 	$(call core-tests,core-clang,-DCMAKE_CXX_COMPILER=$(CLANG))
 
-# The same tests under the address, undefined-behaviour and thread sanitizers.
+# Under the address, undefined-behaviour and thread sanitizers.
 sanitize: sanitize-quick
 	$(call core-tests,core-thread,-DBAYTREE_SANITIZE=thread)
 
 # Without the last; not optimised, for that takes the compiler longer than the tests gain.
-sanitize-quick: $(VENV)/installed-dev
+sanitize-quick: $(VENV)/installed-build
 	$(call core-tests,core-address,-DBAYTREE_SANITIZE=address$(comma)undefined -DCMAKE_BUILD_TYPE=Debug)
 
 clean:
@@ -137,22 +140,33 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 
-$(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install -q '.[examples]'
+# What compiles the module: no build environment of its own, whose path would change with every install.
+$(VENV)/installed-build: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q --group build
+	@touch $@
+
+# The package as it lies here, its module compiled.
+$(VENV)/installed-core: $(VENV)/installed-build $(MODULE)
+	$(INSTALL) --no-deps -e .
 	@touch $@
 
 $(VENV)/installed-benchmarks: $(VENV)/installed
 	$(BIN)/python -m pip install -q --group benchmarks
 	@touch $@
 
-$(VENV)/installed-docs: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install -q '.[docs]'
+# With what it needs, and more.
+$(VENV)/installed: pyproject.toml | $(VENV)/installed-core
+	$(INSTALL) -e '.[examples]'
 	@touch $@
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/installed-core
+	$(INSTALL) -e '.[docs]'
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/installed-core
+	$(INSTALL) -e '.[dev]'
+	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-release: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install -q --group release
 	@touch $@
-
-$(VENV)/installed-dev: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install -q '.[dev]'
-	@touch $@ $(VENV)/installed

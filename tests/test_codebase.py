@@ -89,7 +89,7 @@ def test_no_function_of_cpp_has_50_lines():
 
 
 def test_the_core_is_free_of_python():
-    core = list((ROOT / "cpp" / "core").rglob("*.hpp"))
+    core = list((ROOT / "cpp" / "core").rglob("*.?pp"))
     for path in core:
         assert not re.search(r"#include.*(nanobind|Python\.h|pybind)", path.read_text("utf-8")), path
 

@@ -1,6 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "data/bins.hpp"
 #include "data/columns.hpp"
 #include "data/encode.hpp"
 #include "data/scan.hpp"

@@ -3,9 +3,8 @@
 namespace baytree::bindings {
 void bind_columns(nanobind::module_& module);
 void bind_priors(nanobind::module_& module);
-void bind_categorical(nanobind::module_& module);
-void bind_real(nanobind::module_& module);
-void bind_custom(nanobind::module_& module);
+void bind_outcomes(nanobind::module_& module);
+void bind_growth(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_routers(nanobind::module_& module);
@@ -17,9 +16,8 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   baytree::bindings::bind_columns(module);
   baytree::bindings::bind_priors(module);
-  baytree::bindings::bind_categorical(module);
-  baytree::bindings::bind_real(module);
-  baytree::bindings::bind_custom(module);
+  baytree::bindings::bind_outcomes(module);
+  baytree::bindings::bind_growth(module);
   baytree::bindings::bind_levels(module);
   baytree::bindings::bind_parts(module);
   baytree::bindings::bind_routers(module);

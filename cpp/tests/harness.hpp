@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <iostream>
 #include <span>
 #include <sstream>
@@ -31,6 +32,16 @@ struct Where {
 struct Test {
   std::string_view name;
   void (*run)();
+};
+
+// The tests of a file, which make themselves known.
+class Suite {
+ public:
+  explicit Suite(std::initializer_list<Test> tests) { all().insert(all().end(), tests); }
+  static std::vector<Test>& all() {
+    static std::vector<Test> tests;
+    return tests;
+  }
 };
 
 namespace detail {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "categorical_tests.hpp"
-#include "columns_tests.hpp"
+#include "classes.hpp"
 #include "partitions/prior.hpp"
+#include "tables.hpp"
 
 namespace baytree::tests {
 

@@ -135,7 +135,10 @@ class Budget:
 
     def __init__(self, max_nodes: int, seconds: float | None, root_only: bool, progress: object | None) -> None: ...
 
-class CategoricalCounts:
+class Outcome:
+    """The outcomes of the rows of a table."""
+
+class CategoricalCounts(Outcome):
     """Class labels, each counted a whole number of times."""
 
     def __init__(
@@ -145,361 +148,7 @@ class CategoricalCounts:
         n_classes: int,
     ) -> None: ...
 
-@overload
-def grow(
-    columns: Columns,
-    outcome: CategoricalCounts,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: CategoricalWeights,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: Normal,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: GammaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: BetaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: Custom,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: WholeNormal,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: WholeGammaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow(
-    columns: Columns,
-    outcome: WholeBetaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict:
-    """Grow the tree; returns one array per field of its nodes."""
-
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: CategoricalCounts,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: CategoricalWeights,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: Normal,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: GammaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: BetaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: Custom,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: WholeNormal,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: WholeGammaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def tree_space(
-    columns: Columns,
-    outcome: WholeBetaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    budget: Budget,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict:
-    """
-    Explore the tree space; returns one array per field of its nodes and of its choices.
-    """
-
-@overload
-def partition_space(
-    columns: Columns, outcome: CategoricalCounts, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: CategoricalWeights, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(columns: Columns, outcome: Normal, outcome_prior: Sequence[float], settings: Settings) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: GammaRate, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: BetaRate, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(columns: Columns, outcome: Custom, outcome_prior: Sequence[float], settings: Settings) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: WholeNormal, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: WholeGammaRate, outcome_prior: Sequence[float], settings: Settings
-) -> dict: ...
-@overload
-def partition_space(
-    columns: Columns, outcome: WholeBetaRate, outcome_prior: Sequence[float], settings: Settings
-) -> dict:
-    """List every partition of the rows."""
-
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: CategoricalCounts,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: CategoricalWeights,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: Normal,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: GammaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: BetaRate,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict: ...
-@overload
-def grow_forest(
-    columns: Columns,
-    outcome: Custom,
-    outcome_prior: Sequence[float],
-    settings: Settings,
-    lookahead: Lookahead,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    subtree_rows: int,
-    n_threads: int,
-) -> dict:
-    """
-    Grow the trees of a forest; returns one array per field of their nodes.
-    """
-
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: CategoricalCounts,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple: ...
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: CategoricalWeights,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple: ...
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: Normal,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple: ...
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: GammaRate,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple: ...
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: BetaRate,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple: ...
-@overload
-def forest_weights(
-    columns: Columns,
-    outcome: Custom,
-    settings: Settings,
-    plan: ForestPlan,
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple:
-    """
-    How often each of some rows counts in each tree, with all that are equal to it, and the weight of these together.
-    """
-
-class CategoricalWeights:
+class CategoricalWeights(Outcome):
     """Class labels with real weights."""
 
     def __init__(
@@ -509,7 +158,7 @@ class CategoricalWeights:
         n_classes: int,
     ) -> None: ...
 
-class Normal:
+class Normal(Outcome):
     """Real outcomes, shifted and scaled to mean 0 and variance 1."""
 
     def __init__(
@@ -518,7 +167,19 @@ class Normal:
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     ) -> None: ...
 
-class GammaRate:
+class WholeNormal(Outcome):
+    """Real outcomes, in whole numbers."""
+
+    def __init__(
+        self,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        centre: int,
+    ) -> None: ...
+
+class GammaRate(Outcome):
     """Events over an exposure, with a Gamma prior: counts, durations."""
 
     def __init__(
@@ -530,7 +191,7 @@ class GammaRate:
         predicts_duration: bool = False,
     ) -> None: ...
 
-class BetaRate:
+class BetaRate(Outcome):
     """Events over an exposure, with a Beta prior: overdispersed counts."""
 
     def __init__(
@@ -542,7 +203,35 @@ class BetaRate:
         predicts_duration: bool = False,
     ) -> None: ...
 
-class Custom:
+class WholeGammaRate(Outcome):
+    """Events over an exposure, in whole numbers."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        predicts_duration: bool = False,
+    ) -> None: ...
+
+class WholeBetaRate(Outcome):
+    """Events over an exposure, in whole numbers."""
+
+    def __init__(
+        self,
+        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        weight_unit: float,
+        scale: Sequence[float],
+        predicts_duration: bool = False,
+    ) -> None: ...
+
+class Custom(Outcome):
     """An outcome whose likelihood and update are Python functions."""
 
     def __init__(
@@ -556,48 +245,87 @@ class Custom:
         mean: object,
     ) -> None: ...
 
-class WholeNormal:
-    """Real outcomes, in whole numbers."""
+def grow(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """Grow the tree; returns one array per field of its nodes."""
 
-    def __init__(
-        self,
-        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        weight_unit: float,
-        scale: Sequence[float],
-        centre: int,
-    ) -> None: ...
+def given_tree(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    given: GivenTree,
+    n_threads: int,
+) -> dict:
+    """
+    The nodes that a given tree has on the rows of a table, in its order; one array per field.
+    """
 
-class WholeGammaRate:
-    """Events over an exposure, in whole numbers."""
+def tree_space(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    budget: Budget,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """
+    Explore the tree space; returns one array per field of its nodes and of its choices.
+    """
 
-    def __init__(
-        self,
-        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        weight_unit: float,
-        scale: Sequence[float],
-        predicts_duration: bool = False,
-    ) -> None: ...
+def partition_space(columns: Columns, outcome: Outcome, outcome_prior: Sequence[float], settings: Settings) -> dict:
+    """List every partition of the rows."""
 
-class WholeBetaRate:
-    """Events over an exposure, in whole numbers."""
+def grow_forest(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    lookahead: Lookahead,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    subtree_rows: int,
+    n_threads: int,
+) -> dict:
+    """
+    Grow the trees of a forest; returns one array per field of their nodes.
+    """
 
-    def __init__(
-        self,
-        events: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        log_factor: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        weight_unit: float,
-        scale: Sequence[float],
-        predicts_duration: bool = False,
-    ) -> None: ...
+def forest_weights(
+    columns: Columns,
+    outcome: Outcome,
+    settings: Settings,
+    plan: ForestPlan,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple:
+    """
+    How often each of some rows counts in each tree, with all that are equal to it, and the weight of these together.
+    """
 
-class CategoricalCountsLevels:
+class Levels:
     """Grows a tree from the sums of its open nodes."""
+
+    @overload
+    def grow(
+        self,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        sums: Annotated[
+            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        n_threads: int,
+    ) -> None:
+        """Split the first open nodes, of which these are the sums."""
 
     @overload
     def grow(
@@ -620,8 +348,6 @@ class CategoricalCountsLevels:
     @property
     def n_codes(self) -> int: ...
     @property
-    def width(self) -> int: ...
-    @property
     def open(self) -> object:
         """The nodes whose sums are wanted, in this order."""
 
@@ -631,149 +357,17 @@ class CategoricalCountsLevels:
     def tree(self, n_features: int) -> dict:
         """One array per field of the nodes."""
 
-@overload
 def levels(
-    columns: Columns, outcome: CategoricalCounts, outcome_prior: Sequence[float], settings: Settings, unit: float
-) -> CategoricalCountsLevels: ...
-@overload
-def levels(
-    columns: Columns, outcome: CategoricalWeights, outcome_prior: Sequence[float], settings: Settings, unit: float
-) -> CategoricalWeightsLevels: ...
-@overload
-def levels(
-    columns: Columns, outcome: WholeNormal, outcome_prior: Sequence[float], settings: Settings, unit: float
-) -> WholeNormalLevels: ...
-@overload
-def levels(
-    columns: Columns, outcome: WholeGammaRate, outcome_prior: Sequence[float], settings: Settings, unit: float
-) -> WholeGammaRateLevels: ...
-@overload
-def levels(
-    columns: Columns, outcome: WholeBetaRate, outcome_prior: Sequence[float], settings: Settings, unit: float
-) -> WholeBetaRateLevels:
-    """Start to grow a tree whose rows live elsewhere."""
-
-class CategoricalWeightsLevels:
-    """Grows a tree from the sums of its open nodes."""
-
-    @overload
-    def grow(
-        self,
-        weights: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu", writable=False)],
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
-        n_threads: int,
-    ) -> None: ...
-    @overload
-    def grow(
-        self,
-        weights: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), device="cpu", writable=False)],
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
-        n_threads: int,
-    ) -> None:
-        """
-        Split the first open nodes, of which this is what the rows of each class weigh.
-        """
-
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
-    def tree(self, n_features: int) -> dict:
-        """One array per field of the nodes."""
-
-class WholeNormalLevels:
-    """Grows a tree from the sums of its open nodes."""
-
-    def grow(
-        self,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sums: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
-        ],
-        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
-        """Split the first open nodes, of which these are the sums."""
-
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
-    def tree(self, n_features: int) -> dict:
-        """One array per field of the nodes."""
-
-class WholeGammaRateLevels:
-    """Grows a tree from the sums of its open nodes."""
-
-    def grow(
-        self,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sums: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
-        ],
-        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
-        """Split the first open nodes, of which these are the sums."""
-
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
-    def tree(self, n_features: int) -> dict:
-        """One array per field of the nodes."""
-
-class WholeBetaRateLevels:
-    """Grows a tree from the sums of its open nodes."""
-
-    def grow(
-        self,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        sums: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
-        ],
-        low: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        high: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
-        """Split the first open nodes, of which these are the sums."""
-
-    @property
-    def n_codes(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def open(self) -> object:
-        """The nodes whose sums are wanted, in this order."""
-
-    def routes(self) -> dict:
-        """How rows go down the tree so far, by their codes."""
-
-    def tree(self, n_features: int) -> dict:
-        """One array per field of the nodes."""
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    unit: float,
+    given: GivenTree | None = None,
+) -> Levels:
+    """
+    Start to grow a tree from histograms of its open nodes; or to make the nodes of a given tree.
+    """
 
 def columns_without_rows(
     bins: Sequence[
@@ -929,6 +523,40 @@ def add_wide(
     other: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu", writable=False)],
 ) -> None:
     """Add whole numbers of 128 bits, halves side by side."""
+
+class GivenTree:
+    """A tree whose splits are given, in depth-first order."""
+
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> None: ...
 
 class ForestRouter:
     """Routes rows down all trees of a forest."""

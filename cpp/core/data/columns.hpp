@@ -12,12 +12,11 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "data/buffer.hpp"
-#include "data/sort.hpp"
+#include "data/entries.hpp"
 #include "data/table.hpp"
 #include "types.hpp"
 
@@ -40,7 +39,7 @@ struct Column {
   Code n_codes = 0;
   bool is_categorical = false;
   bool has_missing = false;                        // the highest code stands for a missing value
-  std::variant<DenseColumn, SparseColumn> source;  // the table's values, which must outlive the column
+  AnyColumn source;                                // the table's values, which must outlive the column
   std::vector<double> values;                      // what the codes stand for; kept on request
   std::vector<double> lows, highs;                 // of quantile bins: the lowest and the highest value of each
   std::variant<Buffer<std::uint8_t>, Buffer<std::uint16_t>, Buffer<std::uint32_t>, PackedCodes<std::uint8_t>,
@@ -71,27 +70,17 @@ struct Column {
     return std::visit([row](const auto& of) { return of.at(row); }, source);
   }
   // The values of some rows, NaN where they are missing.
-  void read(std::span<const Row> rows, double* result) const {
-    std::visit(
-        [&](const auto& of) {
-          for (std::size_t i = 0; i < rows.size(); ++i) result[i] = values[of[rows[i]]];
-        },
-        codes);
-  }
+  void read(std::span<const Row> rows, double* result) const;
   // Gives the codes the lowest and the highest value of their bins; where values are kept, that of a bin is its middle.
-  void set_bins(std::vector<double> low_values, std::vector<double> high_values, bool keep_values) {
-    lows = std::move(low_values), highs = std::move(high_values);
-    lows.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
-    highs.resize(n_codes, std::numeric_limits<double>::quiet_NaN());
-    if (!keep_values) return;
-    values = lows;
-    for (std::size_t code = 0; code < n_codes; ++code)
-      if (lows[code] < highs[code]) values[code] = lows[code] / 2 + highs[code] / 2;
-  }
+  void set_bins(std::vector<double> low_values, std::vector<double> high_values, bool keep_values);
   int code_bits() const { return std::bit_width(n_codes - 1); }
   // The code of missing values; no row has it where there are none.
   Code missing_code() const { return has_missing ? n_codes - 1 : n_codes; }
 };
+
+// A column of a table whose rows are elsewhere: row c has code c, so that a code can be asked what a row is.
+Column column_without_rows(std::vector<double> lows, std::vector<double> highs, bool has_missing, bool is_categorical,
+                           bool keep_values);
 
 struct Columns {
   std::size_t n_rows = 0;
@@ -102,15 +91,6 @@ struct Columns {
 };
 
 // The rows of a node in ascending order of a column: (code, position in `rows`), equal codes in row order.
-inline void sort_rows(const Column& column, std::span<const Row> rows, std::vector<Keyed>& order,
-                      std::vector<Keyed>& spare) {
-  order.resize(rows.size());
-  std::visit(
-      [&](const auto& codes) {
-        for (std::size_t i = 0; i < rows.size(); ++i) order[i] = keyed(codes[rows[i]], static_cast<std::uint32_t>(i));
-      },
-      column.codes);
-  sort_by_key(order, spare, column.code_bits());
-}
+void sort_rows(const Column& column, std::span<const Row> rows, std::vector<Keyed>& order, std::vector<Keyed>& spare);
 
 }  // namespace baytree

@@ -1,16 +1,12 @@
 // Reading a table: whole columns as ordered bits (rank.hpp), or tiles of rows.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "data/buffer.hpp"
-#include "data/rank.hpp"
 #include "data/table.hpp"
+#include "function_ref.hpp"
 #include "parallel.hpp"
 
 namespace baytree {
@@ -18,83 +14,18 @@ namespace baytree {
 // Columns that are read in one go: in a row-major table they share cache lines.
 inline constexpr std::size_t kMostColumnsAtOnce = 6;
 
-namespace detail {
-
-using ColumnBits = std::array<Buffer<std::uint64_t>, kMostColumnsAtOnce>;  // ordered_bits by row
-
-inline void read_rows(const Table& table, std::size_t first_row, std::size_t last_row, std::size_t first_column,
-                      std::size_t n_columns, ColumnBits& bits) {
-  // Tiles of rows: a line of the table is still in the nearest cache when its next column is read.
-  constexpr std::size_t tile = 64;
-  for (std::size_t begin = first_row; begin < last_row; begin += tile)
-    for (std::size_t k = 0; k < n_columns; ++k)
-      for (std::size_t row = begin; row < std::min(begin + tile, last_row); ++row)
-        bits[k][row] = ordered_bits(table.at(row, first_column + k));
-}
-
-}  // namespace detail
-
 // Reads the columns of a table, some at once, as ordered bits; each(column, bits, worker) is called for every column.
-template <class Each>
-void each_column(const Table& table, std::size_t group, std::size_t n_threads, Interrupt& interrupt, Each&& each) {
-  detail::ColumnBits bits;
-  constexpr std::size_t rows_a_task = 16384;
-  for (std::size_t first = 0; first < table.n_columns; first += group) {
-    const std::size_t n_columns = std::min(group, table.n_columns - first);
-    for (std::size_t k = 0; k < group; ++k)
-      if (k < n_columns) bits[k].resize(table.n_rows);
-      else bits[k] = {};  // the last columns may be few
-    parallel_for((table.n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
-                 [&](std::size_t task, std::size_t) {
-                   detail::read_rows(table, task * rows_a_task, std::min((task + 1) * rows_a_task, table.n_rows), first,
-                                     n_columns, bits);
-                 });
-    parallel_for(n_columns, n_threads, interrupt,
-                 [&](std::size_t k, std::size_t worker) { each(first + k, bits[k], worker); });
-  }
-}
-
-// The same of a sparse table; one column at a time is spread out.
-template <class Each>
-void each_column(const SparseTable& table, std::size_t, std::size_t n_threads, Interrupt& interrupt, Each&& each) {
-  std::vector<std::vector<std::uint64_t>> scratch(std::max<std::size_t>(n_threads, 1));
-  parallel_for(table.n_columns, n_threads, interrupt, [&](std::size_t column, std::size_t worker) {
-    auto& bits = scratch[worker];
-    bits.assign(table.n_rows, ordered_bits(0.0));
-    for (auto i = static_cast<std::size_t>(table.start[column]); i < static_cast<std::size_t>(table.start[column + 1]);
-         ++i)
-      bits[static_cast<std::size_t>(table.row[i])] = ordered_bits(table.value[i]);
-    each(column, bits, worker);
-  });
-}
+// Of a sparse table one column at a time is spread out.
+using EachColumn = FunctionRef<void(std::size_t column, std::span<const std::uint64_t> bits, std::size_t worker)>;
+void each_column(const AnyTable& table, std::size_t group, std::size_t n_threads, Interrupt& interrupt,
+                 EachColumn each);
 
 // The values of a column in the rows from `begin` on.
-inline void read_values(const Table& table, std::size_t column, std::size_t begin, std::span<double> values) {
-  const double* first = table.data + static_cast<std::ptrdiff_t>(begin) * table.row_stride +
-                        static_cast<std::ptrdiff_t>(column) * table.column_stride;
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = first[static_cast<std::ptrdiff_t>(i) * table.row_stride];
-}
-
-inline void read_values(const SparseTable& table, std::size_t column, std::size_t begin, std::span<double> values) {
-  std::fill(values.begin(), values.end(), 0.0);
-  const SparseColumn own = table.column(column);
-  auto i = static_cast<std::size_t>(std::lower_bound(own.row.begin(), own.row.end(), static_cast<std::int32_t>(begin)) -
-                                    own.row.begin());
-  for (; i < own.row.size() && static_cast<std::size_t>(own.row[i]) < begin + values.size(); ++i)
-    values[static_cast<std::size_t>(own.row[i]) - begin] = own.value[i];
-}
+void read_values(const AnyTable& table, std::size_t column, std::size_t begin, std::span<double> values);
 
 // Tiles of rows, all columns of one after the other: a line of a row-major table is still in the cache when its next
 // column is read. run(begin, end, worker) is called for every tile; the order of tiles is free.
-template <class Run>
-void each_tile(std::size_t n_rows, std::size_t n_threads, Interrupt& interrupt, Run&& run) {
-  constexpr std::size_t tile = 1024, rows_a_task = 4 * tile;  // few, so that no thread waits long for the last
-  parallel_for((n_rows + rows_a_task - 1) / rows_a_task, n_threads, interrupt,
-               [&](std::size_t task, std::size_t worker) {
-                 const std::size_t stop = std::min((task + 1) * rows_a_task, n_rows);
-                 for (std::size_t begin = task * rows_a_task; begin < stop; begin += tile)
-                   run(begin, std::min(begin + tile, stop), worker);
-               });
-}
+void each_tile(std::size_t n_rows, std::size_t n_threads, Interrupt& interrupt,
+               FunctionRef<void(std::size_t begin, std::size_t end, std::size_t worker)> run);
 
 }  // namespace baytree

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 
 #include "types.hpp"
 
@@ -59,6 +60,31 @@ struct SparseTable {
     const auto first = static_cast<std::size_t>(start[index]), stop = static_cast<std::size_t>(start[index + 1]);
     return {value.subspan(first, stop - first), row.subspan(first, stop - first)};
   }
+};
+
+// Either.
+using AnyColumn = std::variant<DenseColumn, SparseColumn>;
+class AnyTable {
+ public:
+  AnyTable(const Table& table) : table_(table) {}
+  AnyTable(const SparseTable& table) : table_(table) {}
+
+  template <class Use>
+  decltype(auto) visit(Use&& use) const {
+    return std::visit(use, table_);
+  }
+  std::size_t n_rows() const {
+    return visit([](const auto& of) { return of.n_rows; });
+  }
+  std::size_t n_columns() const {
+    return visit([](const auto& of) { return of.n_columns; });
+  }
+  AnyColumn column(std::size_t index) const {
+    return visit([=](const auto& of) { return AnyColumn(of.column(index)); });
+  }
+
+ private:
+  std::variant<Table, SparseTable> table_;
 };
 
 }  // namespace baytree

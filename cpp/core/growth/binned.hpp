@@ -20,11 +20,13 @@
 #include <vector>
 
 #include "data/columns.hpp"
+#include "data/row_codes.hpp"
+#include "function_ref.hpp"
 #include "growth/by_code.hpp"
-#include "growth/count_rows.hpp"
 #include "growth/nodes.hpp"
 #include "growth/row_set.hpp"
 #include "growth/subtree.hpp"
+#include "outcomes/count_rows.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/node.hpp"
@@ -52,7 +54,7 @@ inline Columns without_rows(const Columns& columns) {
   return result;
 }
 
-template <Outcome T, class Int>
+template <Outcome T>
 class BinnedGrower {
  public:
   using Number = typename T::Number;
@@ -61,20 +63,19 @@ class BinnedGrower {
   BinnedGrower(const Columns& columns, T& outcome, const Settings& settings, std::size_t subtree_rows,
                std::size_t n_threads, Interrupt& interrupt)
       : columns_(columns), outcome_(outcome), by_code_(without_rows(columns), outcome.narrowed_to({}), settings),
-        count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.weight.empty()),
+        count_rows_(settings.limits.min_samples_leaf > 1 && !outcome.counts_once()),
         subtree_rows_(std::min(subtree_rows, kBlockRows)), n_threads_(std::max<std::size_t>(n_threads, 1)),
         interrupt_(interrupt), scratch_(n_threads_), rows_(all_rows(columns, settings)) {
     const std::size_t d = columns.columns.size();
     std::vector<std::size_t> first;
     for (std::size_t f = 0; f < d; ++f) first.push_back(by_code_.first_code(f));
     first.push_back(by_code_.n_codes());
-    whole_ = {
-        {std::get<PackedCodes<Int>>(columns.columns.front().codes).first, d, std::move(first)}, &outcome_, rows_, {}};
+    whole_ = {row_codes(columns, std::move(first)), &outcome_, rows_, {}};
     const std::size_t bytes = by_code_.n_codes() * by_code_.width() * sizeof(Number);
     list_rows_ = std::min(bytes / (kBytesARow * d), subtree_rows_);
     // What waits for a thread has sums: they take no more than half of what the codes of its rows do.
-    fewest_left_ = std::max(subtree_rows_ / 4, 2 * bytes / (d * sizeof(Int)));
-    copied_rows_ = kBytesOfCopy / (d * sizeof(Int));
+    fewest_left_ = std::max(subtree_rows_ / 4, 2 * bytes / whole_.table.bytes_of_row());
+    copied_rows_ = kBytesOfCopy / whole_.table.bytes_of_row();
   }
 
   // The nodes in depth-first order, the lower child right behind its parent.
@@ -94,7 +95,7 @@ class BinnedGrower {
 
  private:
   using Sums = RowSums<Number>;
-  using Rows = RowSet<T, Int>;
+  using Rows = RowSet<T>;
 
   // A node that is still to be split; rows begin .. end are its own.
   struct Open {
@@ -114,7 +115,7 @@ class BinnedGrower {
   struct alignas(kApart) Scratch {
     ByCodeScratch<T> by_code;
     SubtreeScratch<Number> subtree;
-    RowCopy<T, Int> copy;
+    RowCopy<T> copy;
     std::vector<Row> rows;
     std::vector<std::uint16_t> counts;
     std::vector<Sums> spare;
@@ -320,12 +321,10 @@ class BinnedGrower {
                    [](const Part* a, const Part* b) { return a->top.size() < b->top.size(); });
   }
 
-  static bool keep(const Open&) { return false; }
-
   // Depth first, the smaller child before the larger: then few sums wait at a time. leave(open) may leave a node to
   // other threads.
-  template <class Leave>
-  void grow_below(Open top, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch, Leave&& leave) {
+  void grow_below(Open top, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch,
+                  FunctionRef<bool(Open&)> leave) {
     std::vector<Open> waiting;
     waiting.push_back(std::move(top));
     while (!waiting.empty()) {
@@ -337,7 +336,7 @@ class BinnedGrower {
       } else if (!rows.is_copy() && open.size() <= copied_rows_) {
         const Rows copy = scratch.copy.take(rows, open.begin, open.end);
         open.begin = 0, open.end = copy.rows.size();
-        grow_below(std::move(open), copy, nodes, scratch, keep);
+        grow_below(std::move(open), copy, nodes, scratch, [](Open&) { return false; });
       } else {
         by_code_.choose_partition(nodes[open.node], view(open.sums), scratch.by_code);
         if (nodes[open.node].partition.is_split()) split(open, rows, nodes, waiting, scratch);

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "data/columns.hpp"
-#include "data/sort.hpp"
+#include "data/entries.hpp"
+#include "function_ref.hpp"
 #include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
@@ -62,16 +63,8 @@ SortedFeature<Keyed> list_feature(const Columns& columns, const ScoredNode<T>& s
 
 // Scores all features of a node, one after the other. list(f) gives a list of partitions, or none (nullptr);
 // floor(f) tells below which score a sum does not matter; keep(f, score) may use the list before the next is made.
-template <class List, class Floor, class Keep>
-void score_features(std::vector<FeatureScore>& scores, List&& list, Floor&& floor, Keep&& keep) {
-  for (std::size_t f = 0; f < scores.size(); ++f) {
-    scores[f] = {};
-    SplitList* splits = list(f);
-    if (!splits || splits->n_splits == 0) continue;
-    scores[f] = summarise(*splits, floor(f));
-    keep(f, scores[f]);
-  }
-}
+void score_features(std::vector<FeatureScore>& scores, FunctionRef<SplitList*(std::size_t)> list,
+                    FunctionRef<double(std::size_t)> floor, FunctionRef<void(std::size_t, const FeatureScore&)> keep);
 
 struct Decision {
   Mode mode;
@@ -79,34 +72,20 @@ struct Decision {
 };
 
 // The best hyperplane of a node, where there are any; search(rival) finds it.
-template <class Number, class Search>
-BestHyperplane best_hyperplane(const Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores,
-                               Search&& search) {
-  if (!(settings.oblique.share > 0.0)) return {};
-  return search(best_without_hyperplanes(node, settings.prior, scores));
-}
+using SearchHyperplane = FunctionRef<BestHyperplane(double rival)>;
+BestHyperplane best_hyperplane(const NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,
+                               SearchHyperplane search);
 
 // Chooses the mode and fills the node's posterior.
-template <class Number, class Search>
-Decision decide(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores, Search&& search) {
-  BestHyperplane hyperplane = best_hyperplane(node, settings, scores, search);
-  const Mode mode = choose_mode(node, settings, scores, hyperplane);
-  return {mode, std::move(hyperplane.partition)};
-}
+Decision decide(NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,
+                SearchHyperplane search);
 
 // The modal partition of a node; pick(mode) finds it where it is one of a feature.
-template <class Number, class Search, class Pick>
-Partition modal_partition(Node<Number>& node, const Settings& settings, std::span<const FeatureScore> scores,
-                          Search&& search, Pick&& pick) {
-  Decision decision = decide(node, settings, scores, search);
-  if (!decision.mode.is_split()) return {};
-  return decision.mode.is_hyperplane ? std::move(decision.hyperplane) : pick(decision.mode);
-}
+Partition modal_partition(NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,
+                          SearchHyperplane search, FunctionRef<Partition(const Mode&)> pick);
 
 // A split with the probability of a listed one; `log_prior` is that of the feature in its node.
-inline Partition with_probability(Split split, const SplitList& splits, std::size_t index, double log_prior) {
-  return {std::move(split), log_prior + splits.location(index), splits.log_likelihood[index]};
-}
+Partition with_probability(Split split, const SplitList& splits, std::size_t index, double log_prior);
 
 // A listed partition of a feature, described; row_of(entry) is the row in the table.
 template <class Number, class Entry, class RowOf>

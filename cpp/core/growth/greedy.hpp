@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "data/columns.hpp"
+#include "function_ref.hpp"
 #include "growth/expand.hpp"
 #include "growth/node_rows.hpp"
 #include "growth/nodes.hpp"
@@ -145,7 +146,7 @@ class GreedyGrower {
   }
 
   bool use_histograms(const Task& task) const {
-    return BoundedOutcome<T> && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
+    return has_bounds(outcome_) && columns_.has_bins && task.end - task.begin > subtree_rows_ &&
            outcome_.width() <= kMostHistogramWidth && !(settings_.limits.min_weight_fraction_leaf > 0.0) &&
            !settings_.constrained();
   }
@@ -359,14 +360,13 @@ class GreedyGrower {
   }
 
   // Grows a subtree or a part of one, on one thread; leave(part) leaves some of it to others.
-  template <class Leave>
-  void grow_part(Part& part, SubtreeScratch<Number>& scratch, Leave&& leave) {
+  void grow_part(Part& part, SubtreeScratch<Number>& scratch, FunctionRef<void(Part)> leave) {
     const bool is_whole = !part.parent;
     Subtree<T> subtree = is_whole ? Subtree<T>(columns_, outcome_, settings_, rows_of({0, part.begin, part.end}),
                                                part.nodes, scratch)
                                   : Subtree<T>(columns_, settings_, std::move(part.shared), part.nodes, scratch);
     const std::size_t first = is_whole ? part.begin : 0;
-    subtree.grow(interrupt_, {0, part.begin - first, part.end - first}, [&](const auto& below) {
+    subtree.grow(interrupt_, {0, part.begin - first, part.end - first}, [&](const typename Subtree<T>::Stretch& below) {
       if (n_threads_ == 1 || below.size() < kFewestLeft) return false;
       leave(Part{&part, below.node, below.begin, below.end, subtree.shared(), {part.nodes[below.node]}});
       if (is_whole) scratch.lists.reset();

@@ -11,6 +11,7 @@
 
 #include "data/columns.hpp"
 #include "data/sort.hpp"
+#include "growth/engine.hpp"
 #include "growth/expand.hpp"
 #include "growth/root.hpp"
 #include "outcomes/outcome.hpp"
@@ -44,18 +45,7 @@ struct ListingScratch {
 
 // The positions of the `most` highest of some scores (rounded, as they are put in order) above `floor`, in ascending
 // order; the earlier ones among equals.
-inline void choose_highest(std::span<const double> scores, std::size_t most, double floor,
-                           std::vector<std::uint32_t>& chosen) {
-  chosen.clear();
-  for (std::uint32_t i = 0; i < scores.size(); ++i)
-    if (scores[i] > floor) chosen.push_back(i);
-  if (chosen.size() <= most) return;
-  std::nth_element(
-      chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(most), chosen.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return std::pair(-scores[a], a) < std::pair(-scores[b], b); });
-  chosen.resize(most);
-  std::sort(chosen.begin(), chosen.end());
-}
+void choose_highest(std::span<const double> scores, std::size_t most, double floor, std::vector<std::uint32_t>& chosen);
 
 // The partitions that score highest of those that were added, in the order in which they were.
 class ShortList {
@@ -97,15 +87,7 @@ class ShortList {
 namespace detail {
 
 // Adds the threshold that comes nearest to halving the rows, if it is not there.
-inline void choose_middle(const SplitList& splits, std::size_t n_rows, std::vector<std::uint32_t>& chosen) {
-  const auto positions = splits.with_missing_upper();
-  if (positions.empty()) return;
-  const auto found = std::lower_bound(positions.begin(), positions.end() - 1, n_rows / 2 - 1);
-  const auto middle = static_cast<std::uint32_t>(found - positions.begin());
-  if (splits.log_likelihood[middle] == kMinusInfinity) return;
-  const auto place = std::lower_bound(chosen.begin(), chosen.end(), middle);
-  if (place == chosen.end() || *place != middle) chosen.insert(place, middle);
-}
+void choose_middle(const SplitList& splits, std::size_t n_rows, std::vector<std::uint32_t>& chosen);
 
 // Chooses what is listed of a feature, by threshold, and of each first the one with missing values on the upper side:
 // the order in which equals are preferred. `log_prior` is that of the feature.
@@ -177,12 +159,6 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
   if (hyperplane.is_split() && listing.most > 0) listed.push_back(std::move(hyperplane));
   return listed;
 }
-
-template <class Number>
-struct PartitionSpace {
-  Node<Number> root;
-  std::vector<Partition> partitions;  // feature by feature, splits in ascending order
-};
 
 template <Outcome T>
 PartitionSpace<typename T::Number> every_partition(const Columns& columns, T outcome, Settings settings,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "data/columns.hpp"
+#include "growth/engine.hpp"
 #include "growth/expand.hpp"
 #include "growth/listing.hpp"
 #include "growth/nodes.hpp"
@@ -27,12 +28,6 @@
 #include "types.hpp"
 
 namespace baytree {
-
-struct Lookahead {
-  std::size_t levels = 0;
-  std::size_t width = 1;        // features of a node that are looked into
-  std::size_t per_feature = 1;  // best partitions of each; the threshold in the middle comes on top
-};
 
 template <Outcome T>
 class LookaheadGrower {

@@ -47,10 +47,8 @@ template <Outcome T, class Entry, class RowOf>
 void add_rows(const T& outcome, const Settings& settings, std::span<const Entry> entries, RowOf&& row_of,
               Node<typename T::Number>& node) {
   node.statistics.resize(outcome.width());
-  for (const Entry entry : entries) {
-    outcome.add(node.statistics.data(), row_in_node(entry));
-    node.rows_mark += mark_of(row_of(entry));
-  }
+  add_all(outcome, entries, node.statistics.data());
+  for (const Entry entry : entries) node.rows_mark += mark_of(row_of(entry));
   node.n_rows += entries.size();
   if (settings.order)
     for (const Entry entry : entries) node.n_rows += settings.count(row_of(entry)) - 1;

@@ -6,14 +6,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "data/columns.hpp"
+#include "data/row_order.hpp"
 #include "data/sort.hpp"
 #include "growth/nodes.hpp"
-#include "growth/row_order.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/category_sets.hpp"
@@ -26,42 +24,35 @@
 
 namespace baytree {
 
-// Whether there are features enough for a hyperplane, somewhere.
-inline bool has_hyperplanes(const Settings& settings, const Columns& columns) {
-  std::size_t count = 0;
-  for (std::size_t f = 0; f < columns.columns.size(); ++f) count += is_in_hyperplanes(settings, columns, f);
-  return settings.oblique.share > 0.0 && count > 1;
-}
-
 // Feature weights that sum to one (less the share of hyperplanes) over the features that count. Nodes do not draw
 // others.
-inline void share_out_prior(Settings& settings, const Columns& columns, const std::vector<std::uint8_t>& counts) {
-  if (settings.draw.n_features > 0) {
-    settings.use.resize(counts.size(), Use::everything);
-    for (std::size_t f = 0; f < counts.size(); ++f)
-      if (!counts[f]) settings.use[f] = Use::nothing;
-  }
-  std::vector<double> weights = settings.prior.feature_weight;
-  double sum = 0.0;
-  for (std::size_t f = 0; f < weights.size(); ++f)
-    if (counts[f]) sum += weights[f];
-  const double share = has_hyperplanes(settings, columns) ? 1.0 - settings.oblique.share : 1.0;
-  if (sum > 0.0)
-    for (double& weight : weights) weight *= share / sum;
-  settings.prior.set_feature_weight(std::move(weights));
-}
+void share_out_prior(Settings& settings, const Columns& columns, const std::vector<std::uint8_t>& counts);
 
 // Whether a threshold of a column without missing values leaves so many rows on both sides.
-inline bool has_threshold(const Column& column, std::span<const Row> rows, std::size_t min_rows) {
-  std::vector<std::uint32_t> count(column.n_codes);
-  std::visit(
-      [&](const auto& codes) {
-        for (const Row row : rows) ++count[codes[row]];
-      },
-      column.codes);
-  std::size_t lower = 0;
-  for (std::size_t code = 0; lower < min_rows && code < count.size(); ++code) lower += count[code];
-  return lower >= min_rows && rows.size() - lower >= min_rows;
+bool has_threshold(const Column& column, std::span<const Row> rows, std::size_t min_rows);
+
+// The order of rows (data/row_order.hpp) as the settings want it: where leaves must have several rows, a row of weight
+// 2 is one row, and equal rows stay apart.
+RowOrder order_rows(const Columns& columns, const Settings& settings, std::span<const std::uint64_t> outcome_marks,
+                    std::vector<double>& weights, std::vector<Row>* stands_for = nullptr);
+
+// By row, a number that tells its outcome from others.
+template <Outcome T>
+std::vector<std::uint64_t> marks_of_rows(const T& outcome) {
+  std::vector<std::uint64_t> marks(outcome.n_rows());
+  for (std::size_t row = 0; row < marks.size(); ++row) marks[row] = outcome.mark_of_row(row);
+  return marks;
+}
+
+// The order of rows with the weights that the outcome has; it gets those that equal rows have together.
+template <Outcome T>
+RowOrder order_rows(const Columns& columns, T& outcome, const Settings& settings) {
+  std::vector<double> weights(columns.n_rows);
+  for (std::size_t row = 0; row < weights.size(); ++row) weights[row] = static_cast<double>(outcome.weight_of(row));
+  RowOrder result = order_rows(columns, settings, marks_of_rows(outcome), weights);
+  const bool all_once = std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1.0; });
+  outcome.set_weights(all_once ? std::vector<double>{} : weights);
+  return result;
 }
 
 // The features that w_r sums to one over: those that can be split at the root, in the paper's literal prior all.

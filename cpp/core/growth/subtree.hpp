@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "data/columns.hpp"
-#include "data/sort.hpp"
+#include "data/entries.hpp"
+#include "function_ref.hpp"
 #include "growth/expand.hpp"
 #include "growth/nodes.hpp"
 #include "outcomes/outcome.hpp"
@@ -31,15 +32,6 @@
 #include "types.hpp"
 
 namespace baytree {
-
-// 16 bits for the rank of a value in the subtree, 16 for the row.
-struct SmallEntry {
-  std::uint32_t packed;
-};
-inline SmallEntry small_entry(std::uint32_t rank, std::uint32_t row) { return {rank << 16 | row}; }
-inline std::uint32_t row_in_node(SmallEntry entry) { return entry.packed & 0xffff; }
-inline std::uint32_t rank_of(SmallEntry entry) { return entry.packed >> 16; }
-inline bool same_value(SmallEntry a, SmallEntry b) { return (a.packed ^ b.packed) < 0x10000; }
 
 inline constexpr std::size_t kMostSubtreeRows = std::size_t{1} << 16;  // what 16 bits can number
 
@@ -115,8 +107,7 @@ class Subtree {
   }
 
   // Grows what is below a stretch; leave(stretch) may leave a node to somebody else.
-  template <class Leave>
-  void grow(Interrupt& interrupt, const Stretch& from, Leave&& leave) {
+  void grow(Interrupt& interrupt, const Stretch& from, FunctionRef<bool(const Stretch&)> leave) {
     std::vector<Stretch> open{from};
     while (!open.empty() && !interrupt.stopped()) {
       const auto [index, begin, end] = open.back();
@@ -190,7 +181,11 @@ class Subtree {
     const std::size_t best_feature = score(scored, begin, end);
     std::size_t n_lower = 0;
     node.partition = modal_partition(
-        node, *own_, scratch_.scores, [&](double rival) { return search(scored, rival, begin, end); },
+        node, *own_, scratch_.scores,
+        [&](double rival) {
+          if constexpr (kOfCodesAlone<T>) return BestHyperplane{};
+          else return search(scored, rival, begin, end);
+        },
         [&](const Mode& mode) { return pick(mode, scored, best_feature, begin, end, n_lower); });
     if (!node.partition.is_split()) return begin;
     if (node.partition.is_hyperplane()) return divide_by_hyperplane(index, begin, end);

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +29,7 @@
 #include <vector>
 
 #include "data/columns.hpp"
+#include "growth/engine.hpp"
 #include "growth/expand.hpp"
 #include "growth/greedy.hpp"
 #include "growth/listing.hpp"
@@ -44,13 +44,6 @@
 #include "types.hpp"
 
 namespace baytree {
-
-struct Budget {
-  std::size_t max_nodes = 0;  // beyond those of the greedy tree; the last step may exceed it by a subtree
-  std::optional<double> seconds = {};
-  bool root_only = false;  // open no partition but the root's
-  std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // called after every round
-};
 
 inline constexpr double kRound = 8.0;  // the part of the graph that a round adds
 inline constexpr double kSmallGraph = 4096.0;  // nodes and choices; rounds of smaller ones add less
@@ -138,9 +131,7 @@ class TreeSpace {
     const std::size_t max_nodes = std::min(budget.max_nodes, endless);
     most_nodes_ = n_greedy_ + max_nodes;
     most_choices_ = graph_.n_choices() + kChoices * max_nodes;
-    if (budget.seconds)
-      interrupt_.stop_at(Interrupt::Clock::now() + std::chrono::duration_cast<Interrupt::Clock::duration>(
-                                                       std::chrono::duration<double>(std::min(*budget.seconds, 1e8))));
+    if (budget.seconds) interrupt_.stop_after(*budget.seconds);
     place_rows();
   }
 

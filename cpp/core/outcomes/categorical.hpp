@@ -70,10 +70,8 @@ struct Categorical {
     return sum;
   }
 
-  template <class Tell>
-  void each_number(std::size_t row, Tell&& tell) const {
-    tell(static_cast<double>(y[row]));
-  }
+  bool has_exact_sums() const { return true; }
+  std::uint64_t mark_of_row(std::size_t row) const { return mark_of_numbers({static_cast<double>(y[row])}); }
   void set_weights(const std::vector<double>& weights) {
     weight.resize(weights.size());
     for (std::size_t row = 0; row < weights.size(); ++row) weight[row] = static_cast<Count>(weights[row]);
@@ -145,7 +143,7 @@ struct Categorical {
     return sum - log_gamma(prior_sum + n) + log_gamma(prior_sum);
   }
 
-  static constexpr double kMeanUnit = 1.0;
+  double mean_unit() const { return 1.0; }
   // The probability of the second of two classes.
   double mean(const std::vector<double>& prior, const Count* total, double times) const {
     double sum = 0.0;

@@ -38,6 +38,7 @@ struct Custom {
   std::size_t n_rows() const { return weight.size(); }
   std::size_t width() const { return n_statistics + 1; }  // the weight, then the statistics
   double weight_of(std::size_t row) const { return weight[row]; }
+  bool counts_once() const { return false; }
   double weight_in(const double* total) const { return total[0]; }
   bool same(std::size_t a, std::size_t b) const {
     for (std::size_t k = 0; k < n_statistics; ++k)
@@ -45,9 +46,11 @@ struct Custom {
     return true;
   }
 
-  template <class Tell>
-  void each_number(std::size_t row, Tell&& tell) const {
-    for (std::size_t k = 0; k < n_statistics; ++k) tell(statistics[row * n_statistics + k] / weight[row]);
+  std::uint64_t mark_of_row(std::size_t row) const {
+    std::uint64_t mark = 0;
+    for (std::size_t k = 0; k < n_statistics; ++k)
+      mark = mark_of_number(mark, statistics[row * n_statistics + k] / weight[row]);
+    return mark;
   }
   void set_weights(std::vector<double> weights) {
     weights.resize(weight.size(), 1.0);
@@ -89,7 +92,7 @@ struct Custom {
     return result;
   }
 
-  static constexpr double kMeanUnit = 0.0;  // not known
+  double mean_unit() const { return 0.0; }  // not known
   double mean(const std::vector<double>& prior, const double* total, double times) const {
     std::vector<double> sum(total + 1, total + width());
     for (double& value : sum) value *= times;

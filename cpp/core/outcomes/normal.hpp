@@ -65,11 +65,9 @@ struct Normal {
   double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return y[a] == y[b]; }
 
-  template <class Tell>
-  void each_number(std::size_t row, Tell&& tell) const {
-    tell(y[row]);
-  }
+  std::uint64_t mark_of_row(std::size_t row) const { return mark_of_numbers({y[row]}); }
   void set_weights(const std::vector<double>& weights) { weight = weights; }
+  void set_whole_weights(bool whole) { whole_weights = whole; }
 
   Normal narrowed_to(std::span<const Row> rows) const {
     Normal part{std::vector<double>(rows.size()), std::vector<double>(weight.empty() ? 0 : rows.size()), whole_weights,
@@ -118,7 +116,7 @@ struct Normal {
     return prior.prior_term() + prior.count_term(total[0]) - (prior.alpha + 0.5 * total[0]) * std::log(beta_n);
   }
 
-  static constexpr double kMeanUnit = 1.0;
+  double mean_unit() const { return 1.0; }
   double mean(const std::vector<double>& parameters, const double* total, double times) const {
     const NormalPrior prior(parameters);
     return (prior.kappa * prior.mu + times * total[1]) / (prior.kappa + times * total[0]);

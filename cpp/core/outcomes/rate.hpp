@@ -52,12 +52,12 @@ struct Rate {
   std::size_t n_rows() const { return events.size(); }
   std::size_t width() const { return 4; }  // weight, events, exposure, log factor
   double weight_of(std::size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+  bool counts_once() const { return weight.empty(); }
   double weight_in(const double* statistics) const { return statistics[0]; }
   bool same(std::size_t a, std::size_t b) const { return events[a] == events[b] && exposure[a] == exposure[b]; }
 
-  template <class Tell>
-  void each_number(std::size_t row, Tell&& tell) const {
-    tell(events[row]), tell(exposure[row]), tell(log_factor[row]);
+  std::uint64_t mark_of_row(std::size_t row) const {
+    return mark_of_numbers({events[row], exposure[row], log_factor[row]});
   }
   void set_weights(const std::vector<double>& weights) { weight = weights; }
 
@@ -87,7 +87,7 @@ struct Rate {
            Conjugate::log_constant(prior[0], prior[1]);
   }
 
-  static constexpr double kMeanUnit = 0.0;  // positive, of any size
+  double mean_unit() const { return 0.0; }  // positive, of any size
   double mean(const std::vector<double>& prior, const double* total, double times) const {
     const double of_events = prior[0] + times * total[1], of_exposure = prior[1] + times * total[2];
     return predicts_duration ? Conjugate::mean_duration(of_events, of_exposure)

@@ -22,7 +22,6 @@ template <Outcome T>
 struct Tallied {
   using Number = typename T::Number;
   using Node = TalliedNode<T>;
-  static constexpr double kMeanUnit = T::kMeanUnit;
 
   const T* of = nullptr;
   std::vector<Number> statistics;   // one entry after another
@@ -33,6 +32,7 @@ struct Tallied {
   const Number* at(std::size_t entry) const { return statistics.data() + entry * width(); }
   std::size_t count_of(std::size_t entry) const { return counts[entry]; }
   double weight_of(std::size_t entry) const { return of->weight_in(at(entry)); }
+  bool counts_once() const { return false; }
   double weight_in(const Number* set) const { return of->weight_in(set); }
   void add(Number* set, std::size_t entry) const {
     for (std::size_t k = 0; k < width(); ++k) set[k] += at(entry)[k];
@@ -40,8 +40,7 @@ struct Tallied {
 
   // Single rows are not known.
   Tallied narrowed_to(std::span<const Row>) const { return *this; }
-  template <class Tell>
-  void each_number(std::size_t, Tell&&) const {}
+  std::uint64_t mark_of_row(std::size_t) const { return 0; }
   void set_weights(const std::vector<double>&) {}
   bool same(std::size_t, std::size_t) const { return false; }
   void prepare(const std::vector<double>&, const Number*, const Threads& = {}) {}
@@ -55,6 +54,11 @@ struct Tallied {
   double mean(const std::vector<double>& prior, const Number* total, double times) const {
     return of->mean(prior, total, times);
   }
+  void means_of_each(const std::vector<double>& prior, std::span<const Number> sets, double times,
+                     double* result) const {
+    baytree::means_of_each(*of, prior, sets, times, result);
+  }
+  double mean_unit() const { return of->mean_unit(); }
   std::size_t n_orders() const { return of->n_orders(); }
   double order_key(const Number* set, const Number* node, std::size_t order) const {
     return of->order_key(set, node, order);

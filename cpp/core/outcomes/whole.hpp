@@ -20,8 +20,6 @@
 
 namespace baytree {
 
-__extension__ using Whole128 = __int128;
-
 // How sums become statistics: times the scale of each. Real values are taken from a centre, so that an offset costs no
 // precision; with u the whole numbers, sum w (u - c)^2 = sum w u^2 - 2 c sum w u + c^2 sum w.
 struct WholeScale {
@@ -38,7 +36,6 @@ struct Whole {
   using Node = WholeNode<T>;
   static constexpr bool kSquares = std::is_same_v<T, Normal>;  // of one number; others have three numbers a row
   static constexpr std::size_t kWidth = kSquares ? 3 : 4;
-  static constexpr double kMeanUnit = T::kMeanUnit;
   using Statistics = std::array<double, kWidth>;
 
   T of;  // what scores; it has no rows
@@ -51,15 +48,16 @@ struct Whole {
   std::size_t width() const { return kWidth; }
   std::int64_t whole_weight(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
   double weight_of(std::size_t row) const { return static_cast<double>(whole_weight(row)) * weight_unit; }
+  bool counts_once() const { return weight.empty(); }
   double weight_in(const Whole128* statistics) const { return converted(statistics)[0]; }
   bool same(std::size_t a, std::size_t b) const {
     return value[0][a] == value[0][b] && (kSquares || value[1][a] == value[1][b]);
   }
 
-  template <class Tell>
-  void each_number(std::size_t row, Tell&& tell) const {
-    tell(static_cast<double>(value[0][row]));
-    if constexpr (!kSquares) tell(static_cast<double>(value[1][row]));
+  bool has_exact_sums() const { return true; }
+  std::uint64_t mark_of_row(std::size_t row) const {
+    const std::uint64_t mark = mark_of_numbers({static_cast<double>(value[0][row])});
+    return kSquares ? mark : mark_of_number(mark, static_cast<double>(value[1][row]));
   }
   void set_weights(const std::vector<double>& weights) {
     weight.resize(weights.size());
@@ -90,7 +88,27 @@ struct Whole {
     }
   }
 
-  // The same as float64.
+  // The rows of the outcome T.
+  T as_reals() const {
+    auto reals = [&](std::size_t k, std::int64_t from) {
+      std::vector<double> result(n_rows());
+      const double unit = scale.scale[k + 1] / scale.scale[0];
+      for (std::size_t row = 0; row < result.size(); ++row)
+        result[row] = static_cast<double>(value[k][row] - from) * unit;
+      return result;
+    };
+    T result(of);
+    if constexpr (kSquares) {
+      result.y = reals(0, scale.centre);
+    } else {
+      result.events = reals(0, 0), result.exposure = reals(1, 0), result.log_factor = reals(2, 0);
+    }
+    if (!weight.empty() || weight_unit != 1.0)
+      for (std::size_t row = 0; row < n_rows(); ++row) result.weight.push_back(weight_of(row));
+    return result;
+  }
+
+  // Statistics as float64.
   Statistics converted(const Whole128* whole) const {
     Statistics result;
     if constexpr (kSquares) {
@@ -113,6 +131,7 @@ struct Whole {
   double mean(const std::vector<double>& prior, const Whole128* total, double times) const {
     return of.mean(prior, converted(total).data(), times);
   }
+  double mean_unit() const { return of.mean_unit(); }
   std::size_t n_orders() const { return of.n_orders(); }
   double order_key(const Whole128* set, const Whole128* node, std::size_t order) const {
     return of.order_key(converted(set).data(), converted(node).data(), order);

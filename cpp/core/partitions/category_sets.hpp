@@ -20,7 +20,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "math/log_gamma.hpp"
 #include "outcomes/outcome.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split_list.hpp"
@@ -63,10 +62,7 @@ struct CategoryList {
 
 namespace detail {
 
-inline double log_choose(std::size_t n, std::size_t k) {
-  const auto all = static_cast<double>(n), some = static_cast<double>(k);
-  return log_gamma(all + 1.0) - log_gamma(some + 1.0) - log_gamma(all - some + 1.0);
-}
+double log_choose(std::size_t n, std::size_t k);
 
 // The prior of the partitions of a column's categories in a node that has some of them.
 struct CategoryPrior {
@@ -83,31 +79,14 @@ struct CategoryPrior {
   double log_paid(std::size_t size) const { return log_set(size) - (charge - 1.0) * log_choose(n_column, size); }
   // Log prior of a partition with so many of the node's categories on one side: either side may have been drawn. Dummy
   // columns are two, where the column has more categories than these, and then so are the partitions.
-  double log_partition(std::size_t size) const {
-    if (!subsets && n_column > 2) return log_paid(1);
-    double share = 0.0, top = kMinusInfinity;
-    for (const std::size_t side : {size, n_node - size})
-      if (side <= largest()) top = std::max(top, log_paid(side));
-    for (const std::size_t side : {size, n_node - size})
-      if (side <= largest()) share += std::exp(log_paid(side) - top);
-    return top + std::log(share);
-  }
+  double log_partition(std::size_t size) const;
   // The part of the mass that splits the node.
-  double mass() const {
-    double sum = 0.0;
-    for (std::size_t size = 1; size <= std::min(largest(), n_node - 1); ++size)
-      sum += std::exp(log_choose(n_node, size) + log_set(size));
-    return sum;
-  }
+  double mass() const;
 };
 
 // Where a row counts as several that agree, a set of categories seems to explain what it cannot know: of a category of
 // one row all that the row counts, of one of many rows half of what the factor adds. So it pays for that.
-inline double charge_of_sets(const RowFactor& factor, const std::vector<double>& weight_of_categories) {
-  const double n_rows = std::accumulate(weight_of_categories.begin(), weight_of_categories.end(), 0.0) / factor.of_tree;
-  const double categories_a_row = std::min(static_cast<double>(weight_of_categories.size()) / n_rows, 1.0);
-  return std::max((factor.planned + factor.of_tree * categories_a_row) / 2.0, 1.0);
-}
+double charge_of_sets(const RowFactor& factor, const std::vector<double>& weight_of_categories);
 
 template <Outcome T, class Entry>
 void gather_categories(const T& outcome, std::span<const Entry> order, CategoryList<typename T::Number>& list) {
@@ -116,17 +95,20 @@ void gather_categories(const T& outcome, std::span<const Entry> order, CategoryL
   list.statistics.clear();
   list.weight.clear();
   list.n_rows.clear();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || !same_value(order[i - 1], order[i])) {
-      list.start.push_back(static_cast<std::uint32_t>(i));
-      list.statistics.resize(list.statistics.size() + width);
-      list.weight.push_back(0.0);
-      list.n_rows.push_back(0);
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    end = begin + 1;
+    while (end < order.size() && same_value(order[end - 1], order[end])) ++end;
+    list.start.push_back(static_cast<std::uint32_t>(begin));
+    list.statistics.resize(list.statistics.size() + width);
+    add_all(outcome, order.subspan(begin, end - begin), &list.statistics[list.statistics.size() - width]);
+    double weight = 0.0;
+    std::size_t n_rows = 0;
+    for (const Entry entry : order.subspan(begin, end - begin)) {
+      weight += static_cast<double>(outcome.weight_of(row_in_node(entry)));
+      n_rows += count_of(outcome, row_in_node(entry));
     }
-    const std::uint32_t row = row_in_node(order[i]);
-    outcome.add(&list.statistics[list.statistics.size() - width], row);
-    list.weight.back() += static_cast<double>(outcome.weight_of(row));
-    list.n_rows.back() += count_of(outcome, row);
+    list.weight.push_back(weight);
+    list.n_rows.push_back(n_rows);
   }
   list.start.push_back(static_cast<std::uint32_t>(order.size()));
 }

@@ -53,47 +53,8 @@ struct HyperplaneScratch {
   std::vector<double>& weight() { return splits.log_likelihood; }
 };
 
-namespace detail {
-
-// The nearest number of so many digits.
-inline double rounded_to(double number, int digits) {
-  std::array<char, 40> text;
-  std::snprintf(text.data(), text.size(), "%.*e", digits - 1, number);
-  return std::strtod(text.data(), nullptr);
-}
-
-// The number of fewest digits near the middle of two, but not the upper one.
-inline double shortest_between(double below, double above) {
-  const double middle = midpoint(below, above);
-  for (int digits = 1; digits < 17; ++digits) {
-    const double rounded = rounded_to(middle, digits);
-    if (rounded >= below && rounded < above) return rounded;
-  }
-  return middle;
-}
-
-}  // namespace detail
-
 // Rounds the coefficients as far as no point changes sides, so that the rule can be read aloud.
-inline void round_off(const Points& points, CandidatePlane& plane, std::vector<double>& projection) {
-  points.project(plane.parts, plane.coefficients, projection);
-  std::vector<std::uint8_t> is_lower(points.n);
-  for (std::size_t i = 0; i < points.n; ++i) is_lower[i] = projection[i] <= plane.threshold;
-  for (int digits = 1; digits <= 17; ++digits) {
-    stop_if_asked();
-    std::vector<double> rounded = plane.coefficients;
-    for (double& coefficient : rounded) coefficient = detail::rounded_to(coefficient, digits);
-    points.project(plane.parts, rounded, projection);
-    double below = kMinusInfinity, above = -kMinusInfinity;
-    for (std::size_t i = 0; i < points.n; ++i)
-      if (is_lower[i]) below = std::max(below, projection[i]);
-      else above = std::min(above, projection[i]);
-    if (!(below < above)) continue;
-    plane.coefficients = std::move(rounded);
-    plane.threshold = detail::shortest_between(below, above);
-    return;
-  }
-}
+void round_off(const Points& points, CandidatePlane& plane, std::vector<double>& projection);
 
 // Bits in the order of some numbers; false where one is not finite.
 inline bool set_bits(std::span<const double> numbers, std::uint64_t* bits) {
@@ -104,20 +65,26 @@ inline bool set_bits(std::span<const double> numbers, std::uint64_t* bits) {
   return true;
 }
 
-// What the outcome orders the rows of a node by: a function of the order and of the row in the node.
+// What the outcome orders the rows of a node by, in one of its ways: of all rows, or of some of them.
 template <Outcome T>
-auto responses_of(const ScoredNode<T>& scored) {
-  return [&scored, of_row = std::vector<typename T::Number>(scored.outcome.width())](std::size_t order,
-                                                                                     std::size_t row) mutable {
-    if constexpr (requires { scored.outcome.order_key_of_row(row, order); }) {
-      return scored.outcome.order_key_of_row(row, order);
-    } else {
-      std::fill(of_row.begin(), of_row.end(), typename T::Number{0});
-      scored.outcome.add(of_row.data(), row);
-      return scored.outcome.order_key(of_row.data(), scored.node.statistics.data(), order);
-    }
-  };
-}
+class Responses {
+ public:
+  explicit Responses(const ScoredNode<T>& scored, std::span<const Row> some = {}) : scored_(scored), some_(some) {}
+
+  // Of rows from `begin` on.
+  void find(std::size_t order, std::size_t begin, std::span<double> result) {
+    rows_.resize(result.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      rows_[i] = some_.empty() ? static_cast<Row>(begin + i) : some_[begin + i];
+    order_keys_of_each(scored_.outcome, std::span<const Row>(rows_), scored_.node.statistics.data(), order,
+                       result.data());
+  }
+
+ private:
+  const ScoredNode<T>& scored_;
+  std::span<const Row> some_;
+  std::vector<Row> rows_;
+};
 
 // Splits points along directions. `log_prior` is that of a hyperplane, by the number of its features; every point
 // counts `times` as much as it does alone.
@@ -179,10 +146,10 @@ class PointSplitter {
     std::vector<Standard> standard;
     for (const std::size_t part : from.parts)
       standard.push_back(standardise(points_.values(part), weight, {kMinusInfinity, -kMinusInfinity}));
-    auto respond = [of = responses_of(scored_), &from](std::size_t, std::size_t i) mutable {
-      return of(from.order, i);
-    };
-    const Moments moments = find_moments(points_, from.parts, standard, weight, 1, respond);
+    Responses<T> responses(scored_);
+    const Moments moments = find_moments(
+        points_, from.parts, standard, weight, 1,
+        [&](std::size_t, std::size_t begin, std::span<double> result) { responses.find(from.order, begin, result); });
     std::vector<std::size_t> every(from.parts.size());
     std::iota(every.begin(), every.end(), std::size_t{0});
     const std::vector<double> w = solve_for(every, moments.gram, moments.with[0]);
@@ -265,30 +232,42 @@ class PointSplitter {
     const std::size_t n = points_.n, width = scored_.outcome.width();
     const double* x = points_.values(part);
     const double centre = points_.standard[part].centre;
-    std::vector<Number> lower(width), row(width), sets(n * width);
+    std::vector<Number> lower(width), sets(n * width);
     std::size_t n_lower = 0, n_turns = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      if (x[i] > centre) scored_.outcome.add(lower.data(), i), ++n_lower;
+    std::array<Row, kRowsAtOnce> rows;
+    for (std::size_t i = 0, size = 0; i < n; ++i) {
+      rows[size] = static_cast<Row>(i);
+      size += x[i] > centre;
+      if (size < rows.size() && i + 1 < n) continue;
+      add_all(scored_.outcome, std::span<const Row>(rows.data(), size), lower.data());
+      n_lower += std::exchange(size, 0);
+    }
     // Every row writes, and its writing counts if a turn lies behind it: no branch that could be mispredicted.
     scratch_.behind.resize(n);
     const auto& order = scratch_.order.order;
-    for (std::size_t p = 0; p + 1 < n; ++p) {
-      const std::size_t i = row_in_node(order[p]);
-      std::fill(row.begin(), row.end(), Number{0});
-      scored_.outcome.add(row.data(), i);
-      const bool leaves = x[i] > centre;
-      for (std::size_t k = 0; k < width; ++k) {
-        lower[k] += leaves ? Number{0} - row[k] : row[k];
-        sets[n_turns * width + k] = lower[k];
+    std::vector<Number> of_rows(rows.size() * width);
+    for (std::size_t begin = 0; begin + 1 < n; begin += rows.size()) {
+      const std::size_t size = std::min(rows.size(), n - 1 - begin);
+      for (std::size_t k = 0; k < size; ++k) rows[k] = row_in_node(order[begin + k]);
+      statistics_of_each(scored_.outcome, std::span<const Row>(rows.data(), size), of_rows.data());
+      for (std::size_t p = begin; p < begin + size; ++p) {
+        const Number* row = &of_rows[(p - begin) * width];
+        const bool leaves = x[row_in_node(order[p])] > centre;
+        for (std::size_t k = 0; k < width; ++k) {
+          lower[k] += leaves ? Number{0} - row[k] : row[k];
+          sets[n_turns * width + k] = lower[k];
+        }
+        n_lower += leaves ? std::size_t{0} - 1 : 1;
+        scratch_.behind[n_turns] = static_cast<std::uint32_t>(p);
+        n_turns += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
       }
-      n_lower += leaves ? std::size_t{0} - 1 : 1;
-      scratch_.behind[n_turns] = static_cast<std::uint32_t>(p);
-      n_turns += !same_value(order[p], order[p + 1]) && n_lower != 0 && n_lower != n;
     }
     sets.resize(n_turns * width);
     scratch_.behind.resize(n_turns);
     return sets;
   }
+
+  static constexpr std::size_t kRowsAtOnce = 64;
 
   const Points& points_;
   ScoredNode<T> scored_;

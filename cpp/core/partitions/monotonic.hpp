@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -27,7 +28,7 @@ class MonotonicNode {
   using Number = typename T::Number;
 
   MonotonicNode(const T& outcome, const Node<Number>& node, double smoothing)
-      : outcome_(outcome), node_(node), times_(1.0 + smoothing), upper_(outcome.width()) {}
+      : outcome_(outcome), node_(node), times_(1.0 + smoothing) {}
 
   // Gives the splits that break the order, or leave the node's bounds, a likelihood of zero.
   template <class Entry>
@@ -39,8 +40,7 @@ class MonotonicNode {
   }
 
   void forbid(const CategoryList<Number>& categories, SplitList& splits) {
-    for (std::size_t i = 0; i < splits.log_likelihood.size(); ++i)
-      if (!allows(&categories.lower[i * outcome_.width()], 0)) splits.log_likelihood[i] = kMinusInfinity;
+    forbid_some(categories.lower, 0, splits, [](std::size_t) { return 0; });
   }
 
   // Bounds of the children, given their statistics.
@@ -55,33 +55,61 @@ class MonotonicNode {
  private:
   double prediction(const Number* statistics) const { return outcome_.mean(node_.prior, statistics, times_); }
 
-  bool allows(const Number* lower, int direction) {
-    for (std::size_t k = 0; k < upper_.size(); ++k) upper_[k] = node_.statistics[k] - lower[k];
-    const double below = prediction(lower), above = prediction(upper_.data());
+  bool allows(double below, double above, int direction) const {
     // Predictions that only rounding tells apart are equal; from infinity nothing finite is that near.
     const double largest = std::max(std::abs(below), std::abs(above));
-    const double slack = std::isfinite(largest) ? 1e-9 * largest + 1e-12 * T::kMeanUnit : 0.0;
+    const double slack = std::isfinite(largest) ? 1e-9 * largest + 1e-12 * outcome_.mean_unit() : 0.0;
     auto at_most = [&](double low, double high) { return low <= high || low - high <= slack; };
     for (const double prediction : {below, above})
       if (!at_most(node_.bounds.low, prediction) || !at_most(prediction, node_.bounds.high)) return false;
     return direction == 0 || (direction > 0 ? at_most(below, above) : at_most(above, below));
   }
 
+  // The same for splits from `first` on, of which the statistics of the lower sides are given, one behind the other.
+  template <class Direction>
+  void forbid_some(std::span<const Number> lower, std::size_t first, SplitList& splits, Direction&& direction) {
+    const std::size_t width = outcome_.width(), n = lower.size() / width;
+    sides_.resize(2 * lower.size());
+    predictions_.resize(2 * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < width; ++k) {
+        sides_[2 * i * width + k] = lower[i * width + k];
+        sides_[(2 * i + 1) * width + k] = node_.statistics[k] - lower[i * width + k];
+      }
+    means_of_each(outcome_, node_.prior, std::span<const Number>(sides_), times_, predictions_.data());
+    for (std::size_t i = 0; i < n; ++i)
+      if (!allows(predictions_[2 * i], predictions_[2 * i + 1], direction(first + i)))
+        splits.log_likelihood[first + i] = kMinusInfinity;
+  }
+
   template <class Entry>
   void forbid_from(std::vector<Number>& lower, const SortedFeature<Entry>& feature, int direction, SplitList& splits,
                    std::size_t first, std::size_t stop) {
+    const auto direction_of = [&](std::size_t i) {
+      const bool divides_missing = feature.n_missing() > 0 && splits.positions[i] + 1 == feature.n_present;
+      return divides_missing ? 0 : direction;
+    };
     std::size_t next = 0;
-    for (std::size_t i = first; i < stop; ++i) {
-      for (; next <= splits.positions[i]; ++next) outcome_.add(lower.data(), row_in_node(feature.order[next]));
-      const bool divides_missing = feature.n_missing() > 0 && next == feature.n_present;
-      if (!allows(lower.data(), divides_missing ? 0 : direction)) splits.log_likelihood[i] = kMinusInfinity;
+    for (; first < stop; first += kAtOnce) {
+      const std::size_t last = std::min(first + kAtOnce, stop);
+      lowers_.clear();
+      for (std::size_t i = first; i < last; ++i) {
+        const std::size_t behind = splits.positions[i] + std::size_t{1};
+        add_all(outcome_, feature.order.subspan(next, behind - next), lower.data());
+        next = behind;
+        lowers_.insert(lowers_.end(), lower.begin(), lower.end());
+      }
+      forbid_some(lowers_, first, splits, direction_of);
     }
   }
+
+  static constexpr std::size_t kAtOnce = 64;
 
   const T& outcome_;
   const Node<Number>& node_;
   double times_;
-  std::vector<Number> upper_;
+  std::vector<Number> lowers_, sides_;  // of some splits
+  std::vector<double> predictions_;
 };
 
 // Hands the bounds of a node that is split down to its children.

@@ -16,14 +16,13 @@ struct Bounds {
   double low = kMinusInfinity, high = -kMinusInfinity;
 };
 
-template <class Number>
-struct Node {
+// All of a node but what its statistics are made of.
+struct NodeFacts {
   std::size_t depth = 0;
   std::size_t n_rows = 0;
   bool one_outcome = false;     // all rows have the same
   std::uint64_t rows_mark = 0;  // tells the set of its rows from others
   std::uint64_t path = 0;       // the way to it from the root
-  std::vector<Number> statistics;
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows
   double log_prior_leaf = 0.0;  // of no split
@@ -39,9 +38,13 @@ struct Node {
   double log_leaf() const { return log_prior_leaf + log_likelihood; }
 };
 
-// Whether a node may be split at all.
 template <class Number>
-bool may_split(const Node<Number>& node, const Limits& limits) {
+struct Node : NodeFacts {
+  std::vector<Number> statistics;
+};
+
+// Whether a node may be split at all.
+inline bool may_split(const NodeFacts& node, const Limits& limits) {
   return !node.one_outcome && limits.allow_split(node.depth, node.n_rows);
 }
 

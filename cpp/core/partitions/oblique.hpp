@@ -87,6 +87,12 @@ class HyperplaneSearch {
     return {settings_.oblique.share, partition_of(best)};
   }
 
+  // Of any hyperplane of so many features in the node that was searched.
+  double log_prior_of(std::size_t n_features) const {
+    const bool exists = points().features.size() > 1 && n_features < scratch_.log_prior.size();
+    return exists ? scratch_.log_prior[n_features] : kMinusInfinity;
+  }
+
  private:
   std::size_t n() const { return rows_.size(); }
   double weight(std::size_t i) const { return static_cast<double>(scored_.outcome.weight_of(i)); }
@@ -151,10 +157,10 @@ class HyperplaneSearch {
     const std::size_t n_responses = std::min(scored_.outcome.n_orders(), effort().most_responses);
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
-    auto respond = [of = responses_of(scored_), this](std::size_t order, std::size_t i) mutable {
-      return of(order, fitted(i));
-    };
-    scratch_.moments = find_moments(points(), parts, points().standard, fitted_weight(), n_responses, respond);
+    Responses<T> responses(scored_, fits_few() ? std::span<const Row>(scratch_.fitted) : std::span<const Row>());
+    scratch_.moments = find_moments(
+        points(), parts, points().standard, fitted_weight(), n_responses,
+        [&](std::size_t order, std::size_t begin, std::span<double> result) { responses.find(order, begin, result); });
   }
 
   void find_log_prior() {

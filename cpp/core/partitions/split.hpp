@@ -76,56 +76,20 @@ using Split = std::variant<NoSplit, Threshold, PresentMissing, CategorySet, Hype
 inline SplitKind kind_of(const Split& split) { return static_cast<SplitKind>(split.index()); }
 
 // The feature of a split, of a hyperplane its first; -1: there is no split.
-inline std::int32_t feature_of(const Split& split) {
-  return std::visit(
-      [](const auto& of) -> std::int32_t {
-        using Kind = std::decay_t<decltype(of)>;
-        if constexpr (std::is_same_v<Kind, NoSplit>) return -1;
-        else if constexpr (std::is_same_v<Kind, Hyperplane>) return of.terms.front().feature;
-        else return of.feature;
-      },
-      split);
-}
+std::int32_t feature_of(const Split& split);
 
 // Whether two splits of a node are the same. Hyperplanes are if their features are: only the best one of them is found.
-inline bool same_split(const Split& a, const Split& b) {
-  const auto* plane = std::get_if<Hyperplane>(&a);
-  const auto* other = std::get_if<Hyperplane>(&b);
-  if (!plane || !other) return a == b;
-  return std::equal(plane->terms.begin(), plane->terms.end(), other->terms.begin(), other->terms.end(),
-                    [](const auto& x, const auto& y) { return x.feature == y.feature; });
-}
+bool same_split(const Split& a, const Split& b);
 
 // A number for each split of a node, the same for those that are one.
-inline std::uint64_t mark_of(const Split& split) {
-  std::uint64_t mark = mark_of(split.index());
-  auto add = [&](std::uint64_t number) { mark = mark_of(mark + number); };
-  if (const auto* threshold = std::get_if<Threshold>(&split)) {
-    add(threshold->last_lower);
-    add(static_cast<std::uint64_t>(threshold->missing));
-  } else if (const auto* set = std::get_if<CategorySet>(&split)) {
-    for (const auto& category : set->categories) add(2 * std::uint64_t{category.code} + category.goes_lower);
-    add(static_cast<std::uint64_t>(set->missing));
-  } else if (const auto* plane = std::get_if<Hyperplane>(&split)) {
-    for (const auto& term : plane->terms) add(static_cast<std::uint64_t>(term.feature));
-  }
-  add(static_cast<std::uint64_t>(feature_of(split)));
-  return mark;
-}
+std::uint64_t mark_of(const Split& split);
 
 // Halfway between two values where float64 allows it, and always below the upper one: a value that equals the
 // threshold goes to the lower side.
-inline double midpoint(double lower, double upper) {
-  const double distance = upper - lower;
-  const double halfway = std::isfinite(distance) ? lower + distance / 2 : lower / 2 + upper / 2;
-  return halfway >= lower && halfway < upper ? halfway : lower;
-}
+double midpoint(double lower, double upper);
 
 // The split between the values of two rows that are neighbours in a node.
-inline Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing) {
-  return {static_cast<std::int32_t>(feature), midpoint(column.high(lower), column.low(upper)), column.code_of(lower),
-          missing};
-}
+Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing);
 
 // One way to divide the rows of a node in two, with its probability.
 struct Partition {

@@ -21,20 +21,7 @@
 namespace baytree {
 
 // 0, 1, 2, ..., n - 1: the positions of a list without ties, kept for all such lists; all threads share those of few.
-inline std::span<const std::uint32_t> whole_numbers(std::size_t n) {
-  static constexpr auto few = [] {
-    std::array<std::uint32_t, 1024> result{};
-    std::iota(result.begin(), result.end(), 0u);
-    return result;
-  }();
-  if (n <= few.size()) return std::span(few).first(n);
-  thread_local std::vector<std::uint32_t> numbers;
-  if (numbers.size() < n) {
-    numbers.resize(n);
-    std::iota(numbers.begin(), numbers.end(), 0u);
-  }
-  return {numbers.data(), n};
-}
+std::span<const std::uint32_t> whole_numbers(std::size_t n);
 
 // Writes down the positions in [first, stop) behind which the value changes; returns how many they are.
 template <class Entry>
@@ -117,7 +104,7 @@ void find_allowed_thresholds(const T& outcome, const SortedFeature<Entry>& featu
 template <Outcome T, class Entry>
 std::vector<typename T::Number> missing_statistics(const T& outcome, const SortedFeature<Entry>& feature) {
   std::vector<typename T::Number> result(outcome.width());
-  for (const Entry entry : feature.order.subspan(feature.n_present)) outcome.add(result.data(), row_in_node(entry));
+  add_all(outcome, feature.order.subspan(feature.n_present), result.data());
   return result;
 }
 
@@ -134,11 +121,7 @@ void score_thresholds(const T& outcome, const typename T::Node& node, const Sort
 }
 
 // log(high - low), also where the difference overflows.
-inline double log_difference(double high, double low) {
-  const double difference = high - low;
-  if (difference >= std::numeric_limits<double>::min() && std::isfinite(difference)) return log_of_positive(difference);
-  return std::isfinite(difference) ? std::log(difference) : std::log(high / 2 - low / 2) + std::log(2.0);
-}
+double log_difference(double high, double low);
 
 // Logarithms of the distances of the values around some positions of an order; value(entry) is the column's.
 template <class Entry, class Value>

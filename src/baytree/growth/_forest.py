@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
+from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of
-from ._refit import leaves_of_sums
+from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, summed_from_leaves
 from ._settings import Growth
 
 _MAX_TOTAL_COUNT = 2**26  # sum of row counts up to which the core has tables
@@ -73,13 +73,9 @@ def grow_forest(
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
             "large or too small for float64. Give them in other units."
         )
+    leaf_statistics = statistics[arrays["kind"] == SplitKind.NONE]
     structure = _structure(arrays, statistics, outcome)
-    leaves = leaves_of_sums(
-        statistics[arrays["kind"] == SplitKind.NONE],
-        (structure["children_left"], structure["children_right"], structure["depth"]),
-        outcome,
-        growth.smoothing,
-    )
+    leaves = _leaves(leaf_statistics, structure, outcome, growth.smoothing)
     return TreeStore(leaves=leaves, n_features=columns.n_columns, **structure)
 
 
@@ -103,6 +99,22 @@ def _structure(arrays: dict[str, Any], statistics: FloatArray, outcome: Outcome)
         "unseen_go_to_left": more_left & (arrays["kind"] == SplitKind.CATEGORY_SET),
         "depth": depth_of(left, right, roots, n_nodes),
     }
+
+
+def _leaves(
+    leaf_statistics: FloatArray, structure: dict[str, Any], outcome: Outcome, smoothing: float
+) -> ConstantLeaves:
+    """The leaf models of all nodes, from the statistics of the leaves; the core does not return priors."""
+    left, right, depth = (structure[name] for name in ("children_left", "children_right", "depth"))
+    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(leaf_statistics, left, right, depth))
+    if smoothing == 0:
+        return leaves
+    prior = np.tile(outcome.prior, (len(depth), 1))
+    for level in range(int(depth.max())):
+        at = np.flatnonzero((depth == level) & (left != NO_CHILD))
+        for child in (left[at], right[at]):
+            prior[child] = outcome.update(prior[at], smoothing * leaves.statistics[child])
+    return replace(leaves, prior=prior)
 
 
 def core_rows(target: Target, outcome: Outcome, plan: ForestPlan) -> Any:

@@ -44,22 +44,32 @@ def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: 
     return read_tree(nodes, outcome, growth)
 
 
+def score_tree(
+    tree: TreeStore, columns: _core.Columns, target_in_core: Any, outcome: Outcome, growth: Growth
+) -> TreeStore:
+    """Score a given tree on the rows of an encoded table."""
+    prior, settings = outcome.core_prior().tolist(), growth.settings()
+    nodes = _core.given_tree(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
+    return with_scores(tree, nodes, outcome, growth)
+
+
 def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
     """Read the tree that the compiled core grew, in the units of the target."""
     leaves = _read_leaves(nodes, outcome)
-    n_nodes = len(nodes["depth"])
     tree = TreeStore(
-        leaves=leaves,
         n_features=nodes["feature_posterior"].shape[1] - 1,
         roots=np.zeros(1, dtype=np.int64),
-        choice_start=np.arange(n_nodes + 1),
-        **_read_nodes(nodes),
+        choice_start=np.arange(len(nodes["depth"]) + 1),
         **_read_splits(nodes, leaves.weight),
-        split_likelihood=_split_likelihood(nodes, leaves, np.arange(n_nodes), growth),
-        log_odds_split=nodes["log_odds_split"],
-        feature_posterior=nodes["feature_posterior"],
+        **_read_tree_nodes(nodes, leaves, growth),
     )
     return tree if growth.max_leaf_nodes is None else limited_to(tree, growth.max_leaf_nodes)
+
+
+def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
+    """Keep the splits of a given tree and replace the leaves, priors and odds of its nodes by those of the core."""
+    leaves = _read_leaves(nodes, outcome)
+    return replace(tree, log_prior_split=nodes["log_prior_split"], **_read_tree_nodes(nodes, leaves, growth))
 
 
 def explore_space(
@@ -137,6 +147,17 @@ def _split_likelihood(
     if growth.smoothing == 0:
         return None
     return leaves.outcome.log_likelihood_from_core(arrays["log_likelihood_split"], leaves.statistics[node_of_split])
+
+
+def _read_tree_nodes(nodes: dict[str, Any], leaves: ConstantLeaves, growth: Growth) -> dict[str, Any]:
+    """The fields of a tree that have one entry per node, except its split."""
+    return {
+        "leaves": leaves,
+        **_read_nodes(nodes),
+        "split_likelihood": _split_likelihood(nodes, leaves, np.arange(len(leaves.statistics)), growth),
+        "log_odds_split": nodes["log_odds_split"],
+        "feature_posterior": nodes["feature_posterior"],
+    }
 
 
 def _read_nodes(nodes: dict[str, Any]) -> dict[str, Any]:

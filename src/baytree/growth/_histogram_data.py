@@ -16,7 +16,7 @@ from ..table import Schema
 from ..tree import TreeStore
 from ._binning import ColumnBins
 from ._encoded_rows import EncodedRows, n_sample_shares
-from ._grower import read_tree
+from ._grower import read_tree, score_tree, with_scores
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
 from ._settings import Growth
 from ._training_data import LeafSums
@@ -84,14 +84,21 @@ class HistogramData:
             if self.on_level is not None:
                 self.on_level(0, 1, len(rows))
             return self._grow_in_memory(rows, outcome)
-        levels = self._grow_levels(outcome)
-        nodes = levels.tree(len(self.bins))
+        nodes = self._grow_levels(outcome)
         tree = read_tree(nodes, outcome, self.growth)
         if not factors or not outcome.has_factor:
             return tree
-        statistics = nodes["statistics"].copy()
-        statistics[:, -1] = self._factors_of(tree, outcome)
-        return read_tree(nodes | {"statistics": statistics}, outcome, self.growth)
+        return read_tree(self._with_factors(nodes, tree, outcome), outcome, self.growth)
+
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+        rows = self.source.rows_in_memory()
+        if rows is not None:
+            return score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
+        nodes = self._grow_levels(outcome, tree)
+        if outcome.has_factor:
+            nodes = self._with_factors(nodes, tree, outcome)
+        return with_scores(tree, nodes, outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that lead to the same prior as all; invalid values were refused when they were read."""
@@ -135,8 +142,9 @@ class HistogramData:
             raise TypeError("Half of a source cannot be divided again.")
         return self.source
 
-    def _grow_levels(self, outcome: Outcome) -> Any:
-        levels, depth, at_once = self._new_levels(outcome), 0, 1
+    def _grow_levels(self, outcome: Outcome, tree: TreeStore | None = None) -> dict[str, Any]:
+        """Grow a tree level by level, or score a given one; returns the nodes."""
+        levels, depth, at_once = self._new_levels(outcome, tree), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
         while len(levels.open):
@@ -154,20 +162,15 @@ class HistogramData:
                 levels.grow(histograms.rows, histograms.sums, histograms.low, histograms.high, n_threads)
             at_once = max(1, _MAX_BYTES * len(chosen) // histograms.n_bytes)
             depth += 1
-        return levels
+        nodes: dict[str, Any] = levels.tree(len(self.bins))
+        return nodes
 
     def _grow_in_memory(self, rows: EncodedRows, outcome: Outcome) -> TreeStore:
         """Grow the tree as for a table in memory."""
-        columns = _core.columns_of_codes(rows.codes, *self._core_columns())
-        factor = rows.factor(outcome, self.grids)
-        numbers = [np.ascontiguousarray(column) for column in rows.numbers.T]
-        if len(numbers) > 1:
-            numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
-        core = fixed_point_outcome(outcome).fixed_point_core(numbers, rows.weight, self.grids, self.extent)
-        growth = self.growth
+        columns, target, growth = *self._columns_and_target(rows, outcome), self.growth
         nodes = _core.grow(
             columns,
-            core,
+            target,
             outcome.core_prior().tolist(),
             growth.settings(),
             growth.look_ahead(),
@@ -175,6 +178,15 @@ class HistogramData:
             growth.n_threads,
         )
         return read_tree(nodes, outcome, growth)
+
+    def _columns_and_target(self, rows: EncodedRows, outcome: Outcome) -> tuple[_core.Columns, Any]:
+        """Convert encoded rows for the compiled core, as a table in memory."""
+        columns = _core.columns_of_codes(rows.codes, *self._core_columns())
+        factor = rows.factor(outcome, self.grids)
+        numbers = [np.ascontiguousarray(column) for column in rows.numbers.T]
+        if len(numbers) > 1:
+            numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
+        return columns, fixed_point_outcome(outcome).fixed_point_core(numbers, rows.weight, self.grids, self.extent)
 
     def _core_columns(self) -> tuple[Any, list[bool], list[bool], bool]:
         """Describe the columns for the compiled core."""
@@ -185,14 +197,21 @@ class HistogramData:
             self.growth.partition_prior.location == "distance",
         )
 
-    def _new_levels(self, outcome: Outcome) -> Any:
+    def _new_levels(self, outcome: Outcome, tree: TreeStore | None) -> Any:
         columns = _core.columns_without_rows(*self._core_columns())
         empty = np.zeros(0, dtype=np.int64)
         core = fixed_point_outcome(outcome).fixed_point_core(
             [empty, empty, empty], None if self.grids.weight is None else empty, self.grids, self.extent
         )
         prior, settings = outcome.core_prior().tolist(), self.growth.settings()
-        return _core.levels(columns, core, prior, settings, self.grids.weight_unit)
+        given = None if tree is None else tree.routing.for_scoring()
+        return _core.levels(columns, core, prior, settings, self.grids.weight_unit, given)
+
+    def _with_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> dict[str, Any]:
+        """Add the logs of factors that no split changes to the statistics of nodes."""
+        statistics = nodes["statistics"].copy()
+        statistics[:, -1] = self._factors_of(tree, outcome)
+        return nodes | {"statistics": statistics}
 
     def _factors_of(self, tree: TreeStore, outcome: Outcome) -> list[float]:
         """The sum of the logs of factors in each node; the source gives those of the leaves."""

@@ -27,7 +27,7 @@ from ._canonical_target import canonical_target
 from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms, n_sample_shares
 from ._fingerprint import fingerprint
 from ._folds import assign_folds
-from ._grower import explore_space, grow_tree
+from ._grower import explore_space, grow_tree, score_tree
 from ._histogram_data import HistogramData
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
@@ -79,6 +79,10 @@ class TableData:
     def explore(self, outcome: Outcome, budget: _core.Budget) -> tuple[TreeStore, bool]:
         """Explore the tree space of an outcome; the second result is true if the user interrupted the search."""
         return explore_space(self.columns, self.target, outcome, self.growth, budget)
+
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+        return score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows, in any order."""

@@ -38,6 +38,9 @@ class TrainingData(Protocol):
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 
+    def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
+        """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows; invalid values raise an error that names their row."""
 

@@ -68,6 +68,11 @@ class Routing:
         store = self.store
         return _core.Router(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
 
+    def for_scoring(self) -> _core.GivenTree:
+        """Convert a single tree, whose nodes are in depth-first order, for scoring in the compiled core."""
+        store = self.store
+        return _core.GivenTree(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
+
     @cached_property
     def _forest(self) -> _core.ForestRouter:
         store = self.store

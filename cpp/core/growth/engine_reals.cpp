@@ -1,0 +1,7 @@
+#include "growth/engine_of.hpp"
+
+namespace baytree {
+
+template struct Engine<Reals>;
+
+}  // namespace baytree

@@ -1,0 +1,7 @@
+#include "outcomes/erased.hpp"
+
+namespace baytree {
+
+AnyOutcome<double> any_outcome(Custom outcome) { return erased(std::move(outcome)); }
+
+}  // namespace baytree

@@ -1,0 +1,57 @@
+#include "workers.hpp"
+
+#include <utility>
+
+namespace baytree {
+
+Workers::~Workers() {
+  {
+    const std::lock_guard<std::mutex> guard(lock_);
+    ends_ = true;
+  }
+  wake_.notify_all();
+  threads_.clear();  // joins
+}
+
+bool Workers::claim() {
+  const std::lock_guard<std::mutex> guard(lock_);
+  return !std::exchange(is_claimed_, true);
+}
+
+void Workers::set_free() {
+  const std::lock_guard<std::mutex> guard(lock_);
+  is_claimed_ = false;
+}
+
+void Workers::start(std::size_t n, const Work& work) {
+  while (threads_.size() < n) threads_.emplace_back([this, own = threads_.size() + 1] { wait_for_work(own); });
+  {
+    const std::lock_guard<std::mutex> guard(lock_);
+    work_ = &work;
+    n_wanted_ = n_busy_ = n;
+    ++round_;
+  }
+  wake_.notify_all();
+}
+
+bool Workers::wait(std::chrono::milliseconds moment) {
+  std::unique_lock<std::mutex> guard(lock_);
+  return is_done_.wait_for(guard, moment, [&] { return n_busy_ == 0; });
+}
+
+void Workers::wait_for_work(std::size_t own) {
+  std::size_t seen = 0;
+  for (std::unique_lock<std::mutex> guard(lock_);;) {
+    wake_.wait(guard, [&] { return ends_ || round_ != seen; });
+    if (ends_) return;
+    seen = round_;
+    if (own > n_wanted_) continue;
+    const Work& work = *work_;
+    guard.unlock();
+    work(own);
+    guard.lock();
+    if (--n_busy_ == 0) is_done_.notify_one();
+  }
+}
+
+}  // namespace baytree

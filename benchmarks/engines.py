@@ -183,22 +183,22 @@ def _in_duckdb(codes: np.ndarray, y: np.ndarray) -> float:
     import ibis  # noqa: PLC0415
     import pyarrow as pa  # noqa: PLC0415
 
-    from baytree.sources._sql_fixed_point import fetch_arrays  # noqa: PLC0415
-    from baytree.sources._sql_histograms import ClassAdder, Layout  # noqa: PLC0415
-    from baytree.sources._sql_settings import Settings  # noqa: PLC0415
-    from baytree.sources._sql_words import Words  # noqa: PLC0415
+    from baytree.sources._sql_backend import ConnectionSettings  # noqa: PLC0415
+    from baytree.sources._sql_execution import fetch_arrays  # noqa: PLC0415
+    from baytree.sources._sql_histograms import ClassAggregation, Layout  # noqa: PLC0415
+    from baytree.sources._sql_packing import Packing  # noqa: PLC0415
 
     backend = ibis.duckdb.connect(threads=1)
     n, d = codes.shape
-    words = Words.of([255] * d, backend)
-    packed = {name: np.zeros(n, dtype=np.int64) for name in words.names}
+    packing = Packing.of([255] * d, backend)
+    packed = {name: np.zeros(n, dtype=np.int64) for name in packing.names}
     for column in range(d):
-        packed[words.names[words.word[column]]] |= codes[:, column].astype(np.int64) << words.shift[column]
+        packed[packing.names[packing.word[column]]] |= codes[:, column].astype(np.int64) << packing.shift[column]
     part = (np.arange(n) % 64 * 2 + y).astype(np.int32)  # by node and class
     rows = backend.create_table("coded", pa.table(packed | {"part": part}))
-    layout = Layout(words, np.arange(d + 1) * 255, np.arange(d * 255))
-    Settings(backend).count_in(rows)
-    queries = layout.queries(rows, ClassAdder(layout, 2, weighted=False, n_rows=n))
+    layout = Layout(packing, np.arange(d + 1) * 255, np.arange(d * 255))
+    ConnectionSettings(backend).tune_for(rows)
+    queries = layout.queries(rows, ClassAggregation(layout, 2, weighted=False, n_rows=n))
     (took,) = best_cpu(lambda: [fetch_arrays(query) for query in queries])
     return took
 

@@ -23,8 +23,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.growth import _sample
-from baytree.sources import _batches, _bins, _ctrl_c, _part_source
+from baytree.growth import _encoded_rows
+from baytree.sources import _batches, _bins, _interrupts, _part_source
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
@@ -34,8 +34,8 @@ from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory
 def memory(request, monkeypatch):
     """Enough of it for the codes of all rows, or not."""
     if request.param == "level by level":
-        monkeypatch.setattr(_batches, "_most_kept", lambda: 0)
-        monkeypatch.setattr(_batches, "_BATCH_ROWS", 100)
+        monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
+        monkeypatch.setattr(_batches, "BATCH_ROWS", 100)
 
 
 @pytest.mark.usefixtures("memory")
@@ -80,7 +80,7 @@ def test_every_parameter_means_the_same(parameters, weighted):
 
 
 def test_the_spread_comes_from_the_same_rows(monkeypatch):
-    monkeypatch.setattr(_sample, "_MOST_ROWS", 200)
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 200)
     frame, names = table_of("normal", weighted=True)
     expected = fitted_in_memory(model_of("normal", calibrate=True), frame, names)
     model = engines.fit(model_of("normal", calibrate=True), lambda: divided(frame, 4), **names)
@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch):
     def full(*_args, **_kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(_batches, "_written", full)
+    monkeypatch.setattr(_batches, "_write_arrays", full)
     with pytest.raises(OSError, match=r"do not fit under .* make room, set TMPDIR"):
         engines.fit(model_of("classes"), lambda: divided(frame, 2), **names)
 
@@ -285,7 +285,7 @@ def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
 
 
 def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
-    monkeypatch.setattr(_bins, "_MOST_COLLECTED", 50)
+    monkeypatch.setattr(_bins, "_MAX_COLLECTED", 50)
     monkeypatch.setattr(_bins, "_SPLITTERS_AGAIN", 400)
     frame, names = table_of("normal")
     expected = fitted_in_memory(model_of("normal"), frame, names)
@@ -335,7 +335,7 @@ def test_an_interrupt_that_gets_lost_is_raised_at_the_next_step(at, monkeypatch)
             warnings.simplefilter("ignore")
             del lost
         if at == "first query":
-            with _ctrl_c.ctrl_c_is_no_error():
+            with _interrupts.interrupts_from_drivers():
                 raise AssertionError("nothing is asked any more")
         return found
 

@@ -13,18 +13,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
-from baytree.growth import ColumnBins, _histogram_growth, _sample, _siblings
+from baytree.growth import ColumnBins, _encoded_rows, _histogram_data, _histograms
 from baytree.sources import (
-    _ctrl_c,
+    _interrupts,
     _sql,
+    _sql_backend,
     _sql_bins,
-    _sql_encode,
-    _sql_fixed_point,
-    _sql_look,
-    _sql_place,
-    _sql_settings,
+    _sql_columns,
+    _sql_execution,
+    _sql_node_table,
+    _sql_packing,
+    _sql_slices,
     _sql_target,
-    _sql_words,
 )
 from tests.sources import OUTCOMES, assert_same_model, fitted_in_memory, model_of, table_of
 
@@ -67,10 +67,10 @@ def test_trees_that_are_grown_one_after_the_other_begin_with_all_rows(put):
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [
-        (_sql_settings, "_MOST_PARTS", 4),  # nodes are counted in several tables
-        (_sql_place, "_MOST_NUMBERS", 8),  # rows are written anew after a few levels
-        (_histogram_growth, "_MOST_BYTES", 2**15),  # some open nodes wait until others are done
-        (_siblings, "_MOST_BYTES", 2**13),  # both children of some nodes are counted
+        (_sql_backend, "_MAX_PARTS", 4),  # nodes are counted in several tables
+        (_sql_node_table, "_MAX_NUMBERS", 8),  # rows are written anew after a few levels
+        (_histogram_data, "_MAX_BYTES", 2**15),  # some open nodes wait until others are done
+        (_histograms, "_MAX_PARENT_BYTES", 2**13),  # both children of some nodes are counted
     ],
 )
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
@@ -83,7 +83,7 @@ def test_rows_that_are_placed_in_another_way_grow_the_same_tree(put, monkeypatch
     assert_same_model(engines.fit(model, put(frame)), expected)
 
 
-@pytest.mark.parametrize(("name", "value"), [("_MOST_FETCHED", 0), ("_SLICES", 5)])
+@pytest.mark.parametrize(("name", "value"), [("_MAX_FETCHED", 0), ("_SLICES", 5)])
 def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, name, value):
     monkeypatch.setattr(_sql_bins, name, value)
     frame, names = table_of("normal", n=200)
@@ -95,15 +95,15 @@ def test_columns_that_slices_divide_badly_have_the_same_bins(put, monkeypatch, n
 @pytest.fixture
 def guesses(monkeypatch):
     """Ranges are guessed from a few rows; tells which of them were wrong."""
-    monkeypatch.setattr(_sql_look, "_WORTH_A_GUESS", 1)
-    monkeypatch.setattr(_sql_look, "_FIRST_ROWS", 50)
-    wrong, original = [], _sql.SqlSource._look_again
+    monkeypatch.setattr(_sql_columns, "_MIN_ROWS_TO_GUESS", 1)
+    monkeypatch.setattr(_sql_columns, "_GUESS_ROWS", 50)
+    wrong, original = [], _sql.SqlSource._exact_range
 
-    def look_again(self, name):
+    def exact_range(self, name):
         wrong.append(name)
         return original(self, name)
 
-    monkeypatch.setattr(_sql.SqlSource, "_look_again", look_again)
+    monkeypatch.setattr(_sql.SqlSource, "_exact_range", exact_range)
     return wrong
 
 
@@ -176,7 +176,7 @@ def test_slices_lead_to_the_bin_of_every_value(data, n_bins):
     ends = np.unique(np.array(drawn) + 0.0)
     share = data.draw(st.floats(1e-3, 1.0))
     lows = np.append(ends[0], ends[:-1] + np.diff(ends) * share)
-    slices = _sql_encode.Slices.of(ColumnBins(lows, ends, has_missing=False))
+    slices = _sql_slices.Slices.of(ColumnBins(lows, ends, has_missing=False))
     if slices is None:
         return
     values = np.concatenate([lows, ends, lows / 2 + ends / 2])
@@ -244,8 +244,8 @@ def test_missing_values_of_every_type_in_a_parquet_view(duckdb, tmp_path):
 @pytest.mark.parametrize("code", [lambda own: own + 1, lambda own: own - 1])
 def test_sums_of_columns_that_do_not_agree_are_refused(duckdb, monkeypatch, outcome, code):
     frame, names = table_of(outcome, n=100)
-    table, original = duckdb(frame), _sql_words.Words.code
-    monkeypatch.setattr(_sql_words.Words, "code", lambda *given: code(original(*given).cast("int16")))
+    table, original = duckdb(frame), _sql_packing.Packing.code
+    monkeypatch.setattr(_sql_packing.Packing, "code", lambda *given: code(original(*given).cast("int16")))
     with pytest.raises(ValueError, match="counts other rows for one column than for another"):
         engines.fit(model_of(outcome, max_bins=9), table, **names)
 
@@ -282,7 +282,7 @@ def test_null_characters_do_not_end_a_statement(duckdb):
 
 
 def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
-    monkeypatch.setattr(_sample, "_MOST_ROWS", 100)
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 100)
     frame, names = table_of("normal", weighted=True, n=300)
     parameters = {"calibrate": True, "max_bins": 9}
     expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
@@ -343,16 +343,16 @@ def test_a_read_only_database_needs_no_temporary_table(duckdb, monkeypatch):
 
 
 class Queries:
-    """What is asked of a database."""
+    """Records the queries of a database."""
 
     def __init__(self, monkeypatch):
         self.asked = []
         for name in ("fetch", "fetch_arrays"):
-            for module in (_sql, _sql_bins, _sql_look, _sql_target):
+            for module in (_sql, _sql_bins, _sql_columns, _sql_target):
                 if hasattr(module, name):
-                    monkeypatch.setattr(module, name, self.told(getattr(_sql_fixed_point, name)))
+                    monkeypatch.setattr(module, name, self.recorded(getattr(_sql_execution, name)))
 
-    def told(self, original):
+    def recorded(self, original):
         def fetch(expression):
             self.asked.append(ibis.to_sql(expression))
             return original(expression)
@@ -426,14 +426,14 @@ def test_a_query_that_ctrl_c_left_running_is_ended(in_postgres):
     how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
     own = ibis.postgres.connect(**how)
     own.con.pgconn.send_query(b"select pg_sleep(60)")  # as the driver does, and Ctrl-C comes before it waits
-    _ctrl_c.end_running_query(own)
+    _interrupts.end_running_query(own)
     assert own.con.execute("select 1").fetchone() == (1,)
-    _ctrl_c.end_running_query(own)  # nothing runs
+    _interrupts.end_running_query(own)  # nothing runs
     assert own.con.execute("select 2").fetchone() == (2,)
     own.disconnect()
 
 
-@pytest.mark.parametrize("at", ["look", "bins", "totals", "histograms", "second histograms"])
+@pytest.mark.parametrize("at", ["summarise", "bins", "totals", "histograms", "second histograms"])
 def test_a_lost_connection_fails_at_once(in_postgres, at, monkeypatch):
     frame, names = table_of("classes", n=200)
     table = in_postgres(frame)

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
 from baytree.estimators._fit import settle
 from baytree.estimators._forest import read_max_features
-from baytree.growth import Plan, encode_rows, trees_without
+from baytree.growth import ForestPlan, encode_rows, out_of_bag_weights
 from baytree.table import Kind, Rows
 from baytree.tree import CategorySet, Hyperplane
 from tests.own_outcomes import Counts, Rates
@@ -228,11 +228,11 @@ def test_trees_that_lack_a_row_equal_the_oracle(values, weight, bootstrap, own, 
     make = BayesianForestRegressor if is_whole else with_real_weights(BayesianForestRegressor)
     model = make(6, bootstrap=bootstrap, random_state=seed, **own).fit(X[:, None], y, sample_weight=weights)
     problem = problem_of(model, X[:, None], y, weights)
-    plan = Plan(problem.seed, 0, 6, problem.resample, 1, problem.factor, problem.whole)
+    plan = ForestPlan(problem.seed, 0, 6, problem.resample, 1, problem.factor, problem.whole)
     columns = encode_rows(Rows(problem.X), problem.is_nominal, problem.growth)
-    found = trees_without(columns, problem.target, problem.outcome, problem.growth, plan, np.arange(len(X)))
+    found = out_of_bag_weights(columns, problem.target, problem.outcome, problem.growth, plan, np.arange(len(X)))
     for row, trees in enumerate(found):
-        expected = naive.trees_without(problem, row, 6)
+        expected = naive.out_of_bag_weights(problem, row, 6)
         assert_allclose(trees, expected, rtol=0.01, atol=1e-6)  # the rounding of many counts is left out
 
 

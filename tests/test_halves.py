@@ -61,9 +61,7 @@ def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
     monkeypatch.setattr("baytree.outcomes._negative_binomial._DISPERSIONS", (DISPERSION, DISPERSION * 4))
     model = BayesianTreeRegressor(outcome="negative_binomial", prior=PRIOR, max_bins=20, prune=False, calibrate=False)
     model.fit(X, y, sample_weight=weight, exposure=exposure)
-    from baytree.growth._sample import marks_of
-
-    in_first = marks_of(divided[0].codes.T, divided[0].numbers) % 2 == 0
+    in_first = divided[0].hashes % 2 == 0
     assert 0.4 < in_first.mean() < 0.6
     assert_allclose(found[1 / DISPERSION], naive(X, y, exposure, weight, in_first), rtol=1e-7)
     assert model.outcome_.size == max(found, key=found.__getitem__)

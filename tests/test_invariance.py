@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
-from baytree.growth import in_any_order
+from baytree.growth import canonical_target
 from baytree.outcomes import OUTCOMES, Target
 from tests import strategies
 from tests.comparison import engine, every_array, hyperplanes
@@ -181,11 +181,11 @@ def test_what_a_split_has_not_seen_goes_where_more_weight_is(value):
         assert model.predict(new) == [1]
 
 
-def test_a_target_in_any_order():
+def test_the_canonical_target_does_not_depend_on_the_order_of_rows():
     weight = np.array([0.1, 0.2, 0.3, 0.1, 2.0])
     target = Target(np.array([3.0, 1.0, 3.0, 3.0, -0.0]), weight, {"exposure": np.array([1.0, 1.0, 1.0, 2.0, 1.0])})
     for order in ([0, 1, 2, 3, 4], [4, 2, 3, 0, 1]):
-        merged = in_any_order(target.take(order))
+        merged = canonical_target(target.take(order))
         assert_array_equal(merged.y, [0.0, 1.0, 3.0, 3.0])
         assert_array_equal(merged.extras["exposure"], [1.0, 1.0, 1.0, 2.0])
         assert_array_equal(merged.weight, [2.0, 0.2, 0.1 + 0.3, 0.1])

@@ -7,27 +7,27 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from baytree import engines
-from baytree.growth import WAITS, ClassHistograms, _siblings
+from baytree.growth import WAITING, ClassHistograms, _histograms
 from baytree.sources import _part_source
 from tests.sources import assert_same_model, fitted_in_memory, model_of, table_of
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("most_bytes", [0, 20_000, 2**28])
-def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, most_bytes):
-    monkeypatch.setattr(_siblings, "_MOST_BYTES", most_bytes)
-    monkeypatch.setattr(_part_source.PartSource, "kept", lambda _: None)
+@pytest.mark.parametrize("max_bytes", [0, 20_000, 2**28])
+def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, max_bytes):
+    monkeypatch.setattr(_histograms, "_MAX_PARENT_BYTES", max_bytes)
+    monkeypatch.setattr(_part_source.PartSource, "rows_in_memory", lambda _: None)
     asked, original = [], _part_source.PartSource.histograms
 
     def sums(self, routes):
-        asked.append((routes.n_open, int((routes.open == WAITS).sum())))
+        asked.append((routes.n_open, int((routes.open == WAITING).sum())))
         return original(self, routes)
 
     monkeypatch.setattr(_part_source.PartSource, "histograms", sums)
     frame, names = table_of("classes", weighted=weighted, n=400)
     expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
     assert_same_model(engines.fit(model_of("classes", max_bins=9), frame, **names), expected)
-    assert (sum(waits for _, waits in asked) > 0) == (most_bytes > 0)
+    assert (sum(waits for _, waits in asked) > 0) == (max_bytes > 0)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
@@ -43,9 +43,9 @@ def test_what_one_child_has_not_the_other_has(weighted, by_class, kind):
         return ClassHistograms(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
 
     parent, children = sums(1, 5, 9), sums(3, 0, 5)
-    found = children.room_for(2)
-    found.put(0, children, 2)
-    found.put_rest(1, parent, children, 2)
+    found = children.empty_like(2)
+    found.assign(0, children, 2)
+    found.assign_difference(1, parent, children, 2)
     assert_array_equal(found.weights[0], children.weights[2])
     assert_array_equal(found.weights.sum(axis=0), parent.weights[0])
     assert found.weights.strides[1:] == children.weights.strides[1:]  # laid out alike, which is quick to copy

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceRegressor, load
-from baytree.growth import _table_data, some_folds_of
+from baytree.growth import _table_data, assign_small_folds
 from baytree.outcomes import Target
 from baytree.table import Rows
 
@@ -95,11 +95,11 @@ def test_rows_are_left_out_one_by_one():
 def test_equal_rows_are_dealt_out_to_the_folds():
     X, y, weight = np.repeat([[0.0], [1.0]], [40, 7], axis=0), np.repeat([1.0, 2.0], [40, 7]), np.linspace(1, 2, 47)
     for target in (Target(y), Target(y, weight)):
-        folds = some_folds_of(Rows(X), target, 10, 5000)
+        folds = assign_small_folds(Rows(X), target, 10, 5000)
         assert_array_equal(np.bincount(folds[:40]), 4)
         assert len(set(folds[40:])) == 7
-        assert_array_equal(some_folds_of(Rows(X), target, 10, 5000, by=-y)[:40] // 10, 0)
-    assert np.count_nonzero(some_folds_of(Rows(X), Target(y), 2, 10) < 2) in range(8, 13)
+        assert_array_equal(assign_small_folds(Rows(X), target, 10, 5000, by=-y)[:40] // 10, 0)
+    assert np.count_nonzero(assign_small_folds(Rows(X), Target(y), 2, 10) < 2) in range(8, 13)
 
 
 def test_the_spread_is_kept_in_files(tmp_path):

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import integrate, stats
 
 from baytree import _core
-from baytree.growth import Growth, put_in_order
-from baytree.growth._grow import read_tree
+from baytree.growth import Growth, enforce_monotonic
+from baytree.growth._grower import read_tree
 from baytree.leaves import ConstantLeaves
 from baytree.outcomes import Outcome, Target
 from baytree.tree import SplitKind, TreeStore
@@ -145,7 +145,7 @@ def tree_counts(problem, totals, tree):
     return np.array(counts), 1 / problem.factor
 
 
-def trees_without(problem, row, n_trees):
+def out_of_bag_weights(problem, row, n_trees):
     """How much each tree counts as one that lacks a row of the table, the one that counts most as 1."""
     sets, totals = rows_in_order(problem)
     place = next(i for i, own in enumerate(sets) if row in own)
@@ -222,8 +222,8 @@ def member(problem, t):
     prior = _priors(problem, tree, statistics)
     internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
     value = problem.outcome.mean(problem.outcome.update(prior, statistics))
-    leaves = ConstantLeaves(problem.outcome, prior, statistics, mean_in_order=value)
-    in_order = put_in_order(replace(tree, leaves=leaves), problem.growth.monotonic)
+    leaves = ConstantLeaves(problem.outcome, prior, statistics, monotonic_mean=value)
+    in_order = enforce_monotonic(replace(tree, leaves=leaves), problem.growth.monotonic)
     return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 

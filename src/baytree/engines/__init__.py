@@ -1,4 +1,4 @@
-"""One growth, many places where rows live: frames, batches, Dask, databases."""
+"""Fitting and prediction on any source of rows: frames, batches, Dask, databases."""
 
 from ._describe import describe as describe
 from ._fit import fit as fit

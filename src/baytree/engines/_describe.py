@@ -1,4 +1,4 @@
-"""What the first pass of a fit finds of the columns, for other fits to the same table."""
+"""The results of the first pass of a fit, for other fits to the same table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators import Model, columns_of_source
-from ..sources import WORDS, TableSpec, ctrl_c_is_remembered, open_source
+from ..sources import KINDS, TableSpec, open_source, remember_interrupts
 from ..table import Kind
 
 
@@ -41,20 +41,20 @@ def describe(
     >>> engines.fit(model, frame, target="target", **described).get_n_leaves()
     4
     """
-    beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    rows = open_source(source, beside, TableSpec(), cache=True)
-    with ctrl_c_is_remembered():
+    targets = {"target": target, "weight": weight, "exposure": exposure, "event": event}
+    rows = open_source(source, targets, TableSpec(), cache=True)
+    with remember_interrupts():
         try:
             schema, bins = columns_of_source(model, rows)
         finally:
             rows.close()
-    word = {kind: name for name, kind in WORDS.items()}
+    name_of = {kind: name for name, kind in KINDS.items()}
     columns = dict(zip(range(schema.n_features) if schema.names is None else schema.names, schema.columns, strict=True))
     return {
-        "dtypes": {name: word[column.kind] for name, column in columns.items()},
+        "dtypes": {name: name_of[column.kind] for name, column in columns.items()},
         "bins": {
-            name: np.stack([own.lows, own.highs], axis=1)
-            for (name, column), own in zip(columns.items(), bins, strict=True)
+            name: np.stack([ends.lows, ends.highs], axis=1)
+            for (name, column), ends in zip(columns.items(), bins, strict=True)
             if column.kind is Kind.NUMBER
         },
         "categories": {

@@ -1,4 +1,4 @@
-"""Fit a model to rows wherever they live."""
+"""Fit a model to rows of any source."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from .._progress import Progress
 from ..estimators import fit_source
-from ..sources import TableSpec, ctrl_c_is_remembered, open_source, raise_if_asked
+from ..sources import TableSpec, open_source, raise_remembered_interrupt, remember_interrupts
 
 Model = TypeVar("Model")
 
@@ -25,7 +25,7 @@ def fit(
     cache: bool = True,
     verbose: int = 0,
 ) -> Model:
-    """Fit a single-tree estimator to a table that need not fit into memory, nor leave its database.
+    """Fit a single-tree estimator to data that need not fit into memory, or that stay in a database.
 
     Parameters
     ----------
@@ -37,24 +37,24 @@ def fit(
         these; a pyarrow data set; a function that returns an iterator of frames, the same ones whenever it is called;
         a Dask data frame or array; an Ibis table. Folders named like ``city=Bonn`` make a column ``city``.
     target, weight, exposure, event
-        Names of columns: y, weights, and what `fit` of a regressor takes under these names. All other columns are
-        features. Beside a Dask array they are Dask arrays, too.
+        Names of the columns that hold y, weights, and the arguments of the same names of a regressor's `fit`. All
+        other columns are features. With a Dask array, these are Dask arrays as well.
     dtypes, bins, categories
-        What is known of features, as dicts by the names of columns (positions beside a Dask array); what is given is
-        not looked for, and a fit that is given all of it reads the rows once. `dtypes`: "number", "bool", "category"
-        or "ordered", or a dtype of NumPy, pandas, polars or pyarrow. `bins`: the ascending numbers at which bins end,
-        which thresholds then are; or the lowest and the highest value of each bin, in two columns. `categories`: a
-        list, of an ordered column in its order. `describe` returns all three.
+        Specifications of features, as dicts by the names of columns (with a Dask array, by position). The fit need
+        not find what is specified, and reads the rows only once if all of it is. `dtypes` has "number", "bool",
+        "category" or "ordered", or a dtype of NumPy, pandas, polars or pyarrow. `bins` has the ascending limits of
+        bins, which become thresholds, or two columns with the lowest and the highest value of each bin. `categories`
+        has lists, in order for an ordered column. `describe` returns all three.
     cache
-        Batches only: keep the codes of the rows in a temporary folder instead of reading the table for every level.
+        For batches: store the encoded rows in a temporary folder, instead of reading the table for every level.
     verbose
-        1 tells on standard error how far the fit is and about how long it will take, once it takes more than two
-        seconds; with rich where it is installed.
+        1 shows the current level, the number of open nodes and the elapsed time on standard error, once the fit takes
+        more than a second.
 
     Returns
     -------
     model
-        The model, fitted. The tree is the same, bit for bit, as that of ``model.fit`` with the same `max_bins`.
+        The fitted model. The tree is identical, bit for bit, to that of ``model.fit`` with the same `max_bins`.
 
     Examples
     --------
@@ -67,13 +67,13 @@ def fit(
     >>> model.get_n_leaves()
     5
     """
-    beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    specs = TableSpec.read(dtypes, bins, categories, list(beside.values()))
-    rows = open_source(source, beside, specs, cache=cache)
-    with Progress("Reading the table", show=bool(verbose)) as progress, ctrl_c_is_remembered():
+    targets = {"target": target, "weight": weight, "exposure": exposure, "event": event}
+    specs = TableSpec.read(dtypes, bins, categories, list(targets.values()))
+    rows = open_source(source, targets, specs, cache=cache)
+    with Progress("Reading the table", show=bool(verbose)) as progress, remember_interrupts():
 
         def at_level(depth: int, n_open: int, n_rows: int) -> None:
-            raise_if_asked()
+            raise_remembered_interrupt()
             progress.begin(f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows")
 
         try:

@@ -1,4 +1,4 @@
-"""Predict rows wherever they live, without fetching them."""
+"""Predict the rows of any source, without fetching them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..table import nearest_name
 
 
 def predict(model: Model, source: Any) -> Any:
-    """Predict the rows of a source; nothing is read before the result is.
+    """Predict the rows of a source; they are read only when the result is.
 
     Parameters
     ----------
     model
         A fitted tree, tree space or forest.
     source
-        As in `fit`; columns that the model does not use may be missing, others are left alone.
+        As in `fit`. Features that the model does not use may be absent, and further columns are kept.
 
     Returns
     -------
     Any
-        The same rows with new columns: ``prediction``, and of a classifier the probability of each class as
+        The rows with new columns: ``prediction``, and for a classifier the probability of each class as
         ``probability_<label>``, in the order of ``classes_``. A frame for a frame, an iterator of frames for batches, a
         Dask data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame of the new
         columns alone.
@@ -47,84 +47,84 @@ def predict(model: Model, source: Any) -> Any:
         from ._sql_predict import predict_table  # noqa: PLC0415
 
         return predict_table(fitted, source)
-    work = partial(_predict_frame, fitted)
+    predict_one = partial(_predict_frame, fitted)
     if kind is SourceKind.FRAME:
-        return work(source)
+        return predict_one(source)
     if kind is SourceKind.DASK_ARRAY:
         return predict_dask_array(partial(_predict_array, fitted), source)
     if kind is SourceKind.DASK:
-        return source.map_partitions(work, meta=work_meta(fitted, source))
+        return source.map_partitions(predict_one, meta=dask_meta(fitted, source))
     read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
-    return _frames(work, read)
+    return _predict_frames(predict_one, read)
 
 
-def _frames(work: Any, read: Any) -> Iterator[Any]:
+def _predict_frames(predict_one: Any, read: Any) -> Iterator[Any]:
     for frame in frames_of(read()):
-        yield work(frame)
+        yield predict_one(frame)
 
 
 def column_names(fitted: Fitted) -> list[str]:
-    """The columns that predictions add."""
+    """The names of the columns that predictions add."""
     names = fitted.outcome.value_names(fitted.trees.leaves.value.shape[1])
     if fitted.outcome.predicts_classes:
         return ["prediction", *names]
     return ["prediction"] if len(names) == 1 else [f"prediction_{i}" for i in range(len(names))]
 
 
-def work_meta(fitted: Fitted, source: Any) -> Any:
-    """What Dask must know of the result."""
-    _refuse_lacking(fitted, [str(name) for name in source.columns])
-    return _beside(source._meta, _no_predictions(fitted))
+def dask_meta(fitted: Fitted, source: Any) -> Any:
+    """An empty frame with the columns of the result, which Dask asks for."""
+    _check_columns(fitted, [str(name) for name in source.columns])
+    return _with_columns(source._meta, _empty_predictions(fitted))
 
 
 def _predict_frame(fitted: Fitted, frame: Any) -> Any:
     table = eager(frame)
     features = _features(fitted, table)
-    found = _predictions(fitted, features) if len(table) else _no_predictions(fitted)
+    new = _predictions(fitted, features) if len(table) else _empty_predictions(fitted)
     if table.implementation.is_pandas_like():
-        return _beside(table.to_native(), found)
+        return _with_columns(table.to_native(), new)
     backend = nw.get_native_namespace(table)
-    series = [nw.new_series(name, values, backend=backend) for name, values in found.items()]
+    series = [nw.new_series(name, values, backend=backend) for name, values in new.items()]
     return table.with_columns(*series).to_native()
 
 
 def _features(fitted: Fitted, table: nw.DataFrame[Any]) -> Any:
-    """The features in their order; those that no split asks for may be missing."""
+    """The features in their order; those that no split uses may be absent."""
     names = fitted.schema.names
     if names is None:
         return table.to_native()
-    own = {str(name): name for name in table.columns}  # pandas takes numbers for names, too
-    _refuse_lacking(fitted, list(own))
-    unused = [nw.lit(None).alias(name) for name in names if name not in own]
+    columns = {str(name): name for name in table.columns}  # names in pandas may be numbers
+    _check_columns(fitted, list(columns))
+    unused = [nw.lit(None).alias(name) for name in names if name not in columns]
     table = table.with_columns(*unused) if unused else table
-    return table.select([own.get(name, name) for name in names]).to_native()
+    return table.select([columns.get(name, name) for name in names]).to_native()
 
 
-def _refuse_lacking(fitted: Fitted, columns: list[str]) -> None:
-    """Refuse a table that lacks a column which the tree uses."""
+def _check_columns(fitted: Fitted, columns: list[str]) -> None:
+    """Raise an error if a table lacks a column that the model uses."""
     for i in [] if fitted.schema.names is None else fitted.used_features:
         name = fitted.schema.name(i)
         if name not in columns:
             raise ValueError(f"The table has no column {name!r}, which the model needs: {nearest_name(name, columns)}")
 
 
-def _beside(frame: Any, found: dict[str, Any]) -> Any:
-    """A frame of pandas with new columns, all at once: one by one they would be as many blocks of memory."""
+def _with_columns(frame: Any, new: dict[str, Any]) -> Any:
+    """Add all columns to a frame of pandas at once; one by one, each would be a separate block of memory."""
     pandas = nw.get_native_namespace(frame)
-    kept = frame.drop(columns=[name for name in found if name in frame.columns])
-    return pandas.concat([kept, pandas.DataFrame(found, index=frame.index)], axis=1)
+    kept = frame.drop(columns=[name for name in new if name in frame.columns])
+    return pandas.concat([kept, pandas.DataFrame(new, index=frame.index)], axis=1)
 
 
-def _no_predictions(fitted: Fitted) -> dict[str, Any]:
+def _empty_predictions(fitted: Fitted) -> dict[str, Any]:
     """The new columns of a frame that has no rows."""
-    found = dict.fromkeys(column_names(fitted), np.zeros(0))
-    return found if fitted.classes is None else found | {"prediction": fitted.classes[:0]}
+    columns = dict.fromkeys(column_names(fitted), np.zeros(0))
+    return columns if fitted.classes is None else columns | {"prediction": fitted.classes[:0]}
 
 
 def _predict_array(fitted: Fitted, X: Any) -> Any:
     import pandas as pd  # noqa: PLC0415
 
-    return pd.DataFrame(_predictions(fitted, X) if len(X) else _no_predictions(fitted))
+    return pd.DataFrame(_predictions(fitted, X) if len(X) else _empty_predictions(fitted))
 
 
 def _predictions(fitted: Fitted, features: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Predictions as an expression of a database: those of `export.to_ibis`, with the columns of other sources."""
+"""Predictions as an Ibis expression: those of `export.to_ibis`, with the column names of other sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._predict import column_names
 
 
 def predict_table(fitted: Fitted, table: Any) -> Any:
-    """The table with its predictions; nothing is executed."""
+    """Add predictions to a table; nothing is executed."""
     names = fitted.schema.names
     if names is None:
         raise ValueError("The model was fitted to columns without names: a table in a database has no others.")
@@ -26,13 +26,13 @@ def predict_table(fitted: Fitted, table: Any) -> Any:
         )
     new = column_names(fitted)
     kept = [name for name in table.columns if name not in new]
-    # Columns of the table may have names that the query makes: they go through it under other ones.
-    through = {f"baytree_kept_{i}": name for i, name in enumerate(kept)}
-    copies = {copy: table[name] for copy, name in through.items()}
+    # The query may use names that columns of the table have, so these pass through it under other names.
+    name_of_copy = {f"baytree_kept_{i}": name for i, name in enumerate(kept)}
+    copies = {copy: table[name] for copy, name in name_of_copy.items()}
     predicted = to_ibis(fitted, table.mutate(**copies), columns=[*copies])
     if not fitted.outcome.predicts_classes:
         predicted = predicted.rename(dict(zip(new, fitted.outcome.value_names(len(new)), strict=True)))
-    return predicted.select(*copies, *new).rename({name: copy for copy, name in through.items()})
+    return predicted.select(*copies, *new).rename({name: copy for copy, name in name_of_copy.items()})
 
 
 def _runs_sql(table: Any) -> bool:

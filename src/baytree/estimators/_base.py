@@ -27,7 +27,7 @@ from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
-from ..sources import MemorySource, Need, TargetReader
+from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
 from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen
@@ -42,7 +42,7 @@ class Estimator(BaseEstimator, ABC):
     """
 
     _engine: ClassVar[Engine] = Engine()
-    _needs: ClassVar[tuple[Need, ...]] = ()  # beyond histograms of the rows
+    _requires: ClassVar[tuple[Capability, ...]] = ()  # beyond histograms of the rows
     fitted_: Any
     n_features_in_: int
     prior: Any
@@ -209,7 +209,7 @@ class Estimator(BaseEstimator, ABC):
         reader.read_decision(classes)
         monotonic = read_monotonic(self.monotonic_cst, schema)
         if monotonic is not None:
-            reader.check_order(classes)
+            reader.check_monotonic(classes)
         return Growth(
             feature_weight=read_feature_prior(self.feature_prior, schema), monotonic=monotonic, **self._check_plain()
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..fitted import Fitted, real_outcome
-from ..growth import TableData, TrainingData, n_copies, some_folds_of
+from ..growth import TableData, TrainingData, assign_small_folds, count_duplicates
 from ..outcomes import RealOutcome
 
 _FOLDS = 10
@@ -42,16 +42,16 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
 
 
-def calibrate_out_of_bag(fitted: Fitted, data: TableData, trees_without: Callable[[IntArray], FloatArray]) -> Fitted:
+def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:
     """Give a forest its spread by the trees that lack a row: no tree is grown for it.
 
-    `trees_without(rows)` tells how much each tree counts as one that lacks each of some rows, shape (n_rows, n_trees).
+    `oob_weights(rows)` gives how much each tree counts as one grown without each of some rows, (n_rows, n_trees).
     """
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted
     rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
-    trees = trees_without(rows)
+    trees = oob_weights(rows)
     enough = (trees > 0).sum(axis=1) > 1
     test, trees = data.take(rows[enough]), trees[enough]
     if test.target.total_weight() < _FEWEST:
@@ -68,7 +68,7 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, trees_without: Callabl
 
 
 def _warn_of_copies(data: TableData) -> None:
-    n = n_copies(data.rows, data.target)
+    n = count_duplicates(data.rows, data.target)
     if 2 * n > len(data.rows):
         warnings.warn(
             f"{n:,} of {len(data.rows):,} rows are equal to another one in X and y: if they are copies of the same "
@@ -119,7 +119,7 @@ def _weights(test: TableData) -> FloatArray:
 def _folds(outcome: RealOutcome, data: TableData) -> IntArray:
     """Folds that depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
     standard = np.abs(outcome.statistics(data.target)[:, 1])
-    return some_folds_of(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
+    return assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
 
 
 def _cross_validated(

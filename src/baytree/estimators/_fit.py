@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._validation import unchanged_on_error
 from ..fitted import Fitted
-from ..growth import ColumnBins, OnLevel, concurrently
+from ..growth import ColumnBins, OnLevel
 from ..outcomes import Family
-from ..sources import Need, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, refuse_needs
+from ..sources import Capability, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, check_capabilities
 from ..table import Schema
 from ._facts import facts_of
 from ._parameters import read_unseen
@@ -18,6 +21,8 @@ from ._prior_search import settle_outcome
 
 if TYPE_CHECKING:
     from ._base import Estimator
+
+T = TypeVar("T")
 
 
 def fit_source(model: Any, source: Source, on_level: OnLevel | None = None) -> Any:
@@ -32,7 +37,7 @@ def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[C
     """The columns of a source and their bins, as a fit of the estimator would find them."""
     refuse_other_models(model)
     model._check_plain()
-    summary = source.look(TargetPlan(model._target_reader()), model.categorical_features, model.max_bins)
+    summary = source.summarise(TargetPlan(model._target_reader()), model.categorical_features, model.max_bins)
     return summary.schema, source.bins(model.max_bins, summary)
 
 
@@ -41,7 +46,7 @@ def refuse_other_models(model: Any) -> None:
     wanted = "BayesianTreeClassifier or BayesianTreeRegressor"
     if isinstance(model, type):
         raise TypeError(f"model must be an estimator, not a class: write {model.__name__}().")
-    if not hasattr(model, "_needs"):
+    if not hasattr(model, "_requires"):
         raise TypeError(f"model must be a {wanted}; got {type(model).__name__}.")
 
 
@@ -56,7 +61,7 @@ class Settled(NamedTuple):
 def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Fitted:
     """Fit an estimator to the rows of a source; returns the fitted result."""
     data, plan, family = settle(estimator, source, reader, on_level)
-    with concurrently(partial(facts_of, data), data.growth.n_threads) as facts:
+    with _in_background(partial(facts_of, data), data.growth.n_threads) as facts:
         outcome = settle_outcome(family, estimator.prior, data)
         fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())
     return replace(
@@ -67,28 +72,38 @@ def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: On
     )
 
 
+@contextmanager
+def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[], T]]:
+    """Do some work in a second thread, if there may be one, while the block runs; yields a call for its result."""
+    if n_threads == 1:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
 def settle(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Settled:
     """Read the schema and the target of a fit, as far as its prior."""
-    refuse_needs(source, needs_of(estimator, reader))
+    check_capabilities(source, required_capabilities(estimator, reader))
     estimator._check_plain()
     max_bins = source.bins_by_default if estimator.max_bins is None else estimator.max_bins
     plan = TargetPlan(reader)
-    summary = source.look(plan, estimator.categorical_features, max_bins)
+    summary = source.summarise(plan, estimator.categorical_features, max_bins)
     plan, summary = _settle_target(plan, summary)
     growth = replace(estimator._growth(summary.schema, reader, plan.classes), max_bins=max_bins)
     family = reader.family_of(plan.classes)
     return Settled(source.training_data(plan, summary, family, growth, on_level), plan, family)
 
 
-def needs_of(estimator: Any, reader: TargetReader) -> list[Need]:
+def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capability]:
     """What a fit needs beyond histograms of its rows."""
-    needs = list(estimator._needs)
+    needs = list(estimator._requires)
     if reader.family_of(None).is_own:
-        needs.append(Need.OWN_OUTCOME)
+        needs.append(Capability.OWN_OUTCOME)
     if getattr(estimator, "lookahead", 0):
-        needs.append(Need.LOOKAHEAD)
+        needs.append(Capability.LOOKAHEAD)
     if estimator.partitions == "oblique":
-        needs.append(Need.HYPERPLANES)
+        needs.append(Capability.HYPERPLANES)
     return needs
 
 

@@ -20,17 +20,17 @@ from .._words import count_text
 from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
     Engine,
-    Plan,
+    ForestPlan,
     Search,
     TableData,
+    assign_small_folds,
+    draw_weight,
+    enforce_monotonic,
     grow_forest,
-    put_in_order,
-    some_folds_of,
-    trees_without,
-    weight_of_a_draw,
+    out_of_bag_weights,
 )
 from ..outcomes import Outcome
-from ..sources import Need
+from ..sources import Capability
 from ..tree import TreeStore, joined, limited_to, most_probable_pruning
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
@@ -77,7 +77,7 @@ class BaseForest(Estimator):
             fit_few=True,
         ),
     )
-    _needs = (Need.FOREST,)
+    _requires = (Capability.FOREST,)
     fitted_: Fitted
     n_estimators: Any
     prune: Any
@@ -125,7 +125,7 @@ class BaseForest(Estimator):
             monotonic=data.growth.monotonic,
         )
         of_all = replace(plan, first=0, n_trees=trees.n_trees)
-        without = partial(trees_without, data.columns, data.target, outcome, data.growth, of_all)
+        without = partial(out_of_bag_weights, data.columns, data.target, outcome, data.growth, of_all)
         if calibrated:
             fitted = calibrate_out_of_bag(fitted, data, without)
             fitted = replace(fitted, tree_of_all_rows=replace(tree, outcome=fitted.outcome))
@@ -137,7 +137,7 @@ class BaseForest(Estimator):
             self._keep_out_of_bag(_of_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
         return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data)))
 
-    def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> Plan:
+    def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> ForestPlan:
         first, growth = 0 if before is None else before.trees.n_trees, data.growth
         if self.n_estimators < first:
             raise ValueError(
@@ -148,8 +148,8 @@ class BaseForest(Estimator):
         resample, factor = self.bootstrap == "resample", growth.engine.forest_factor or outcome.forest_factor
         if growth.monotonic is not None:
             # Constraints hold for the means that a tree sees while it grows, so these must be those of the forest.
-            factor = weight_of_a_draw(data.target) if resample else 1.0
-        return Plan(
+            factor = draw_weight(data.target) if resample else 1.0
+        return ForestPlan(
             seed=seed if before is None or before.forest is None else before.forest.seed,
             first=first,
             n_trees=self.n_estimators - first,
@@ -160,7 +160,7 @@ class BaseForest(Estimator):
         )
 
     def _grow_trees(
-        self, data: TableData, outcome: Outcome, plan: Plan, before: Fitted | None, tree: Fitted
+        self, data: TableData, outcome: Outcome, plan: ForestPlan, before: Fitted | None, tree: Fitted
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
         stores = [] if before is None else [_same_table(before, data, outcome, tree).trees]
@@ -173,14 +173,14 @@ class BaseForest(Estimator):
                 progress.update(first + part.n_trees)
         return stores[0] if len(stores) == 1 else joined(stores)
 
-    def _grow_part(self, data: TableData, outcome: Outcome, plan: Plan) -> TreeStore:
+    def _grow_part(self, data: TableData, outcome: Outcome, plan: ForestPlan) -> TreeStore:
         """Some trees, as the limits and the pruning leave them, by the evidence of the rows without the factor."""
         trees = grow_forest(data.columns, data.target, outcome, data.growth, plan)
         if data.growth.max_leaf_nodes is not None:
             trees = limited_to(trees, data.growth.max_leaf_nodes)
         if self.prune:
             trees = most_probable_pruning(trees)
-        return put_in_order(trees, data.growth.monotonic)
+        return enforce_monotonic(trees, data.growth.monotonic)
 
     def _as_estimator(self, fitted: Fitted, **changed: Any) -> SingleTree:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_} | changed
@@ -484,7 +484,7 @@ class BaseForest(Estimator):
 
 def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
     """The most probable pruning of the tree of all rows as they are."""
-    grown = put_in_order(data.grow(outcome), data.growth.monotonic)
+    grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
     tree = most_probable_pruning(grown)
     return Fitted(tree, outcome, data.schema, grown_tree=None if tree is grown else grown)
 
@@ -521,7 +521,7 @@ def _of_given_rows(mean: FloatArray, data: TableData) -> FloatArray:
 
 def _agreement(fitted: Fitted, data: TableData) -> float:
     """How near the tree to read comes to the forest."""
-    chosen: AnyArray = np.flatnonzero(some_folds_of(data.rows, data.target, 1, _MOST_ROWS) == 0)
+    chosen: AnyArray = np.flatnonzero(assign_small_folds(data.rows, data.target, 1, _MOST_ROWS) == 0)
     rows = data.take(chosen).rows
     mean = fitted.mean_by_parts(rows)
     if fitted.outcome.predicts_classes:

@@ -20,7 +20,7 @@ from ..explain import Alternatives, alternatives_of
 from ..fitted import Fitted, ModelKind
 from ..growth import TableData
 from ..outcomes import Outcome
-from ..sources import Need
+from ..sources import Capability
 from ..tree import TreeStore
 from ._base import Estimator
 from ._calibrate import calibrate
@@ -53,7 +53,7 @@ def _warn(message: str) -> None:
 class BaseTreeSpace(Estimator):
     """Many trees at once, each with its posterior probability; subclasses say what they predict."""
 
-    _needs = (Need.TREE_SPACE,)
+    _requires = (Capability.TREE_SPACE,)
     fitted_: Fitted
     space: Any
     max_nodes: Any

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..fitted import Fitted
-from ..growth import TableData, TrainingData, add_rows, put_in_order
+from ..growth import TableData, TrainingData, add_rows, enforce_monotonic
 from ..outcomes import Outcome
 from ..sources import TargetPlan, TargetReader, read_target
 from ..table import Rows
@@ -39,7 +39,7 @@ class SingleTree(Estimator):
 
     def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         def grow(data: TrainingData) -> Fitted:
-            grown = put_in_order(data.grow(outcome), data.growth.monotonic)
+            grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
             tree = most_probable_pruning(grown) if self.prune else grown
             grown_tree = None if tree is grown else grown
             return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
@@ -55,7 +55,7 @@ class SingleTree(Estimator):
             monotonic = data.growth.monotonic
 
             def with_rows(tree: TreeStore) -> TreeStore:
-                return put_in_order(add_rows(tree, data, fitted.outcome), monotonic)
+                return enforce_monotonic(add_rows(tree, data, fitted.outcome), monotonic)
 
             grown_tree = None if fitted.grown_tree is None else with_rows(fitted.grown_tree)
             more, before = facts_of(data), fitted.fitted_on
@@ -69,7 +69,7 @@ class SingleTree(Estimator):
         """More rows of the table that the estimator was fitted to."""
         outcome, schema = self.fitted_.outcome, self.fitted_.schema
         target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
-        target, counted = reader.read_more(target, outcome)
+        target, counted = reader.read_update(target, outcome)
         rows = rows if counted is None else Rows(rows.matrix[counted])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))
 

@@ -15,7 +15,7 @@ from scipy import sparse, special
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._words import number_text
 from ..decision import Decision
-from ..growth import put_in_order
+from ..growth import enforce_monotonic
 from ..mixtures import Mixture
 from ..outcomes import Outcome, RealOutcome
 from ..table import Rows, Schema
@@ -190,7 +190,7 @@ class Fitted:
         )
 
     def _selected(self, selection: Selection) -> Fitted:
-        return self._single(put_in_order(selection.to_tree(self.trees), self.monotonic))
+        return self._single(enforce_monotonic(selection.to_tree(self.trees), self.monotonic))
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees of a space, best first, with the log of prior times likelihood of each."""

@@ -1,4 +1,4 @@
-"""Rows as codes and whole numbers, in memory: what is asked of them is what any source can answer."""
+"""Encoded rows in memory: codes, fixed-point targets and weights, their histograms, halves and samples."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..outcomes import Grids, Outcome, Target, fixed_point_outcome
-from ._histograms import ClassHistograms, ColumnBins, Histograms, Routes
-from ._sample import marks_of
+from ._binning import ColumnBins
+from ._histograms import ClassHistograms, Histograms, Routes
+from ._row_hash import hash_of_codes
 
 _DIGIT = 31
+_SAMPLE_ROWS = 5000
 
 
 @dataclass(frozen=True)
 class CodeLayout:
-    """Where the codes of the columns lie in a histogram, and what the rows hold."""
+    """The position of each column's codes in a histogram, and the type of the target."""
 
-    first: IntArray  # where the codes of each column begin, and the end
-    n_classes: int  # 0: numbers
+    first: IntArray  # position of the first code of each column, and the end
+    n_classes: int  # 0 for numbers
     grids: Grids
     n_threads: int = 1
 
     @classmethod
     def of(cls, bins: tuple[ColumnBins, ...], n_classes: int, grids: Grids, n_threads: int = 1) -> CodeLayout:
-        """For columns with these bins."""
-        first = np.cumsum([0, *(own.n_codes for own in bins)]).astype(np.int64)
+        """The layout of columns with these bins."""
+        first = np.cumsum([0, *(column.n_codes for column in bins)]).astype(np.int64)
         return cls(first, n_classes, grids, n_threads)
 
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Rows as codes (those of a row side by side), whole numbers and whole weights."""
+    """Rows as codes of shape (n_rows, n_columns), fixed-point targets and integer weights."""
 
     codes: AnyArray
     numbers: IntArray
@@ -42,21 +44,45 @@ class EncodedRows:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def __add__(self, other: EncodedRows) -> EncodedRows:
+        weight = None
+        if self.weight is not None and other.weight is not None:
+            weight = np.concatenate([self.weight, other.weight])
+        codes, numbers = (np.concatenate(pair) for pair in ((self.codes, other.codes), (self.numbers, other.numbers)))
+        return EncodedRows(codes, numbers, weight)
+
+    @property
+    def hashes(self) -> IntArray:
+        """The hash of each row, which is the same at every source."""
+        return np.asarray(hash_of_codes([column.astype(np.int64) for column in self.codes.T], [*self.numbers.T]))
+
     def half(self, which: int) -> EncodedRows:
-        """One half of the rows, by what is in them."""
-        rows = marks_of(self.codes.T, self.numbers) % 2 == which
+        """One half of the rows, by their hashes."""
+        return self._take(self.hashes % 2 == which)
+
+    def sample(self, n_shares: int) -> EncodedRows:
+        """One of `n_shares` shares of the rows, by their hashes."""
+        return self._take(self.hashes % n_shares == 0)
+
+    def _take(self, rows: AnyArray) -> EncodedRows:
         return EncodedRows(self.codes[rows], self.numbers[rows], None if self.weight is None else self.weight[rows])
+
+    def matrix(self, bins: tuple[ColumnBins, ...]) -> FloatArray:
+        """The rows as numbers, each value at the midpoint of its bin."""
+        pairs = zip(self.codes.T, bins, strict=True)
+        return np.stack([np.append(column.middle, np.nan)[codes] for codes, column in pairs], axis=1)
 
     def histograms(self, layout: CodeLayout, routes: Routes) -> Histograms | ClassHistograms:
         """The histograms of the open nodes."""
-        how = (self.codes, layout.first, _core_routes(routes))
+        arguments = (self.codes, layout.first, _core_routes(routes))
         if layout.n_classes:
             classes = self.numbers[:, 0]
-            return ClassHistograms(*_core.tally_classes(*how, classes, self.weight, layout.n_classes, layout.n_threads))
-        return Histograms(*_core.tally_numbers(*how, self.numbers, self.weight, layout.n_threads))
+            n_classes, n_threads = layout.n_classes, layout.n_threads
+            return ClassHistograms(*_core.tally_classes(*arguments, classes, self.weight, n_classes, n_threads))
+        return Histograms(*_core.tally_numbers(*arguments, self.numbers, self.weight, layout.n_threads))
 
     def factor(self, outcome: Outcome, grids: Grids) -> IntArray | None:
-        """The log of each row's factor that no partition changes, in whole numbers; None: there is none."""
+        """The fixed-point log of the factor of each row's likelihood that no split changes, if there is one."""
         if not outcome.has_factor or grids.y is None:
             return None
         extras = {name: grid.value(self.numbers[:, 1]) for name, grid in grids.extras.items()}
@@ -65,7 +91,7 @@ class EncodedRows:
         )
 
     def factors(self, layout: CodeLayout, routes: Routes, outcome: Outcome) -> list[int]:
-        """The sums of the logs of factors in the open nodes."""
+        """The sum of the logs of factors in each open node."""
         result = [0] * routes.n_open
         factor = self.factor(outcome, layout.grids) if len(self) else None
         if factor is None:
@@ -75,12 +101,17 @@ class EncodedRows:
         mask = 2**_DIGIT - 1
         for digit, power in ((factor >> _DIGIT, _DIGIT), (factor & mask, 0)):
             product = digit * weight
-            for half, more in ((product >> _DIGIT, _DIGIT), (product & mask, 0)):
+            for product_digit, more in ((product >> _DIGIT, _DIGIT), (product & mask, 0)):
                 sums = np.zeros(routes.n_open, dtype=np.int64)
-                np.add.at(sums, node, half)
-                for i, own in enumerate(sums.tolist()):
-                    result[i] += own << (power + more)
+                np.add.at(sums, node, product_digit)
+                for i, total in enumerate(sums.tolist()):
+                    result[i] += total << (power + more)
         return result
+
+
+def n_sample_shares(n_rows: int) -> int:
+    """The number of shares to divide rows into, so that one share has some thousand rows."""
+    return max(1, -(-n_rows // _SAMPLE_ROWS))
 
 
 def _core_routes(r: Routes) -> _core.Routes:
@@ -89,13 +120,13 @@ def _core_routes(r: Routes) -> _core.Routes:
 
 @dataclass(frozen=True)
 class RowHistograms:
-    """Encoded rows as a source of histograms, for growth level by level."""
+    """Encoded rows as a source of histograms, for growing a tree level by level."""
 
     rows: EncodedRows
     layout: CodeLayout
 
-    def kept(self) -> EncodedRows | None:
-        """Not to be grown in one go."""
+    def rows_in_memory(self) -> EncodedRows | None:
+        """None, so that the tree is grown level by level."""
         return None
 
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
@@ -103,5 +134,5 @@ class RowHistograms:
         return self.rows.histograms(self.layout, routes)
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
-        """The sums of the logs of factors."""
+        """The sum of the logs of factors in each open node."""
         return self.rows.factors(self.layout, routes, outcome)

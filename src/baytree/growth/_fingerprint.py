@@ -1,4 +1,4 @@
-"""A hash of a table: equal tables have the same."""
+"""A hash of a table: equal tables have the same hash."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .._typing import AnyArray
 from ..outcomes import Target
 from ..table import Rows
 
-_SPREAD_VALUES = 2**17  # so many values of a table are read one by one, in rows that are spread evenly
+_SAMPLE_VALUES = 2**17  # values that are hashed one by one, in evenly spaced rows
 
 
 def fingerprint(rows: Rows, target: Target, n_threads: int) -> str:
-    """A hash of all targets, of the sum of each column's bits, and of values in rows that are spread evenly.
+    """Hash all targets, the sum of the bits of each column, and the values of evenly spaced rows.
 
-    Hashing all values would take as long as growing a tree from bins; the sums notice every single change.
+    Hashing all values would take as long as growing a tree from bins. The sums change with every single value.
     """
     matrix = rows.matrix
     result = hashlib.sha256(f"{matrix.shape} {sorted(target.extras)}".encode())
-    step = max(1, matrix.shape[0] * matrix.shape[1] // _SPREAD_VALUES)
-    spread = Rows(sparse.csr_matrix(matrix)[::step] if sparse.issparse(matrix) else matrix[::step])
+    step = max(1, matrix.shape[0] * matrix.shape[1] // _SAMPLE_VALUES)
+    sample = Rows(sparse.csr_matrix(matrix)[::step] if sparse.issparse(matrix) else matrix[::step])
     parts = [
         rows.scan(n_threads).bit_sums,
-        spread.dense(),
+        sample.dense(),
         target.y,
         *(target.extras[name] for name in sorted(target.extras)),
     ]
@@ -35,7 +35,7 @@ def fingerprint(rows: Rows, target: Target, n_threads: int) -> str:
 
 
 def _bytes(part: AnyArray) -> memoryview | bytes:
-    """Numbers as they are; what else y may hold as it is shown."""
+    """The bytes of numbers; of other values the bytes of their text."""
     if part.dtype.kind not in "biuf":
         return repr(part.tolist()).encode()
     return np.ascontiguousarray(part).data

@@ -1,4 +1,4 @@
-"""From an encoded table to a forest: the call of the compiled core and the reading of its answer."""
+"""The grower of forests: it calls the compiled core on an encoded table and reads the result."""
 
 from __future__ import annotations
 
@@ -15,48 +15,50 @@ from ..outcomes import Outcome, Target
 from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, summed_from_leaves
 from ._settings import Growth
 
-_MOST_COUNTED = 2**26  # rows, each as often as it counts, up to which there are tables
-_MOST_DRAWS = 100  # a row of the table, as in the core
-_DIGITS = 20  # binary ones, of weights that are to add up exactly
+_MAX_TOTAL_COUNT = 2**26  # sum of row counts up to which the core has tables
+_MAX_DRAWS = 100  # for each row of the table, as in the core
+_DIGITS = 20  # binary digits of weights whose sums must be exact
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Which trees a forest has, and how they differ from each other."""
+class ForestPlan:
+    """The trees of a forest and the randomness that makes them differ."""
 
     seed: int
-    first: int  # the trees have the numbers first, first + 1, ...
+    first: int  # the trees are numbered first, first + 1, ...
     n_trees: int
     resample: bool
-    n_features: int  # that each node may use
-    factor: float  # on the weights of the rows while a tree grows
-    whole: bool = True  # rows count whole numbers of times
+    n_features: int  # drawn for each node
+    factor: float  # multiplies the weights of the rows while a tree is grown
+    whole: bool = True  # the weights of a tree are rounded to integers
 
     def to_core(self, target: Target) -> _core.ForestPlan:
-        """The same in the compiled core's form."""
+        """Convert the plan for the compiled core."""
         whole = self.is_whole(target)
         return _core.ForestPlan(self.seed, self.first, self.n_trees, self.resample, whole, self.factor, self.n_features)
 
     def is_whole(self, target: Target) -> bool:
-        """Whether rows count whole numbers of times: where these are not too large for tables."""
-        return self.whole and self.factor.is_integer() and self.factor * target.total_weight() <= _MOST_COUNTED
+        """Whether the weights of a tree are integers: as asked for, unless they are too large for the core's tables."""
+        return self.whole and self.factor.is_integer() and self.factor * target.total_weight() <= _MAX_TOTAL_COUNT
 
 
-def weight_of_a_draw(target: Target) -> float:
-    """What each row that a tree draws with replacement stands for: 1 where the weights add up to a whole number.
+def draw_weight(target: Target) -> float:
+    """The weight of each row that a tree draws with replacement: 1 where the weights add up to an integer.
 
-    It has few digits, so that sums of it are exact in any order.
+    It has few digits, so that its sums are exact in any order.
     """
     total = target.total_weight()
-    part, exponent = math.frexp(total / min(max(math.floor(total + 0.5), 1), _MOST_DRAWS * len(target.y)))
+    part, exponent = math.frexp(total / min(max(math.floor(total + 0.5), 1), _MAX_DRAWS * len(target.y)))
     return math.ldexp(round(math.ldexp(part, _DIGITS)), exponent - _DIGITS)
 
 
-def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan) -> TreeStore:
+def grow_forest(
+    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: ForestPlan
+) -> TreeStore:
     """Grow the trees of a forest on one table."""
-    found = _core.grow_forest(
+    arrays = _core.grow_forest(
         columns,
-        rows_of(target, outcome, plan),
+        core_rows(target, outcome, plan),
         outcome.core_prior().tolist(),
         growth.settings(),
         growth.look_ahead(),
@@ -65,44 +67,46 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
         growth.engine.subtree_rows,
         growth.n_threads,
     )
-    statistics = found.pop("statistics") * found.pop("unit")
-    if not np.all(np.isfinite(statistics)) or not np.all(np.isfinite(found["log_prior_leaf"])):
+    statistics = arrays.pop("statistics") * arrays.pop("unit")
+    if not np.all(np.isfinite(statistics)) or not np.all(np.isfinite(arrays["log_prior_leaf"])):
         raise ValueError(
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
             "large or too small for float64. Give them in other units."
         )
-    of_leaves = statistics[found["kind"] == SplitKind.NONE]
-    structure = _structure(found, statistics, outcome)
-    leaves = _leaves(of_leaves, structure, outcome, growth.smoothing)
+    leaf_statistics = statistics[arrays["kind"] == SplitKind.NONE]
+    structure = _structure(arrays, statistics, outcome)
+    leaves = _leaves(leaf_statistics, structure, outcome, growth.smoothing)
     return TreeStore(leaves=leaves, n_features=columns.n_columns, **structure)
 
 
-def _structure(found: dict[str, Any], statistics: FloatArray, outcome: Outcome) -> dict[str, Any]:
+def _structure(arrays: dict[str, Any], statistics: FloatArray, outcome: Outcome) -> dict[str, Any]:
     """The arrays of the structure; the core numbers nodes within their tree, and a left child is the next node."""
-    roots, n_nodes = found.pop("tree_start")[:-1], len(found["kind"])
-    is_leaf = found["kind"] == SplitKind.NONE
+    roots, n_nodes = arrays.pop("tree_start")[:-1], len(arrays["kind"])
+    is_leaf = arrays["kind"] == SplitKind.NONE
     first = np.repeat(roots, np.diff(np.append(roots, n_nodes)))
     left = np.where(is_leaf, NO_CHILD, np.arange(1, n_nodes + 1)).astype(np.int32)
-    right = np.where(is_leaf, NO_CHILD, found.pop("children_right") + first).astype(np.int32)
-    # Values that a node's rows do not have go where more weight is; rounding does not decide.
+    right = np.where(is_leaf, NO_CHILD, arrays.pop("children_right") + first).astype(np.int32)
+    # Values that no row of the node has go to the child of more weight; the tolerance keeps rounding from deciding.
     weight = outcome.weights(statistics)
     more_left = ~is_leaf & (weight[left] > weight[right] * (1 + 1e-9))
     return {
-        **found,
+        **arrays,
         "roots": roots,
         "choice_start": np.arange(n_nodes + 1, dtype=np.int32),
         "children_left": left,
         "children_right": right,
-        "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),
-        "unseen_go_to_left": more_left & (found["kind"] == SplitKind.CATEGORY_SET),
+        "missing_go_to_left": np.where(arrays["has_missing"], arrays["missing_go_to_left"], more_left),
+        "unseen_go_to_left": more_left & (arrays["kind"] == SplitKind.CATEGORY_SET),
         "depth": depth_of(left, right, roots, n_nodes),
     }
 
 
-def _leaves(of_leaves: FloatArray, structure: dict[str, Any], outcome: Outcome, smoothing: float) -> ConstantLeaves:
-    """The leaf models of all nodes, from what the rows of each leaf add up to; the core does not return priors."""
+def _leaves(
+    leaf_statistics: FloatArray, structure: dict[str, Any], outcome: Outcome, smoothing: float
+) -> ConstantLeaves:
+    """The leaf models of all nodes, from the statistics of the leaves; the core does not return priors."""
     left, right, depth = (structure[name] for name in ("children_left", "children_right", "depth"))
-    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(of_leaves, left, right, depth))
+    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(leaf_statistics, left, right, depth))
     if smoothing == 0:
         return leaves
     prior = np.tile(outcome.prior, (len(depth), 1))
@@ -113,7 +117,7 @@ def _leaves(of_leaves: FloatArray, structure: dict[str, Any], outcome: Outcome, 
     return replace(leaves, prior=prior)
 
 
-def rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:
-    """The rows, without weights; where they are not to count whole numbers of times, with some that say so."""
+def core_rows(target: Target, outcome: Outcome, plan: ForestPlan) -> Any:
+    """The rows for the compiled core: without weights, or with weights of 1/2 where counts need not be integers."""
     weight = None if plan.is_whole(target) else np.full(len(target.y), 0.5)
     return outcome.to_core(replace(target, weight=weight, grids=None))

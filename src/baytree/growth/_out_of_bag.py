@@ -1,8 +1,8 @@
-"""What a forest can say of a row that it was grown on: by the trees that lack it.
+"""Out-of-bag weights: how much each tree of a forest counts as one that was grown without a given training row.
 
-Rows that are equal are one row with all their weight, so a tree does not tell which of them it lacks. How often they
-count in it does: a tree stands for one that was grown without the row by how much likelier that count would then have
-been. Of a row that has no equal these are the trees in which it does not count.
+Without duplicates these are the trees in which the row has weight zero. Duplicates are merged into one row with all
+their weight, so that a tree does not show which of them it lacks, only their total weight. The tree then counts by the
+ratio of two probabilities of that total: without the row, and with it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray
 from ..outcomes import Outcome, Target
-from ._forest import Plan, rows_of
+from ._forest import ForestPlan, core_rows
 from ._settings import Growth
 
-_FEW = 16  # counts; of more, the rounding changes the ratio of probabilities by less than a hundredth
-_RARE = 1e-11  # probabilities below this are rounding errors
-_LEAST = 2.0**-20  # count that is not zero
+_SMALL_COUNT = 16  # above it, rounding the counts changes the ratio of probabilities by less than a hundredth
+_MIN_PROBABILITY = 1e-11  # probabilities below it are rounding errors
+_MIN_COUNT = 2.0**-20  # stands for a count of zero
 
 
-def trees_without(
-    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan, rows: AnyArray
+def out_of_bag_weights(
+    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: ForestPlan, rows: AnyArray
 ) -> FloatArray:
-    """How much each tree counts as one that lacks each of some rows, shape (n_rows, n_trees); zero: it does not."""
+    """How much each tree counts as one grown without each of some rows; shape (n_rows, n_trees)."""
     of_trees, together = _core.forest_weights(
         columns,
-        rows_of(target, outcome, plan),
+        core_rows(target, outcome, plan),
         growth.settings(),
         plan.to_core(target),
         target.weight,
@@ -35,39 +35,39 @@ def trees_without(
     )
     counts = of_trees.T
     others = together - (1.0 if target.weight is None else target.weight[rows])
-    has_equals = others > 1e-9 * together  # and not what rounding leaves
+    has_duplicates = others > 1e-9 * together  # more than a rounding error
     result = (counts == 0).astype(np.float32)
-    if has_equals.any():
-        weights = others[has_equals, None], together[has_equals, None]
-        log = _log_times_likelier(counts[has_equals], *weights, plan, whole=plan.is_whole(target))
-        result[has_equals] = np.exp(log - log.max(axis=1, keepdims=True))
+    if has_duplicates.any():
+        weights = others[has_duplicates, None], together[has_duplicates, None]
+        log = _log_likelihood_ratio(counts[has_duplicates], *weights, plan, whole=plan.is_whole(target))
+        result[has_duplicates] = np.exp(log - log.max(axis=1, keepdims=True))
     return result
 
 
-def _log_times_likelier(
-    counts: FloatArray, others: FloatArray, together: FloatArray, plan: Plan, *, whole: bool
+def _log_likelihood_ratio(
+    counts: FloatArray, others: FloatArray, together: FloatArray, plan: ForestPlan, *, whole: bool
 ) -> FloatArray:
-    """Log of how much likelier each count is for the weight of the others than for that of all."""
+    """Log of the ratio of the probabilities of each count: under the weight of the other rows, and of all."""
     if plan.resample:
         return counts / plan.factor * np.log(others / together)  # no draw was the row
-    drawn = np.maximum(counts, _LEAST) / plan.factor
-    # The ratio of the densities of Gamma(others) and Gamma(together) at what was drawn.
-    result = special.gammaln(together) - special.gammaln(others) - (together - others) * np.log(drawn)
+    draw = np.maximum(counts, _MIN_COUNT) / plan.factor
+    # The ratio of the densities of Gamma(others) and Gamma(together) at the draw.
+    result = special.gammaln(together) - special.gammaln(others) - (together - others) * np.log(draw)
     if whole:
-        few = counts <= _FEW
-        of_others, of_all = (
-            _probability(counts[few], np.broadcast_to(weight, counts.shape)[few], plan.factor)
+        is_small = counts <= _SMALL_COUNT
+        p_others, p_all = (
+            _probability(counts[is_small], np.broadcast_to(weight, counts.shape)[is_small], plan.factor)
             for weight in (others, together)
         )
         with np.errstate(divide="ignore"):
-            exact = np.log(np.maximum(of_others, 0.0)) - np.log(np.maximum(of_all, _RARE))
-        result[few] = np.where(of_all > _RARE, exact, result[few])
+            exact = np.log(np.maximum(p_others, 0.0)) - np.log(np.maximum(p_all, _MIN_PROBABILITY))
+        result[is_small] = np.where(p_all > _MIN_PROBABILITY, exact, result[is_small])
     return np.asarray(result)
 
 
 def _probability(n: FloatArray, weight: FloatArray, factor: float) -> FloatArray:
-    """The probability of n: a draw of Gamma(weight), times the factor, rounded at random to a number of its mean."""
-    # A number t is rounded to n with the probability 1 - |t - n|, which has three corners.
+    """The probability of the count n: a draw of Gamma(weight) times the factor, rounded at random without bias."""
+    # A number t is rounded to n with probability 1 - |t - n|, a function of three corners.
     below, at, above = (_mean_shortfall((n + k) / factor, weight) for k in (-1, 0, 1))
     return factor * (below - 2 * at + above)
 

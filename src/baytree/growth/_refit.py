@@ -1,4 +1,4 @@
-"""Given trees on other rows: scored anew on them, or with these rows added to their posteriors."""
+"""Refitting: a given tree is scored on other rows, or these rows are added to its posteriors."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ._training_data import LeafSums, TrainingData
 
 
 def refit(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
-    """The splits of a tree with the posteriors, priors and odds that these rows give its nodes.
+    """Keep the splits of a tree and compute the posteriors, priors and odds of its nodes from these rows.
 
-    On the rows of its training the result is the tree itself. With bins, a row goes where the middle of its bin goes.
+    On its training rows the result is the tree itself. With bins, a row goes where the midpoint of its bin goes.
     """
     constant_leaves(tree)
     return data.score(tree, outcome)
 
 
 def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
-    """The structure of a tree with rows added to the posteriors of the nodes they pass."""
+    """Keep the structure of a tree and add rows to the posteriors of the nodes on their paths."""
     leaves, structure = constant_leaves(tree), (tree.children_left, tree.children_right, tree.depth)
-    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that do not fit raise an error below
         sums = data.leaf_sums(tree, outcome)
         statistics = leaves.statistics + summed_from_leaves(sums.statistics, *structure)
-        both = replace(leaves, statistics=statistics, mean_in_order=None)
+        both = replace(leaves, statistics=statistics, monotonic_mean=None)
         posterior = both.posterior
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
     n_rows = summed_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
-    apart = None if tree.split_likelihood is None else _apart(tree, both)
-    return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + n_rows, split_likelihood=apart)
+    likelihood = None if tree.split_likelihood is None else _split_likelihood(tree, both)
+    return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + n_rows, split_likelihood=likelihood)
 
 
 def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:
-    """Log probability of rows that the tree has not seen, given those that it has."""
+    """Log probability of rows that the tree was not fitted to, given those that it was."""
     posterior = constant_leaves(tree).posterior[tree.is_leaf]
     return float(outcome.log_marginal(posterior, sums.statistics).sum())
 
@@ -50,7 +50,7 @@ def constant_leaves(tree: TreeStore) -> ConstantLeaves:
     return tree.leaves
 
 
-def _apart(tree: TreeStore, leaves: ConstantLeaves) -> FloatArray:
+def _split_likelihood(tree: TreeStore, leaves: ConstantLeaves) -> FloatArray:
     """Log likelihood of the two sides of each split under the prior of their parent."""
     at, likelihood = tree.internal_nodes, np.full(tree.node_count, -np.inf)
     sides = [tree.children_left[at], tree.children_right[at]]

@@ -1,4 +1,4 @@
-"""Everything but the data that decides which tree is grown, and how."""
+"""Settings of growth: all that decides which tree is grown, except the data."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..priors import PartitionPrior
 
 @dataclass(frozen=True)
 class Search:
-    """How much work the search for the best hyperplane of a node is."""
+    """The effort of the search for the best hyperplane of a node."""
 
     sizes: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 20)  # numbers of features
-    few_rows: int = 4096  # that a large node is searched on at first
-    many_rows: int = 16384  # and then
+    few_rows: int = 4096  # rows of a large node that the first search uses
+    many_rows: int = 16384  # rows that the second search uses
     most_responses: int = 8  # orders of the outcome that directions are fitted to
-    n_refits: int = 3  # fits of the direction to the rows nearby
-    n_rounds: int = 12  # of changes of one coefficient after the other
-    n_shakes: int = 24  # other directions to climb from
-    round_off: bool = True  # coefficients of few digits
-    n_values: int = 256  # of a feature that tell which are far out
-    fit_few: bool = False  # directions are fitted to few rows, and nothing but the threshold to more
+    n_refits: int = 3  # fits of a direction to the rows near the hyperplane
+    n_rounds: int = 12  # rounds of changing one coefficient after the other
+    n_shakes: int = 24  # random directions from which the search starts again
+    round_off: bool = True  # round coefficients to few digits
+    n_values: int = 256  # values of a feature from which outliers are found
+    fit_few: bool = False  # fit directions to few rows, and only thresholds to more
 
     def to_core(self) -> _core.HyperplaneEffort:
-        """The same in the compiled core's form."""
+        """Convert these settings for the compiled core."""
         return _core.HyperplaneEffort(
             list(self.sizes),
             self.few_rows,
@@ -44,22 +44,22 @@ class Search:
 
 @dataclass(frozen=True)
 class Engine:
-    """How the compiled core works; no tree depends on it, but for the widths of searches that are not exhaustive."""
+    """Settings of the compiled core; only those of searches that are not exhaustive can change a tree."""
 
     subtree_rows: int = 32768  # nodes of up to so many rows are grown as subtrees, on sorted lists
-    n_bins: int = 256  # larger ones on histograms of so many bins
-    oblique_share: float = 0.5  # of the split that hyperplanes have; docs/oblique.md compares
-    oblique_charge: float = 1.0  # how much of the log of their number each hyperplane pays
+    n_bins: int = 256  # bins of the histograms of larger nodes
+    oblique_share: float = 0.5  # share of the split prior that hyperplanes have; docs/oblique.md compares
+    oblique_charge: float = 1.0  # multiplies the log of the number of hyperplanes in the prior of each
     search: Search = field(default_factory=Search)  # for hyperplanes
-    forest_factor: float | None = None  # on the weights of rows while a tree of a forest grows; None: the outcome's
-    forest_whole: bool = True  # rows count whole numbers of times in the trees of a forest
+    forest_factor: float | None = None  # multiplies weights while a tree of a forest is grown; None: the outcome's
+    forest_whole: bool = True  # the trees of a forest round weights to integers
     lookahead_width: int = 8  # features of a node that look-ahead follows
-    lookahead_per_feature: int = 1  # by so many best partitions, and by a split in the middle
+    lookahead_per_feature: int = 1  # best partitions that it follows for each, besides a split in the middle
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What the user set."""
+    """How trees are grown, as the parameters of an estimator set it."""
 
     partition_prior: PartitionPrior
     feature_weight: FloatArray
@@ -72,17 +72,17 @@ class Growth:
     max_leaf_nodes: int | None = None
     lookahead: int = 0
     oblique: bool = False
-    max_bins: int | None = None  # quantile bins of a column of numbers; None: every value is told apart
-    many_trees: bool = False  # a tree space is explored
+    max_bins: int | None = None  # quantile bins of a numeric column; None: one for each distinct value
+    many_trees: bool = False  # explore a tree space
     engine: Engine = field(default_factory=Engine)
 
     @property
-    def in_any_order(self) -> bool:
-        """Whether sums that depend on the order of rows would decide: hyperplanes, look-ahead, tree spaces."""
+    def needs_canonical_target(self) -> bool:
+        """Whether rounding in sums over the rows could change the result: hyperplanes, look-ahead, tree spaces."""
         return self.oblique or self.lookahead > 0 or self.many_trees
 
     def settings(self) -> _core.Settings:
-        """The same in the compiled core's form."""
+        """Convert these settings for the compiled core."""
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
         rules = _core.Rules(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf, monotonic)
         engine = self.engine
@@ -92,5 +92,5 @@ class Growth:
         return _core.Settings(prior, rules, self.smoothing, oblique)
 
     def look_ahead(self) -> _core.Lookahead:
-        """The look-ahead in the compiled core's form."""
+        """Convert the settings of look-ahead for the compiled core."""
         return _core.Lookahead(self.lookahead, self.engine.lookahead_width, self.engine.lookahead_per_feature)

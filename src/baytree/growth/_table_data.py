@@ -1,4 +1,4 @@
-"""Rows in memory: a table as it is, encoded for the compiled core where trees are grown on it."""
+"""Training data in memory: a table that is encoded for the compiled core."""
 
 from __future__ import annotations
 
@@ -22,33 +22,31 @@ from ..outcomes import (
 )
 from ..table import Rows, Schema
 from ..tree import TreeStore
-from ._encode import bins_of_columns, encode_rows
-from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms
+from ._binning import ColumnBins, bins_of_columns, encode_rows
+from ._canonical_target import canonical_target
+from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms, n_sample_shares
 from ._fingerprint import fingerprint
-from ._folds import folds_of
-from ._grow import explore_space, grow_tree, score_tree
-from ._histogram_growth import HistogramData
-from ._histograms import ColumnBins
-from ._in_any_order import in_any_order
-from ._sample import Sample, n_shares
+from ._folds import assign_folds
+from ._grower import explore_space, grow_tree, score_tree
+from ._histogram_data import HistogramData
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
-_MOST_CODES = 2**16  # of a column whose halves can be those of any source
+_MAX_CODES = 2**16  # of each column, for halves that are the same at any source
 
 
 @dataclass(frozen=True, eq=False)
 class TableData:
-    """Rows with their targets.
+    """Rows in memory with their targets.
 
     Attributes
     ----------
     rows, schema, target
-        The rows that count, their columns and their targets.
+        The rows of positive weight, their columns and their targets.
     growth
         How trees are grown.
     counted
-        Which rows of the table that was given these are; None: all.
+        Which rows of the input table have positive weight; None if all have.
     """
 
     rows: Rows
@@ -62,16 +60,16 @@ class TableData:
         return len(self.rows)
 
     def take(self, chosen: AnyArray) -> TableData:
-        """Some of the rows, to be encoded anew."""
+        """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)
 
     @cached_property
     def columns(self) -> _core.Columns:
-        """The columns as the compiled core reads them."""
+        """The encoded columns, as the compiled core reads them."""
         return encode_rows(self.rows, self.schema.is_nominal, self.growth)
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
-        """The tree of an outcome; the last one is kept, since a prior is tried before it is taken."""
+        """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""
         if self._last.get("outcome") is not outcome:
             tree = grow_tree(self.columns, self.target, outcome, self.growth)
             self._last.update(outcome=outcome, tree=tree)
@@ -79,23 +77,23 @@ class TableData:
         return grown
 
     def explore(self, outcome: Outcome, budget: _core.Budget) -> tuple[TreeStore, bool]:
-        """The tree space of an outcome, and whether the user interrupted its exploration."""
+        """Explore the tree space of an outcome; the second result is true if the user interrupted the search."""
         return explore_space(self.columns, self.target, outcome, self.growth, budget)
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
-        """A given tree with the posteriors, priors and odds that these rows give its nodes."""
+        """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
         return score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
-        """A target that has the same prior as the rows, whatever their order."""
+        """A target that leads to the same prior as the rows, in any order."""
         target = self.target
-        if not self.growth.in_any_order and target.grids is None:
+        if not self.growth.needs_canonical_target and target.grids is None:
             return target
-        family.of(target, None if asks_for_evidence(prior) else prior)  # errors tell the row
-        return in_any_order(target) if target.grids is None else family.summary(target)
+        family.of(target, None if asks_for_evidence(prior) else prior)  # its errors name the row
+        return canonical_target(target) if target.grids is None else family.summary(target)
 
     def leaf_sums(self, tree: TreeStore, outcome: Outcome) -> LeafSums:
-        """What the rows add up to in the leaves of a tree."""
+        """The sums of statistics in the leaves of a tree."""
         leaf, no_infinity = tree.routing.leaf(self.rows, self.growth.n_threads)
         if not no_infinity:
             self.schema.refuse_infinity(self.rows)
@@ -104,10 +102,10 @@ class TableData:
         return LeafSums(statistics[leaves], np.bincount(leaf, minlength=tree.node_count)[leaves])
 
     def halves(self, outcome: Outcome) -> tuple[TrainingData, TrainingData]:
-        """Two halves of the rows; with bins the same ones as at any source."""
+        """Two halves of the rows; with `max_bins` the same ones as at any source."""
         grids = self.target.grids
-        if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MOST_CODES:
-            in_first = folds_of(self.rows, self.target, 2) == 0
+        if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MAX_CODES:
+            in_first = assign_folds(self.rows, self.target, 2) == 0
             return self.take(in_first), self.take(~in_first)
         rows, bins = self._encoded(outcome), self._bins
         layout = CodeLayout.of(bins, 0, grids, self.growth.n_threads)
@@ -119,16 +117,15 @@ class TableData:
         return one, other
 
     def sample(self, outcome: Outcome) -> TableData:
-        """These rows; of rows in bins some thousand, the same ones as at any source."""
+        """All rows; with `max_bins` a few thousand, the same ones as at any source."""
         grids = self.target.grids
         if grids is None or grids.y is None:
             return self
-        rows = self._encoded(outcome)
-        sample = Sample(rows.codes.T, rows.numbers, rows.weight).chosen(n_shares(len(self)))
+        sample = self._encoded(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
-        """Rows and columns, the total weight of the rows, and a hash of the table."""
+        """The shape of the table, the total weight of its rows, and its hash."""
         hash_of_table = fingerprint(self.rows, self.target, self.growth.n_threads)
         return self.rows.matrix.shape, self.target.total_weight(), hash_of_table
 
@@ -138,13 +135,13 @@ class TableData:
 
     @cached_property
     def _codes(self) -> AnyArray:
-        """Codes, those of a row side by side."""
+        """The codes of all columns, of shape (n_rows, n_columns)."""
         return np.stack([np.asarray(self.columns.codes(f)) for f in range(self.columns.n_columns)], axis=1)
 
     def _encoded(self, outcome: Outcome) -> EncodedRows:
-        """The rows as codes and whole numbers."""
+        """The rows as codes and fixed-point targets."""
         codes = self._codes
-        if codes.max(initial=0) < _MOST_CODES:
+        if codes.max(initial=0) < _MAX_CODES:
             codes = codes.astype(np.uint8 if codes.max(initial=0) < 256 else np.uint16)
         numbers = np.stack(fixed_point_outcome(outcome).fixed_point_rows(self.target), axis=1)
         weight = None if self.target.weight is None else whole_weight(self.target)
@@ -152,9 +149,9 @@ class TableData:
 
 
 def data_of_sample(
-    sample: Sample, bins: tuple[ColumnBins, ...], schema: Schema, grids: Grids, growth: Growth
+    sample: EncodedRows, bins: tuple[ColumnBins, ...], schema: Schema, grids: Grids, growth: Growth
 ) -> TableData:
-    """The rows of a sample of numbers, each value in the middle of its bin."""
+    """The rows of a sample as a table, each value at the midpoint of its bin."""
     y = sample.numbers[:, 0] if grids.y is None else grids.y.value(sample.numbers[:, 0])
     weight = None if sample.weight is None or grids.weight is None else grids.weight.value(sample.weight)
     return TableData(Rows(sample.matrix(bins)), schema, Target(y, weight, grids=grids), growth)

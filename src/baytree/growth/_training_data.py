@@ -1,4 +1,4 @@
-"""What a fit asks of its rows, wherever they are."""
+"""The interface between a fit and its training rows, in memory or at a source."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class LeafSums(NamedTuple):
-    """What the outcomes of some rows add up to in each leaf of a tree, and how many rows these are."""
+    """Sums of the statistics of rows in each leaf of a tree, and the number of rows."""
 
-    statistics: FloatArray  # by leaf, in the order of the nodes
+    statistics: FloatArray  # one row per leaf, in the order of the nodes
     n_rows: IntArray
 
 
 class TrainingData(Protocol):
-    """Rows whose columns and targets are settled: trees can be grown on them, and given trees scored."""
+    """Rows with a final schema and target, to grow trees on and to score given trees."""
 
     @property
     def schema(self) -> Schema:
@@ -33,25 +33,25 @@ class TrainingData(Protocol):
         """How trees are grown."""
 
     def __len__(self) -> int:
-        """How many rows these are; of half of a source, how many it has as a whole."""
+        """The number of rows; for half of a source, the number of rows of the source."""
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
-        """The tree of an outcome; `factors`: with the logs of factors that no partition changes."""
+        """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
-        """A given tree with the posteriors, priors and odds that these rows give its nodes."""
+        """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
-        """A target that has the same prior as the rows; wrong values are refused with their row."""
+        """A target that leads to the same prior as the rows; invalid values raise an error that names their row."""
 
     def leaf_sums(self, tree: TreeStore, outcome: Outcome) -> LeafSums:
-        """What the rows add up to in the leaves of a tree."""
+        """The sums of statistics in the leaves of a tree."""
 
     def halves(self, outcome: Outcome) -> tuple[TrainingData, TrainingData]:
-        """Two halves of the rows, chosen by what is in them."""
+        """Two halves of the rows, divided by hashes of their values."""
 
     def sample(self, outcome: Outcome) -> TableData:
-        """The rows, or a few thousand of them in memory where these stand for all, chosen by what is in them."""
+        """The rows, or a few thousand of them in memory, chosen by hashes of their values."""
 
     def size(self) -> tuple[tuple[int, int], float, str]:
         """Rows and columns, the total weight of the rows, and a hash of the table."""

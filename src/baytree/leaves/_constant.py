@@ -25,7 +25,7 @@ class ConstantLeaves:
         Parameters of the prior of each node; a view of one row where all nodes have the same.
     statistics
         Sums over the rows of each node of what the outcome needs of them.
-    mean_in_order
+    monotonic_mean
         Expected outcomes that were put in order, where predictions must rise or fall with a feature; else None.
 
     Examples
@@ -41,12 +41,12 @@ class ConstantLeaves:
     outcome: Outcome
     prior: FloatArray
     statistics: FloatArray
-    mean_in_order: FloatArray | None = None
+    monotonic_mean: FloatArray | None = None
 
     is_constant = True
 
     def __post_init__(self) -> None:
-        for array in (self.prior, self.statistics, self.mean_in_order):
+        for array in (self.prior, self.statistics, self.monotonic_mean):
             if array is not None:
                 array.flags.writeable = False
 
@@ -72,8 +72,8 @@ class ConstantLeaves:
     @cached_property
     def value(self) -> FloatArray:
         """Expected outcome of each node, shape (n_nodes, n_values)."""
-        if self.mean_in_order is not None:
-            return self.mean_in_order
+        if self.monotonic_mean is not None:
+            return self.monotonic_mean
         return _read_only(self.outcome.mean(self.posterior))
 
     @cached_property
@@ -102,12 +102,12 @@ class ConstantLeaves:
     def take(self, nodes: IntArray) -> Self:
         """The leaves of some nodes, in a new order."""
         prior = self.prior[: len(nodes)] if _is_one_row(self.prior) and len(nodes) <= len(self.prior) else None
-        in_order = None if self.mean_in_order is None else self.mean_in_order[nodes]
+        in_order = None if self.monotonic_mean is None else self.monotonic_mean[nodes]
         return replace(
             self,
             prior=self.prior[nodes] if prior is None else prior,
             statistics=self.statistics[nodes],
-            mean_in_order=in_order,
+            monotonic_mean=in_order,
         )
 
     def joined(self, others: list[Self]) -> Self:
@@ -118,8 +118,10 @@ class ConstantLeaves:
             prior = np.broadcast_to(self.prior[0], (len(statistics), self.prior.shape[1]))
         else:
             prior = np.concatenate([own.prior for own in leaves])
-        means = [own.mean_in_order for own in leaves if own.mean_in_order is not None]
-        return replace(self, prior=prior, statistics=statistics, mean_in_order=np.concatenate(means) if means else None)
+        means = [own.monotonic_mean for own in leaves if own.monotonic_mean is not None]
+        return replace(
+            self, prior=prior, statistics=statistics, monotonic_mean=np.concatenate(means) if means else None
+        )
 
 
 def _is_one_row(array: FloatArray) -> bool:

@@ -15,7 +15,7 @@ from .._typing import AnyArray
 from .._validation import shown
 from ..decision import Decision
 from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
-from ..growth import put_in_order
+from ..growth import enforce_monotonic
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
 from ..tree import TreeStore
@@ -149,7 +149,7 @@ def _read_trees(
     kind = ModelKind(document["kind"])
     stores = _read_stores(document["stores"], kind, decoder, schema, outcome)
     if kind is not ModelKind.SPACE:
-        stores = {name: put_in_order(store, monotonic) for name, store in stores.items()}
+        stores = {name: enforce_monotonic(store, monotonic) for name, store in stores.items()}
     forest = _read_record(ForestFacts, document["forest"])
     check_forest_facts(forest, kind)
     trees, grown = stores["trees"], stores.get("grown_tree")

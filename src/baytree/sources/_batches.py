@@ -1,7 +1,7 @@
 """Batches: a table that is read part by part, any number of times, from Parquet, an Arrow data set or a function.
 
-The rows are read a few times to find columns, bins and whole numbers. From then on they are codes of one or two bytes,
-in a temporary folder, and are not read again.
+The rows are read a few times to find their columns, bins and fixed-point targets. They are then stored in a temporary
+folder, as codes of one or two bytes, and are not read again.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import EncodedRows
 from ._frames import frames_of
-from ._kinds import is_path
 from ._part_source import EncodedParts
 from ._parts import EncodedPart, Names, Part, RawTarget, split_frame
 
 T = TypeVar("T")
 Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
-_BATCH_ROWS = 2**16
-_MOST_ROWS = 2**32 - 1  # that a row's number has room for
+BATCH_ROWS = 2**16
+_MAX_ROWS = 2**32 - 1  # row numbers have 32 bits
 
 
 @dataclass
 class Batches:
-    """Frames that a function hands out, the same ones from the start whenever it is called."""
+    """Frames from a function, which must return the same ones whenever it is called."""
 
     read: Callable[[], Iterable[Any]]
     names: Names
     cache: bool = True
-    _last: Any = field(default=None, init=False, repr=False)  # what the function returned
-    _n_rows: int | None = field(default=None, init=False, repr=False)  # of the first whole pass
+    _last: Any = field(default=None, init=False, repr=False)  # last result of the function
+    _n_rows: int | None = field(default=None, init=False, repr=False)  # counted in the first complete pass
 
     def __iter__(self) -> Iterator[Part]:
         frames, n_rows = self._start(), 0
@@ -49,7 +48,7 @@ class Batches:
                 n_rows += len(part)
                 yield part
         finally:
-            if isinstance(frames, Generator):  # it may hold open files, and is no longer needed
+            if isinstance(frames, Generator):  # it may hold open files
                 frames.close()
         if n_rows != (self._n_rows or n_rows):
             raise ValueError(
@@ -69,64 +68,64 @@ class Batches:
         return frames
 
     def first(self, work: Callable[[Part], T]) -> T:
-        """On the first that has rows."""
+        """Apply a function to the first part that has rows."""
         for part in self:
             if len(part):
                 return work(part)
         raise ValueError("The table has no rows.")
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
-        """One part after the other."""
+        """Apply a function to one part after the other and merge the results."""
         result: T | None = None
         for part in self:
-            found = work(part)
-            if found is not None:
-                result = found if result is None else merge(result, found)
+            part_result = work(part)
+            if part_result is not None:
+                result = part_result if result is None else merge(result, part_result)
         return result
 
     def encode(self, work: Callable[[Part], EncodedPart]) -> EncodedParts:
-        """In a temporary folder, or again and again where nothing is to be cached."""
+        """Encode the parts: once, into a temporary folder, or in every pass if nothing is to be cached."""
         return CachedParts(work(part) for part in self) if self.cache else UncachedParts(self, work)
 
 
 @dataclass(frozen=True)
 class UncachedParts:
-    """Parts that are read and encoded whenever they are asked."""
+    """Parts that are read and encoded anew in every pass."""
 
     parts: Batches
     work: Callable[[Part], EncodedPart]
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
-        """Read all again."""
+        """Read and encode all parts, apply a function to them, and merge the results."""
         return _reduced((work(self.work(part)) for part in self.parts), merge)
 
-    def changed(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
-        """The work is done whenever they are asked."""
-        return UncachedParts(self.parts, partial(_one_then, self.work, work))
+    def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
+        """The parts with a further function, which every pass applies."""
+        return UncachedParts(self.parts, partial(_composition, self.work, work))
 
-    def kept(self) -> EncodedRows | None:
-        """They are not."""
+    def rows_in_memory(self) -> EncodedRows | None:
+        """None: nothing is cached."""
         return None
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Nothing needs to be released."""
 
 
 class CachedParts:
-    """Parts in files of a temporary folder, which goes when they go; they are mapped into memory, not read."""
+    """Parts in memory-mapped files of a temporary folder, which is removed together with this object."""
 
     def __init__(self, parts: Iterable[EncodedPart]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="baytree-")
         self._number = itertools.count()
-        labels = _Labels()
-        self._arrays = self._written(_arrays_of(labels.placed(part)) for part in parts)
+        labels = _LabelList()
+        self._arrays = self._write(_arrays_of(labels.recode(part)) for part in parts)
         self._raw = labels.raw
 
-    def _written(self, parts: Iterable[dict[str, AnyArray]]) -> dict[str, Mapped]:
-        """The arrays of all parts, one file each; nothing stays if anything fails, Ctrl-C included."""
+    def _write(self, parts: Iterable[dict[str, AnyArray]]) -> dict[str, Mapped]:
+        """Write each array of all parts to one file; any failure, Ctrl-C included, removes the folder."""
         try:
             with ExitStack() as files:
-                return _written(parts, Path(self._folder.name), f"{next(self._number)}-", files)
+                return _write_arrays(parts, Path(self._folder.name), f"{next(self._number)}-", files)
         except BaseException as error:
             self.close()
             if not isinstance(error, OSError):
@@ -138,30 +137,31 @@ class CachedParts:
 
     def __iter__(self) -> Iterator[EncodedPart]:
         n_rows = len(self._arrays["numbers"])
-        for start in range(0, n_rows, _BATCH_ROWS):
-            part = {name: own[start : start + _BATCH_ROWS] for name, own in self._arrays.items()}
+        for start in range(0, n_rows, BATCH_ROWS):
+            part = {name: array[start : start + BATCH_ROWS] for name, array in self._arrays.items()}
             yield EncodedPart(part["codes"], part["numbers"], part.get("weight"), self._raw)
 
-    def changed(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
-        """Other files, but for codes that stay; the numbers are whole then."""
-        new = self._written(_changed_arrays(part, work(part)) for part in self)
-        kept = {name: own for name, own in self._arrays.items() if name == "codes" and name not in new}
-        gone = [Path(str(own.filename)) for name, own in self._arrays.items() if name not in kept]
-        self._arrays, self._raw = kept | new, None
-        for path in gone:
+    def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
+        """Write the results of a function to new files; codes that it returns unchanged stay in theirs."""
+        new = self._write(_changed_arrays(part, work(part)) for part in self)
+        unchanged = {name: array for name, array in self._arrays.items() if name == "codes" and name not in new}
+        old_files = [Path(str(array.filename)) for name, array in self._arrays.items() if name not in unchanged]
+        self._arrays, self._raw = unchanged | new, None
+        for path in old_files:
             path.unlink()
         return self
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
-        """One part after the other."""
+        """Apply a function to one part after the other and merge the results."""
         return _reduced((work(part) for part in self), merge)
 
-    def kept(self) -> EncodedRows | None:
-        """All rows, where the memory of this machine has room for them; else a file is read once a level."""
-        own = self._arrays
-        if sum(array.nbytes for array in own.values()) > _most_kept() or len(own["numbers"]) >= _MOST_ROWS:
+    def rows_in_memory(self) -> EncodedRows | None:
+        """All rows, if they fit into the memory of this machine; otherwise each level reads the files once."""
+        arrays = self._arrays
+        n_bytes = sum(array.nbytes for array in arrays.values())
+        if n_bytes > _max_bytes_in_memory() or len(arrays["numbers"]) >= _MAX_ROWS:
             return None
-        return EncodedRows(own["codes"], own["numbers"], own.get("weight"))
+        return EncodedRows(arrays["codes"], arrays["numbers"], arrays.get("weight"))
 
     def close(self) -> None:
         """Remove the files."""
@@ -169,35 +169,35 @@ class CachedParts:
         self._folder.cleanup()
 
 
-class _Labels:
-    """The class labels of all parts in one list, while targets are kept as they are."""
+class _LabelList:
+    """One list of the class labels of all parts, while targets are stored as they were read."""
 
     def __init__(self) -> None:
-        self._place: dict[Any, int] = {}
+        self._position: dict[Any, int] = {}
         self._last: RawTarget | None = None
 
-    def placed(self, part: EncodedPart) -> EncodedPart:
-        """A part whose y are positions in this list."""
+    def recode(self, part: EncodedPart) -> EncodedPart:
+        """Replace the y of a part by positions in this list."""
         self._last = raw = part.raw
         if raw is None or raw.labels is None:
             return part
-        places = np.array([self._place.setdefault(label, len(self._place)) for label in raw.labels.tolist()])
+        positions = np.array([self._position.setdefault(label, len(self._position)) for label in raw.labels.tolist()])
         numbers = part.numbers.copy()
-        numbers[:, 0] = places[numbers[:, 0].astype(np.int64)]
+        numbers[:, 0] = positions[numbers[:, 0].astype(np.int64)]
         return replace(part, numbers=numbers)
 
     @property
     def raw(self) -> RawTarget | None:
-        """What the numbers of all parts are."""
+        """The meaning of the numbers of all parts."""
         if self._last is None or self._last.labels is None:
             return self._last
-        return replace(self._last, labels=np.array(list(self._place)))
+        return replace(self._last, labels=np.array(list(self._position)))
 
 
-def _one_then(
-    one: Callable[[Part], EncodedPart], then: Callable[[EncodedPart], EncodedPart], part: Part
+def _composition(
+    first: Callable[[Part], EncodedPart], second: Callable[[EncodedPart], EncodedPart], part: Part
 ) -> EncodedPart:
-    return then(one(part))
+    return second(first(part))
 
 
 def _arrays_of(part: EncodedPart) -> dict[str, AnyArray]:
@@ -206,12 +206,14 @@ def _arrays_of(part: EncodedPart) -> dict[str, AnyArray]:
 
 
 def _changed_arrays(old: EncodedPart, new: EncodedPart) -> dict[str, AnyArray]:
-    """Those of the new part, without codes that stay."""
-    return {name: own for name, own in _arrays_of(new).items() if own is not old.codes}
+    """The arrays of the new part, without unchanged codes."""
+    return {name: array for name, array in _arrays_of(new).items() if array is not old.codes}
 
 
-def _written(parts: Iterable[dict[str, AnyArray]], folder: Path, prefix: str, files: ExitStack) -> dict[str, Mapped]:
-    """The arrays of all parts, in a file each."""
+def _write_arrays(
+    parts: Iterable[dict[str, AnyArray]], folder: Path, prefix: str, files: ExitStack
+) -> dict[str, Mapped]:
+    """Write each array of all parts to one file, and map the files into memory."""
     opened: dict[str, BinaryIO] = {}
     shape: dict[str, tuple[int, ...]] = {}
     dtype: dict[str, Any] = {}
@@ -231,38 +233,17 @@ def _written(parts: Iterable[dict[str, AnyArray]], folder: Path, prefix: str, fi
     }
 
 
-def _most_kept() -> int:
-    """Bytes: half of this machine's memory."""
+def _max_bytes_in_memory() -> int:
+    """Half of the memory of this machine."""
     if not hasattr(os, "sysconf"):
         return 2**32
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def _reduced(found: Iterable[T], merge: Callable[[T, T], T]) -> T:
+def _reduced(parts: Iterable[T], merge: Callable[[T, T], T]) -> T:
     result: T | None = None
-    for own in found:
-        result = own if result is None else merge(result, own)
+    for part in parts:
+        result = part if result is None else merge(result, part)
     if result is None:
         raise ValueError("The table has no rows.")
     return result
-
-
-def read_dataset(source: Any, *, alike: bool = True) -> Callable[[], Iterable[Any]]:
-    """What reads Parquet paths or an Arrow data set batch by batch; files that must be alike are looked at first."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-
-        from ._parquet import batches_of, batches_of_files, parquet_files, refuse_differences  # noqa: PLC0415
-    except ImportError:
-        raise ImportError("Parquet and Arrow data sets need pyarrow: pip install 'baytree[engines]'.") from None
-    files = parquet_files(source) if is_path(source) else None
-
-    def batches() -> Iterator[Any]:
-        if files is not None and alike:
-            refuse_differences(files)
-        found = batches_of(source, _BATCH_ROWS) if files is None else batches_of_files(files, _BATCH_ROWS)
-        for batch in found:
-            yield pa.Table.from_batches([batch])
-        pa.default_memory_pool().release_unused()
-
-    return batches

@@ -1,4 +1,4 @@
-"""What a user says of columns beforehand: dtypes, bins and categories, so that no pass over the rows must find them."""
+"""Column specifications: dtypes, bins and categories that a user gives and a fit need not find."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ..table import (
     is_frame,
 )
 
-MOST_CODES = 65536  # of a column
-WORDS = {"number": Kind.NUMBER, "bool": Kind.TRUTH, "category": Kind.CATEGORY, "ordered": Kind.ORDERED}
+MAX_CODES = 65536  # of a column
+KINDS = {"number": Kind.NUMBER, "bool": Kind.TRUTH, "category": Kind.CATEGORY, "ordered": Kind.ORDERED}
 _NUMBERS = ("int", "uint", "float", "double", "decimal")
 _TEXT = ("str", "string", "large_string", "object", "utf8", "categorical", "dictionary", "enum")
 _TRUTH_BINS = ColumnBins(np.array([0.0, 1.0]), np.array([0.0, 1.0]), has_missing=True)
@@ -33,155 +33,156 @@ _TRUTH_BINS = ColumnBins(np.array([0.0, 1.0]), np.array([0.0, 1.0]), has_missing
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """What is known of one column before its values are looked at."""
+    """The specification of one column, as far as it is given."""
 
     kind: Kind | None = None
     categories: AnyArray | None = None
     bins: ColumnBins | None = None
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left to be found."""
+    def is_complete(self) -> bool:
+        """Whether the column can be encoded without a pass over its values."""
         return self.bins is not None or self.categories is not None
 
     @property
     def column(self) -> Column:
-        """The column, where nothing is left to be found."""
+        """The column of a complete specification."""
         return Column(self.kind or Kind.NUMBER, self.categories)
 
 
 @dataclass(frozen=True)
 class ColumnSpecs:
-    """The same of all features of a table."""
+    """The specifications of all features of a table."""
 
     columns: tuple[ColumnSpec, ...]
     names: tuple[str, ...] | None
-    chosen: tuple[bool, ...] | None  # which columns are categorical; None: their dtypes tell
+    is_categorical: tuple[bool, ...] | None  # None where dtypes decide
 
     @property
-    def rest(self) -> list[int]:
-        """The columns that must be looked at."""
-        return [i for i, own in enumerate(self.columns) if not own.is_whole]
+    def incomplete(self) -> list[int]:
+        """The columns that need a pass over their values."""
+        return [i for i, spec in enumerate(self.columns) if not spec.is_complete]
 
     @property
     def bins(self) -> dict[int, ColumnBins]:
-        """The bins of the columns that need not be looked at."""
-        return {i: _bins_of(own) for i, own in enumerate(self.columns) if own.is_whole}
+        """The bins of the columns whose specifications are complete."""
+        return {i: _bins_of(spec) for i, spec in enumerate(self.columns) if spec.is_complete}
 
     @property
-    def may_not_occur(self) -> list[int]:
-        """Columns of given categories without an order: how many occur matters, and is seen when they are encoded."""
-        return [i for i, own in enumerate(self.columns) if own.is_whole and own.kind is Kind.CATEGORY]
+    def complete_categories(self) -> list[int]:
+        """The columns of specified unordered categories, some of which may turn out not to occur."""
+        return [i for i, spec in enumerate(self.columns) if spec.is_complete and spec.kind is Kind.CATEGORY]
 
     def kinds(self) -> dict[int, Kind]:
-        """Said kinds of those columns that must be looked at, by their place among these."""
-        said = {place: self.columns[i].kind for place, i in enumerate(self.rest)}
-        return {place: kind for place, kind in said.items() if kind is not None}
+        """The specified kinds of incomplete columns, by their positions among these."""
+        kinds = {place: self.columns[i].kind for place, i in enumerate(self.incomplete)}
+        return {place: kind for place, kind in kinds.items() if kind is not None}
 
-    def chosen_rest(self) -> Any:
-        """`categorical_features` of those columns."""
-        return "from_dtype" if self.chosen is None else [self.chosen[i] for i in self.rest]
+    def categorical_features(self) -> Any:
+        """The parameter `categorical_features` for the incomplete columns."""
+        return "from_dtype" if self.is_categorical is None else [self.is_categorical[i] for i in self.incomplete]
 
-    def schema(self, found: Schema | None) -> Schema:
-        """The schema of all columns, those that were looked at included."""
-        of_rest = iter(() if found is None else found.columns)
-        columns = tuple(own.column if own.is_whole else next(of_rest) for own in self.columns)
+    def schema(self, incomplete: Schema | None) -> Schema:
+        """The schema of all columns, given that of the incomplete ones."""
+        others = iter(() if incomplete is None else incomplete.columns)
+        columns = tuple(spec.column if spec.is_complete else next(others) for spec in self.columns)
         return Schema(columns, self.names)
 
     def read(self, X: Any, schema: Schema) -> FloatArray:
-        """The features of a part as numbers; values that a known column must not have are refused."""
-        known = [i for i, own in enumerate(self.columns) if own.is_whole]
-        # An order would make missing what is not in it.
-        plain = tuple(
-            Column(Kind.CATEGORY, own.categories) if own.kind is Kind.ORDERED and i in known else own
-            for i, own in enumerate(schema.columns)
+        """The features of a part as numbers; values that contradict the specifications raise an error."""
+        complete = [i for i, spec in enumerate(self.columns) if spec.is_complete]
+        # As unordered categories: values that are not in an order would become missing.
+        columns = tuple(
+            Column(Kind.CATEGORY, column.categories) if column.kind is Kind.ORDERED and i in complete else column
+            for i, column in enumerate(schema.columns)
         )
-        said = "dtypes, bins or categories say that it holds {}"
-        matrix = Schema(plain, schema.names).read(as_table(X), known=said).dense()
-        for i in known:
-            own = matrix[:, i]
+        reason = "dtypes, bins or categories say that it holds {}"
+        matrix = Schema(columns, schema.names).read(as_table(X), known=reason).dense()
+        for i in complete:
+            values = matrix[:, i]
             if self.columns[i].categories is not None:
-                wrong = own == UNSEEN
+                is_wrong = values == UNSEEN
             elif self.columns[i].kind is Kind.TRUTH:
-                wrong = ~(np.isnan(own) | (own == 0) | (own == 1))
+                is_wrong = ~(np.isnan(values) | (values == 0) | (values == 1))
             else:
-                wrong = np.isinf(own)
-            if wrong.any():
-                raise self.outside(i, _value(X, int(np.argmax(wrong)), i))
+                is_wrong = np.isinf(values)
+            if is_wrong.any():
+                raise self.error_of_value(i, _value(X, int(np.argmax(is_wrong)), i))
         return matrix
 
-    def outside(self, column: int, value: Any) -> ValueError:
-        """What to say of a value that a column must not have."""
-        known, name = self.columns[column], describe_column(column, self.names)
-        if known.categories is not None:
+    def error_of_value(self, column: int, value: Any) -> ValueError:
+        """The error for a value that contradicts the specification of its column."""
+        spec, name = self.columns[column], describe_column(column, self.names)
+        if spec.categories is not None:
             return ValueError(
                 f"{name} of X has the value {shown(value)}, which is not among its given categories: add it to "
                 "categories, or leave the column out there."
             )
-        if known.kind is Kind.TRUTH:
+        if spec.kind is Kind.TRUTH:
             return ValueError(f"{name} of X has the value {shown(value)}, but dtypes says that it is a truth value.")
         return ValueError(f"{name} of X has an infinite value ({value}): replace it, or make it missing.")
 
 
-def occurring(bins: ColumnBins, occurs: BoolArray) -> ColumnBins:
-    """Those of the bins that have rows; `occurs` tells it of each, and of missing values."""
-    return ColumnBins(bins.lows[occurs[:-1]], bins.highs[occurs[:-1]], has_missing=bool(occurs[-1]))
+def present_bins(bins: ColumnBins, is_present: BoolArray) -> ColumnBins:
+    """The bins that have rows; the last entry of `is_present` is for missing values."""
+    return ColumnBins(bins.lows[is_present[:-1]], bins.highs[is_present[:-1]], has_missing=bool(is_present[-1]))
 
 
 def _value(X: Any, row: int, column: int) -> Any:
     return nw.from_native(X, eager_only=True)[row, column] if is_frame(X) else X[row, column]
 
 
-def _bins_of(known: ColumnSpec) -> ColumnBins:
-    if known.bins is not None:
-        return known.bins
-    positions = np.arange(0 if known.categories is None else len(known.categories), dtype=np.float64)
+def _bins_of(spec: ColumnSpec) -> ColumnBins:
+    if spec.bins is not None:
+        return spec.bins
+    positions = np.arange(0 if spec.categories is None else len(spec.categories), dtype=np.float64)
     return ColumnBins(positions, positions, has_missing=True)
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """Dtypes, bins and categories by the name or position of their columns, checked."""
+    """Checked dtypes, bins and categories, by the names or positions of their columns."""
 
     kinds: dict[Any, Kind] = field(default_factory=dict)
     bins: dict[Any, ColumnBins] = field(default_factory=dict)
     categories: dict[Any, AnyArray] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, dtypes: Any, bins: Any, categories: Any, no_features: list[Any]) -> TableSpec:
-        """Read what was given to `fit`; the dtypes may be those of all columns of the table."""
-        said = {
-            column: _kind(column, own)
-            for column, own in _mapping("dtypes", dtypes).items()
-            if not (isinstance(column, str) and any(isinstance(own, str) and own == column for own in no_features))
+    def read(cls, dtypes: Any, bins: Any, categories: Any, not_features: list[Any]) -> TableSpec:
+        """Read the arguments of `fit`; the dtypes may include those of columns that are not features."""
+        target_columns = {column for column in not_features if isinstance(column, str)}
+        kinds = {
+            column: _kind(column, dtype)
+            for column, dtype in _mapping("dtypes", dtypes).items()
+            if not (isinstance(column, str) and column in target_columns)
         }
-        labels = {column: own for column, (_, own) in said.items() if own is not None}
-        labels |= {column: _labels(column, own) for column, own in _mapping("categories", categories).items()}
+        labels = {column: of_dtype for column, (_, of_dtype) in kinds.items() if of_dtype is not None}
+        labels |= {column: _labels(column, values) for column, values in _mapping("categories", categories).items()}
         return cls(
-            {column: kind for column, (kind, _) in said.items()},
-            {column: _bins(column, own) for column, own in _mapping("bins", bins).items()},
+            {column: kind for column, (kind, _) in kinds.items()},
+            {column: _bins(column, values) for column, values in _mapping("bins", bins).items()},
             labels,
         )
 
     def of(self, names: Sequence[str] | None, n_columns: int, categorical_features: Any) -> ColumnSpecs:
-        """What is known of the features of a table."""
+        """The specifications of the features of a table."""
         by_dtype = isinstance(categorical_features, str) and categorical_features == "from_dtype"
         chosen = None if by_dtype else tuple(choose_categorical(categorical_features, n_columns, names))
         kinds, bins, categories = (
-            _by_position(parameter, own, names, n_columns)
-            for parameter, own in (("dtypes", self.kinds), ("bins", self.bins), ("categories", self.categories))
+            _by_position(parameter, by_column, names, n_columns)
+            for parameter, by_column in (("dtypes", self.kinds), ("bins", self.bins), ("categories", self.categories))
         )
         columns = tuple(
-            _known(describe_column(i, names), kinds.get(i), bins.get(i), categories.get(i), is_chosen)
+            _column_spec(describe_column(i, names), kinds.get(i), bins.get(i), categories.get(i), is_chosen)
             for i, is_chosen in enumerate([None] * n_columns if chosen is None else chosen)
         )
         return ColumnSpecs(columns, None if names is None else tuple(names), chosen)
 
 
-def _known(
-    name: str, kind: Kind | None, bins: ColumnBins | None, categories: AnyArray | None, chosen: bool | None
+def _column_spec(
+    name: str, kind: Kind | None, bins: ColumnBins | None, categories: AnyArray | None, is_chosen: bool | None
 ) -> ColumnSpec:
-    """What is said of one column, which must not contradict itself."""
+    """The specification of one column, which must not contradict itself."""
     if bins is not None and categories is not None:
         raise ValueError(f"{name} has both bins and categories: give bins for numbers, categories for anything else.")
     of_categories = kind in (Kind.CATEGORY, Kind.ORDERED)
@@ -189,12 +190,12 @@ def _known(
         raise ValueError(f"{name} has bins, but dtypes says that it is a {kind}: bins are for numbers.")
     if categories is not None and kind is not None and not of_categories:
         raise ValueError(f"{name} has categories, but dtypes says that it is a {kind}: leave one of them out.")
-    if chosen is not None:
-        if chosen and bins is not None:
+    if is_chosen is not None:
+        if is_chosen and bins is not None:
             raise ValueError(f"{name} has bins, but categorical_features names it: bins are for numbers.")
-        if not chosen and (of_categories or categories is not None):
+        if not is_chosen and (of_categories or categories is not None):
             raise ValueError(f"{name} has categories, but categorical_features does not name it: add it there.")
-        kind = Kind.CATEGORY if chosen and not of_categories else kind
+        kind = Kind.CATEGORY if is_chosen and not of_categories else kind
     if kind is None:
         kind = Kind.NUMBER if bins is not None else Kind.CATEGORY if categories is not None else None
     if categories is not None and kind is Kind.CATEGORY:
@@ -202,36 +203,36 @@ def _known(
     return ColumnSpec(kind, categories, _TRUTH_BINS if kind is Kind.TRUTH else bins)
 
 
-def _by_position(parameter: str, given: dict[Any, Any], names: Sequence[str] | None, n: int) -> dict[int, Any]:
+def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str] | None, n: int) -> dict[int, Any]:
     result: dict[int, Any] = {}
-    for column, own in given.items():
+    for column, value in by_column.items():
         position = column_position(parameter, column, n, names)
         if position in result:
             raise ValueError(f"{parameter} gives {describe_column(position, names).lower()} twice.")
-        result[position] = own
+        result[position] = value
     return result
 
 
-def _mapping(parameter: str, given: Any) -> dict[Any, Any]:
-    if given is None:
+def _mapping(parameter: str, argument: Any) -> dict[Any, Any]:
+    if argument is None:
         return {}
-    if hasattr(given, "index") and hasattr(given, "to_dict"):  # the dtypes of a pandas frame
-        given = given.to_dict()
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{parameter} must be a dict by the names of columns; got {type(given).__name__}.")
-    return dict(given)
+    if hasattr(argument, "index") and hasattr(argument, "to_dict"):  # the dtypes of a pandas frame
+        argument = argument.to_dict()
+    if not isinstance(argument, Mapping):
+        raise TypeError(f"{parameter} must be a dict by the names of columns; got {type(argument).__name__}.")
+    return dict(argument)
 
 
 def _kind(column: Any, dtype: Any) -> tuple[Kind, AnyArray | None]:
-    """The kind that a dtype stands for, and its categories where it has some."""
-    labels = getattr(dtype, "categories", None)
-    own = None if labels is None else _labels(column, labels)
+    """The kind of column that a dtype means, and the categories of a categorical one."""
+    values = getattr(dtype, "categories", None)
+    labels = None if values is None else _labels(column, values)
     word = getattr(dtype, "__name__", None) if isinstance(dtype, type) else None
     text = (word or str(dtype)).lower().partition("(")[0].partition("[")[0].partition("<")[0]
-    if text == "enum" or (own is not None and getattr(dtype, "ordered", False)):
-        return Kind.ORDERED, own
-    if text in WORDS:
-        return WORDS[text], own
+    if text == "enum" or (labels is not None and getattr(dtype, "ordered", False)):
+        return Kind.ORDERED, labels
+    if text in KINDS:
+        return KINDS[text], labels
     if text.startswith("bool"):
         return Kind.TRUTH, None
     if text.startswith(_NUMBERS):
@@ -244,11 +245,11 @@ def _kind(column: Any, dtype: Any) -> tuple[Kind, AnyArray | None]:
     )
 
 
-def _labels(column: Any, given: Any) -> AnyArray:
-    """Categories, all text or all numbers, each once."""
-    labels = given.tolist() if hasattr(given, "tolist") else given
+def _labels(column: Any, values: Any) -> AnyArray:
+    """Read categories: all text or all numbers, each once."""
+    labels = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise TypeError(f"categories of column {column!r} must be a list; got {shown(given)}.")
+        raise TypeError(f"categories of column {column!r} must be a list; got {shown(values)}.")
     labels = list(labels)
     if len(set(labels)) < len(labels):
         raise ValueError(f"categories of column {column!r} hold a value twice: give each once.")
@@ -261,25 +262,25 @@ def _labels(column: Any, given: Any) -> AnyArray:
     raise TypeError(f"categories of column {column!r} must be all text or all finite numbers; got {shown(labels)}.")
 
 
-def _bins(column: Any, given: Any) -> ColumnBins:
-    """Borders, or the lowest and the highest value of each bin."""
+def _bins(column: Any, values: Any) -> ColumnBins:
+    """Read bins: their limits, or the lowest and the highest value of each bin."""
     what = f"bins of column {column!r} must be numbers in ascending order, or the lowest and highest value of each bin"
     try:
-        numbers = np.asarray(given, dtype=np.float64) + 0.0
+        numbers = np.asarray(values, dtype=np.float64) + 0.0
     except (TypeError, ValueError):
-        raise TypeError(f"{what}; got {shown(given)}.") from None
+        raise TypeError(f"{what}; got {shown(values)}.") from None
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] != 2) or not np.isfinite(numbers).all():
-        raise ValueError(f"{what}; got {shown(given)}.")
+        raise ValueError(f"{what}; got {shown(values)}.")
     if numbers.ndim == 1:
         if np.any(np.diff(numbers) <= 0):
-            raise ValueError(f"{what}; {shown(given)} are not in ascending order.")
+            raise ValueError(f"{what}; {shown(values)} are not in ascending order.")
         lows, highs = numbers[[0, *range(len(numbers))] if len(numbers) else []], np.append(numbers, numbers[-1:])
     else:
         lows, highs = numbers.T
         if np.any(lows > highs) or np.any(highs[:-1] >= lows[1:]):
-            raise ValueError(f"{what}; those of {shown(given)} overlap or are not in ascending order.")
+            raise ValueError(f"{what}; those of {shown(values)} overlap or are not in ascending order.")
     if len(lows) == 0:
         lows = highs = np.zeros(1)
-    if len(lows) >= MOST_CODES:
-        raise ValueError(f"bins of column {column!r} are more than {MOST_CODES - 1}: give fewer.")
+    if len(lows) >= MAX_CODES:
+        raise ValueError(f"bins of column {column!r} are more than {MAX_CODES - 1}: give fewer.")
     return ColumnBins(np.ascontiguousarray(lows), np.ascontiguousarray(highs), has_missing=True)

@@ -1,6 +1,6 @@
-"""Dask: partitions stay where they are, functions go to them, and what they find is merged two by two on the workers.
+"""Dask: functions are sent to the partitions, and their results are merged in pairs on the workers.
 
-Every function is pure and starts from a partition, so that Dask can do it again when a worker is lost.
+Every function is pure and starts from a partition, so that Dask can repeat it when a worker is lost.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DaskParts:
-    """Pieces of a Dask collection, each of which makes a part."""
+    """The pieces of a Dask collection, each of which becomes a part."""
 
     pieces: list[Any]
     make: Callable[[Any], Part]
 
     def first(self, work: Callable[[Part], T]) -> T:
-        """On the first piece that has rows."""
+        """Apply a function to the first part that has rows."""
         for piece in self.pieces:
-            found = dask.compute(dask.delayed(_on_rows)(piece, self.make, work))[0]
-            if found is not None:
-                return found
+            result = dask.compute(dask.delayed(_on_rows)(piece, self.make, work))[0]
+            if result is not None:
+                return result
         raise ValueError("The table has no rows.")
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
-        """On all pieces."""
+        """Apply a function to all parts and merge the results."""
         return _merged([dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces], merge)
 
     def encode(self, work: Callable[[Part], EncodedPart]) -> EncodedParts:
-        """In the memory of the workers."""
+        """Encode the parts, into the memory of the workers."""
         tasks = [dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces]
         return DaskEncoded(list(dask.persist(*tasks)))
 
@@ -54,25 +54,26 @@ def parts_of_frame(frame: Any, names: Names) -> DaskParts:
 
 
 def parts_of_array(X: Any, target: Any, weight: Any = None, **extras: Any) -> DaskParts:
-    """The blocks of rows of a Dask array, with those of the arrays of y, weights and extras."""
-    given = {"target": target, "weight": weight} | extras
-    beside = {name: own for name, own in given.items() if own is not None}
+    """The blocks of rows of a Dask array, with the blocks of y, weights and extras."""
+    arrays = {"target": target, "weight": weight} | extras
+    arrays = {name: array for name, array in arrays.items() if array is not None}
     if X.ndim != 2:
         raise ValueError(f"A Dask array must have two axes, rows and columns; it has {X.ndim}.")
-    for name, own in beside.items():
-        if not hasattr(own, "dask") or getattr(own, "ndim", 0) != 1:
-            raise TypeError(f"Beside a Dask array, {name} must be a Dask array of one axis; got {type(own).__name__}.")
+    for name, array in arrays.items():
+        if not hasattr(array, "dask") or getattr(array, "ndim", 0) != 1:
+            got = type(array).__name__
+            raise TypeError(f"With a Dask array, {name} must be a Dask array of one axis; got {got}.")
     X = X.rechunk({1: -1})
     pieces: list[dict[str, Any]] = [{"X": block} for block in X.to_delayed().ravel()]
-    for name, own in beside.items():
-        blocks = _aligned(own, X, name).to_delayed().ravel()
+    for name, array in arrays.items():
+        blocks = _aligned(array, X, name).to_delayed().ravel()
         for piece, block in zip(pieces, blocks, strict=True):
             piece[name] = block
     return DaskParts(pieces, _part_of_blocks)
 
 
 def predict_array(work: Callable[[Any], Any], X: Any) -> Any:
-    """What some work makes of each block of rows, as a Dask data frame."""
+    """Apply a function to each block of rows; the results are the partitions of a Dask data frame."""
     import dask.dataframe as dd  # noqa: PLC0415
 
     blocks = X.rechunk({1: -1}).to_delayed().ravel()
@@ -80,44 +81,44 @@ def predict_array(work: Callable[[Any], Any], X: Any) -> Any:
     return dd.from_delayed([dask.delayed(work)(block) for block in blocks], meta=meta, verify_meta=False)
 
 
-def _aligned(own: Any, X: Any, name: str) -> Any:
-    """The same array in blocks of the rows that X has them in."""
-    unknown = np.isnan([*own.shape, X.shape[0]]).any()
-    if unknown and own.numblocks[0] == X.numblocks[0]:
-        return own
-    if unknown or own.shape[0] != X.shape[0]:
+def _aligned(array: Any, X: Any, name: str) -> Any:
+    """Divide an array into blocks of the same rows as those of X."""
+    is_unknown = np.isnan([*array.shape, X.shape[0]]).any()
+    if is_unknown and array.numblocks[0] == X.numblocks[0]:
+        return array
+    if is_unknown or array.shape[0] != X.shape[0]:
         raise ValueError(f"{name} must have a value for each row of the Dask array, in blocks of the same rows.")
-    return own.rechunk((X.chunks[0],))
+    return array.rechunk((X.chunks[0],))
 
 
 def _part_of_blocks(blocks: dict[str, Any]) -> Part:
-    extras = {name: own for name, own in blocks.items() if name not in ("X", "target", "weight")}
+    extras = {name: block for name, block in blocks.items() if name not in ("X", "target", "weight")}
     return Part(np.asarray(blocks["X"]), np.asarray(blocks["target"]), blocks.get("weight"), extras)
 
 
 @dataclass
 class DaskEncoded:
-    """Encoded partitions, in the memory of the workers."""
+    """Encoded partitions in the memory of the workers."""
 
     parts: list[Any]
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
-        """On all of them."""
-        found = _merged([dask.delayed(work)(part) for part in self.parts], merge)
-        if found is None:
+        """Apply a function to all parts and merge the results."""
+        result = _merged([dask.delayed(work)(part) for part in self.parts], merge)
+        if result is None:
             raise ValueError("The table has no rows.")
-        return found
+        return result
 
-    def changed(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
-        """Where they are."""
+    def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
+        """Apply a function to the parts, on their workers."""
         return DaskEncoded(list(dask.persist(*(dask.delayed(work)(part) for part in self.parts))))
 
-    def kept(self) -> EncodedRows | None:
-        """They are elsewhere."""
+    def rows_in_memory(self) -> EncodedRows | None:
+        """None: the rows are on the workers."""
         return None
 
     def close(self) -> None:
-        """The workers forget what nobody holds."""
+        """Release the memory of the workers."""
         self.parts = []
 
 
@@ -131,7 +132,7 @@ def _on_rows(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T])
 
 
 def _merged(tasks: list[Any], merge: Callable[[T, T], T]) -> T | None:
-    """Merge results two by two."""
+    """Merge results in pairs."""
     while len(tasks) > 1:
         pairs = [tasks[i : i + 2] for i in range(0, len(tasks), 2)]
         tasks = [dask.delayed(_both)(merge, *pair) if len(pair) == 2 else pair[0] for pair in pairs]

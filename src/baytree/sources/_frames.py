@@ -1,4 +1,4 @@
-"""Frames that a user hands over, one or many: what cannot be read is refused in one sentence."""
+"""Data frames of any library, one or many; objects that cannot be read raise an error in one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..table import check_frame, is_frame
 
 
 def eager(frame: Any) -> nw.DataFrame[Any]:
-    """A frame of any library, whose rows are there."""
+    """Read a frame of any library, whose rows must be in memory."""
     if type(frame).__name__ == "RecordBatch":
         frame = _table_of_batch(frame)
     name = type(frame).__name__
@@ -27,7 +27,7 @@ def eager(frame: Any) -> nw.DataFrame[Any]:
 
 
 def frames_of(returned: Any) -> Iterable[Any]:
-    """What a function returned, which must be an iterator of frames."""
+    """Check that a function returned an iterator of frames."""
     if is_frame(returned):
         raise TypeError(
             f"The function returned one {type(returned).__name__}: it must return an iterator of frames, such as "

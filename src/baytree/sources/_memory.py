@@ -1,4 +1,4 @@
-"""Rows in memory: the first source, which has everything that a fit may need."""
+"""Rows in memory: the source that has every capability."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_consistent_length
 from ..growth import Growth, OnLevel, TableData
 from ..outcomes import Family, Target
 from ..table import Rows, Schema
-from ._source import Need, TableSummary
-from ._targets import Learnt, TargetPlan
+from ._source import Capability, TableSummary, require
+from ._targets import TargetPlan, TrainingTarget
 
 
 @dataclass
 class MemorySource:
-    """A table that scikit-learn's checks accepted, with its target and what belongs to it."""
+    """A table that passed scikit-learn's checks, with its target, weights and extras."""
 
     table: Any
     y: Any
@@ -25,20 +25,25 @@ class MemorySource:
     names: Any = None
     n_threads: int = 1
     rows: Rows | None = field(default=None, init=False)
-    learnt: Learnt | None = field(default=None, init=False)
+    target: TrainingTarget | None = field(default=None, init=False)
 
-    has = frozenset(Need)
+    capabilities = frozenset(Capability)
     bins_by_default = None
 
-    def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:  # noqa: ARG002
-        """Everything is read at once: rows that count for nothing are no rows."""
+    def summarise(
+        self,
+        plan: TargetPlan,
+        categorical_features: Any,
+        max_bins: int | None,  # noqa: ARG002
+    ) -> TableSummary:
+        """Read the whole table, and drop rows of weight zero."""
         rows, schema = Schema.learn(self.table, categorical_features, self.names)
         target = read_target(plan, rows, self.y, self.weight, self.extras)
         schema.refuse_infinity(rows, self.n_threads)
-        self.learnt = plan.reader.learn(target)
-        counted = self.learnt.counted
+        self.target = plan.reader.learn(target)
+        counted = self.target.counted
         self.rows = rows if counted is None else Rows(rows.matrix[counted])
-        return TableSummary(schema, classes=self.learnt.classes)
+        return TableSummary(schema, classes=self.target.classes)
 
     def training_data(
         self,
@@ -48,21 +53,20 @@ class MemorySource:
         growth: Growth,
         on_level: OnLevel | None,  # noqa: ARG002
     ) -> TableData:
-        """The rows as they are; with bins, their targets are whole numbers, as everywhere."""
-        if self.rows is None or self.learnt is None:
-            raise RuntimeError("A source is asked in order: look, training_data.")
-        target = self.learnt.target
+        """The rows in memory; with `max_bins` their targets are in fixed point, as at every source."""
+        rows, training_target = require(self.rows), require(self.target)
+        target = training_target.target
         if growth.max_bins is not None:
-            family.of(target, None)  # errors tell the row
+            family.of(target, None)  # its errors name the row
             target = family.on_grids(target)
-        return TableData(self.rows, summary.schema, target, growth, self.learnt.counted)
+        return TableData(rows, summary.schema, target, growth, training_target.counted)
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Nothing needs to be released."""
 
 
 def read_target(plan: TargetPlan, rows: Rows, y: Any, weight: Any, extras: dict[str, Any]) -> Target:
-    """Read y and what belongs to it."""
+    """Read y, weights and extras."""
     y = plan.reader.check_y(y)
     check_consistent_length(rows.matrix, y)
     return plan.reader.read(y, weight, extras)

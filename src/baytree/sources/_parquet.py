@@ -1,7 +1,7 @@
-"""Parquet files: which ones a source means, whether they fit together, and their rows batch by batch.
+"""Parquet files: finding the files of a source, comparing their schemas, and reading their rows in batches.
 
-Every file is read with its own types, as a frame of a function would be. A data set of Arrow would cast them to those
-of the first file, and leave out or make up columns.
+Every file is read with its own types, like the frames of a function. A data set of Arrow would cast them to the types
+of the first file, and drop or invent columns.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-_ENDINGS = (".parquet", ".parq", ".pq")
-_MARK = b"PAR1"  # what a Parquet file begins with, whatever its name
+_SUFFIXES = (".parquet", ".parq", ".pq")
+_MAGIC = b"PAR1"  # the first bytes of a Parquet file
 _HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
-class _Place(NamedTuple):
-    """Where a file is."""
+class _Location(NamedTuple):
+    """A path in a file system."""
 
     filesystem: Any
     path: str
@@ -35,43 +35,43 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """A file, and what its folders tell of its rows."""
+    """A file, and the columns that the names of its folders add."""
 
     fragment: Any
-    folders: dict[str, Any]  # Arrow values, of columns that the file itself does not have
+    folders: dict[str, Any]  # Arrow values of columns that the file itself does not have
 
     @property
     def name(self) -> str:
-        """For an error."""
+        """The name for a message."""
         return repr(posixpath.basename(self.fragment.path))
 
     @property
     def schema(self) -> Any:
-        """From the footer of the file; then the columns of its folders."""
-        own = self.fragment.physical_schema.remove_metadata()
+        """The columns of the file, from its footer, and the columns of its folders."""
+        schema = self.fragment.physical_schema.remove_metadata()
         for name, value in self.folders.items():
-            own = own.append(pa.field(name, value.type))
-        return own
+            schema = schema.append(pa.field(name, value.type))
+        return schema
 
     @property
     def has_rows(self) -> bool:
-        """From the footer, too."""
+        """Whether the file has rows, from its footer."""
         return bool(self.fragment.metadata.num_rows)
 
 
 def parquet_files(source: Any) -> list[ParquetFile]:
-    """The files of a path, a pattern of paths, or a list of these; those of a folder in the order of their names."""
-    texts = [os.fspath(own) for own in (source if isinstance(source, (list, tuple)) else [source])]
+    """Find the files of a path, a pattern of paths, or a list of these; the files of a folder are sorted by name."""
+    texts = [os.fspath(path) for path in (source if isinstance(source, (list, tuple)) else [source])]
     if not texts:
         raise ValueError("source is an empty list: give the path of at least one Parquet file.")
-    found = [own for text in texts for own in _files(text)]
+    locations = [location for text in texts for location in _files(text)]
     base = _base(texts)
-    folders = _typed([_folders(place.path, base) for place in found])
-    return [_parquet_file(place, own) for place, own in zip(found, folders, strict=True)]
+    columns = _typed([_folder_columns(location.path, base) for location in locations])
+    return [_parquet_file(location, values) for location, values in zip(locations, columns, strict=True)]
 
 
 def refuse_differences(files: list[ParquetFile]) -> None:
-    """Refuse files whose columns are not the same; those without rows say nothing, and nothing but footers is read."""
+    """Refuse files whose columns differ; files without rows are ignored, and only footers are read."""
     first = None
     for file in files:
         if not file.has_rows:
@@ -91,130 +91,124 @@ def refuse_differences(files: list[ParquetFile]) -> None:
 
 def batches_of_files(files: list[ParquetFile], n_rows: int) -> Iterator[Any]:
     """The rows of files, as record batches of at most so many rows."""
-    for _, alike in groupby(files, lambda file: file.schema):
-        some = list(alike)
-        fragments = [file.fragment for file in some]
-        yield from batches_of(ds.FileSystemDataset(fragments, some[0].schema, fragments[0].format), n_rows)
+    for schema, group in groupby(files, lambda file: file.schema):
+        fragments = [file.fragment for file in group]
+        yield from batches_of(ds.FileSystemDataset(fragments, schema, fragments[0].format), n_rows)
 
 
 def batches_of(dataset: Any, n_rows: int) -> Iterator[Any]:
-    """The rows of a data set; little is read ahead: a group of rows is in memory anyway."""
+    """The rows of a data set in batches; little is read ahead, since a whole row group is in memory anyway."""
     return iter(dataset.to_batches(batch_size=n_rows, batch_readahead=0, fragment_readahead=1))
 
 
-def _files(text: str) -> list[_Place]:
-    """The Parquet files that a path stands for."""
-    place = _place(text)
-    kind = place.filesystem.get_file_info(place.path).type
+def _files(text: str) -> list[_Location]:
+    """The Parquet files of a path or pattern."""
+    location = _location(text)
+    kind = location.filesystem.get_file_info(location.path).type
     if kind == fs.FileType.File:
-        return [place]
+        return [location]
     if kind == fs.FileType.Directory:
-        found = [_Place(place.filesystem, path) for path in _below(place)]
-        if not found:
+        files = [_Location(location.filesystem, path) for path in _files_below(location)]
+        if not files:
             raise ValueError(f"The folder {text!r} has no Parquet file in it.")
-        return found
+        return files
     # A pattern may begin with a root, which Path.glob refuses.
-    matches = sorted(glob.glob(place.path, recursive=True)) if glob.has_magic(text) else []  # noqa: PTH207
+    matches = sorted(glob.glob(location.path, recursive=True)) if glob.has_magic(text) else []  # noqa: PTH207
     if not matches:
         raise FileNotFoundError(f"There is no file or folder {text!r}: give the path of a Parquet file or folder.")
-    meant = [match for match in matches if _is_meant(match)]
-    if not meant:
+    readable = [match for match in matches if Path(match).is_dir() or _is_parquet(_location(match))]
+    if not readable:
         raise ValueError(f"Nothing that matches {text!r} is a Parquet file or a folder of them.")
-    return [own for match in meant for own in _files(match)]
+    return [file for match in readable for file in _files(match)]
 
 
-def _is_meant(match: str) -> bool:
-    """Whether what matches a pattern is a folder, or a Parquet file."""
-    return Path(match).is_dir() or _is_parquet(_place(match))
-
-
-def _place(text: str) -> _Place:
+def _location(text: str) -> _Location:
     if "://" in text:
-        return _Place(*fs.FileSystem.from_uri(text))
-    return _Place(fs.LocalFileSystem(), Path(text).expanduser().absolute().as_posix())
+        return _Location(*fs.FileSystem.from_uri(text))
+    return _Location(fs.LocalFileSystem(), Path(text).expanduser().absolute().as_posix())
 
 
-def _below(folder: _Place) -> list[str]:
-    """The Parquet files in a folder and those below it; names that begin with a dot or a line are not meant."""
-    found = []
+def _files_below(folder: _Location) -> list[str]:
+    """The Parquet files in a folder and its subfolders; names that begin with a dot or an underscore are skipped."""
+    paths = []
     for info in folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True)):
         hidden = any(part[0] in "._" for part in posixpath.relpath(info.path, folder.path).split("/"))
-        if info.is_file and not hidden and _is_parquet(_Place(folder.filesystem, info.path)):
-            found.append(info.path)
-    return sorted(found)
+        if info.is_file and not hidden and _is_parquet(_Location(folder.filesystem, info.path)):
+            paths.append(info.path)
+    return sorted(paths)
 
 
-def _is_parquet(place: _Place) -> bool:
-    """By its name, or else by how it begins: a damaged file of the right name is refused, not left out."""
-    if place.path.lower().endswith(_ENDINGS):
+def _is_parquet(location: _Location) -> bool:
+    """Whether a file has the suffix or the first bytes of Parquet; reading a damaged file raises an error later."""
+    if location.path.lower().endswith(_SUFFIXES):
         return True
-    with place.filesystem.open_input_file(place.path) as file:
-        return bool(file.read(len(_MARK)) == _MARK)
+    with location.filesystem.open_input_file(location.path) as file:
+        return bool(file.read(len(_MAGIC)) == _MAGIC)
 
 
 def _base(texts: list[str]) -> str:
-    """The folder below which the names of folders tell of rows: the one that is given, or that all have in common."""
+    """The folder below which the names of folders add columns: the given folder, or the common one of all paths."""
     paths = []
     for text in texts:
-        place = _place(text)
-        kind = place.filesystem.get_file_info(place.path).type
-        path = place.path
+        location = _location(text)
+        kind = location.filesystem.get_file_info(location.path).type
+        path = location.path
         while kind == fs.FileType.NotFound and glob.has_magic(path):
             path = posixpath.dirname(path)
         paths.append(posixpath.dirname(path) if kind == fs.FileType.File else path)
     return posixpath.commonpath(paths)
 
 
-def _folders(path: str, base: str) -> dict[str, str | None]:
-    """What the folders of a file tell of its rows: ``city=Bonn``, as Hive and Spark write it."""
+def _folder_columns(path: str, base: str) -> dict[str, str | None]:
+    """The columns in the names of a file's folders, such as ``city=Bonn``, which Hive and Spark write."""
     parts = posixpath.relpath(posixpath.dirname(path), base).split("/")
     pairs = (part.split("=", 1) for part in parts if "=" in part)
     return {unquote(name): None if value == _HIVE_MISSING else unquote(value) for name, value in pairs}
 
 
-def _typed(folders: list[dict[str, str | None]]) -> list[dict[str, Any]]:
-    """Whole numbers where all values of a name are such, else text."""
+def _typed(columns: list[dict[str, str | None]]) -> list[dict[str, Any]]:
+    """Arrow values: integers if all values of a column are such, otherwise text."""
     values: dict[str, set[str]] = {}
-    for own in folders:
-        for name, value in own.items():
+    for file in columns:
+        for name, value in file.items():
             values.setdefault(name, set()).update(() if value is None else (value,))
-    numbers = {name for name, own in values.items() if all(re.fullmatch(r"-?\d{1,18}", value) for value in own)}
+    numbers = {name for name, texts in values.items() if all(re.fullmatch(r"-?\d{1,18}", text) for text in texts)}
     return [
         {
             name: pa.scalar(None if value is None else int(value), pa.int64())
             if name in numbers
             else pa.scalar(value, pa.string())
-            for name, value in own.items()
+            for name, value in file.items()
         }
-        for own in folders
+        for file in columns
     ]
 
 
-def _parquet_file(place: _Place, folders: dict[str, Any]) -> ParquetFile:
-    fragment = ds.ParquetFileFormat().make_fragment(place.path, place.filesystem)
+def _parquet_file(location: _Location, folders: dict[str, Any]) -> ParquetFile:
+    fragment = ds.ParquetFileFormat().make_fragment(location.path, location.filesystem)
     new = {name: value for name, value in folders.items() if name not in fragment.physical_schema.names}
     if not new:
         return ParquetFile(fragment, {})
-    told = ds.scalar(True)
+    condition = ds.scalar(True)
     for name, value in new.items():
-        told &= ds.field(name) == value if value.is_valid else ds.field(name).is_null()
-    return ParquetFile(ds.ParquetFileFormat().make_fragment(place.path, place.filesystem, told), new)
+        condition &= ds.field(name) == value if value.is_valid else ds.field(name).is_null()
+    return ParquetFile(ds.ParquetFileFormat().make_fragment(location.path, location.filesystem, condition), new)
 
 
 def _refuse_other_columns(first: ParquetFile, other: ParquetFile) -> None:
     for one, two in ((first, other), (other, first)):
-        known = set(two.schema.names)
-        lacking = [name for name in one.schema.names if name not in known]
-        if lacking:
+        names = set(two.schema.names)
+        absent = [name for name in one.schema.names if name not in names]
+        if absent:
             raise ValueError(
-                f"The file {two.name} has no column {lacking[0]!r}, which {one.name} has: give all files the same "
+                f"The file {two.name} has no column {absent[0]!r}, which {one.name} has: give all files the same "
                 "columns."
             )
 
 
 def _refuse_other_types(first: ParquetFile, other: ParquetFile) -> None:
     for field in first.schema:
-        one, two = _holds(field.type), _holds(other.schema.field(field.name).type)
+        one, two = _content(field.type), _content(other.schema.field(field.name).type)
         if one is not None and two is not None and one != two:
             raise ValueError(
                 f"Column {field.name!r} holds {one} in the file {first.name} and {two} in {other.name}: give it the "
@@ -222,11 +216,11 @@ def _refuse_other_types(first: ParquetFile, other: ParquetFile) -> None:
             )
 
 
-def _holds(dtype: Any) -> str | None:
-    """Numbers or text; None: something else, which is for those to judge who read the rows."""
+def _content(dtype: Any) -> str | None:
+    """Whether a column holds numbers or text; None for other types, which are checked when the rows are read."""
     if pa.types.is_dictionary(dtype):
         dtype = dtype.value_type
     if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype):
         return "text"
-    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return "numbers" if any(is_such(dtype) for is_such in numbers) else None
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return "numbers" if any(check(dtype) for check in checks) else None

@@ -1,4 +1,4 @@
-"""A source of parts: whatever can hand out frames or arrays one after the other, or let functions come to them."""
+"""A source of parts: frames or arrays that are read one after the other, or to which functions are sent."""
 
 from __future__ import annotations
 
@@ -10,248 +10,231 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._typing import BoolArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes, Sample
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import IntervalCounts, bins_of
-from ._column_specs import MOST_CODES, ColumnSpecs, TableSpec, occurring
+from ._column_specs import MAX_CODES, ColumnSpecs, TableSpec, present_bins
 from ._parts import (
     EncodedPart,
     IntervalValues,
     Part,
     PartSummary,
     TargetSummary,
-    Totals,
     collect_part,
+    drop_absent_codes,
     encode,
+    encode_features,
+    encode_target,
+    excluded_bins,
     factors_of,
-    is_left_out,
-    keep,
-    known_columns,
-    left_out,
-    look,
-    looked_at,
-    narrow,
+    histograms_of,
+    is_excluded,
+    read_column_specs,
     sample_of,
-    settle,
-    sums_of,
+    summarise_part,
+    summarise_target,
     totals_of,
 )
-from ._source import TableSummary
+from ._source import TableSummary, require
 from ._targets import TargetPlan
 
 T = TypeVar("T")
+Summary = TypeVar("Summary", PartSummary, TargetSummary)
 
 
 class EncodedParts(Protocol):
-    """Parts that were encoded, wherever they are kept."""
+    """Encoded parts, in memory, in files or on other machines."""
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
-        """Do some work on each part, and merge what it gives."""
+        """Apply a function to each part and merge the results."""
 
-    def changed(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
-        """The parts as some work makes them, instead of these."""
+    def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
+        """Replace each part by the result of a function."""
 
-    def kept(self) -> EncodedRows | None:
-        """All of them at once, where they fit into the memory of this machine."""
+    def rows_in_memory(self) -> EncodedRows | None:
+        """All rows, if they fit into the memory of this machine."""
 
     def close(self) -> None:
-        """Keep them no longer."""
+        """Release memory and files."""
 
 
 class Parts(Protocol):
-    """Where the parts are."""
+    """The parts of a table."""
 
     def first(self, work: Callable[[Part], T]) -> T:
-        """Do some work on a part that has rows."""
+        """Apply a function to a part that has rows."""
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
-        """Do some work on each part, and merge what it gives; None: there is nothing."""
+        """Apply a function to each part and merge the results; None if there are none."""
 
     def encode(self, work: Callable[[Part], EncodedPart]) -> EncodedParts:
-        """Encode each part, and keep it."""
+        """Encode each part and store it."""
 
 
 @dataclass(frozen=True)
 class EncodedSource:
-    """Encoded parts, or one half of their rows, as a source of a growth."""
+    """Encoded parts, or one half of their rows, as a source of histograms."""
 
     parts: EncodedParts
-    asked: CodeLayout
+    layout: CodeLayout
     half: int | None = None
 
-    def kept(self) -> EncodedRows | None:
-        """Halves are grown level by level."""
-        return self.parts.kept() if self.half is None else None
+    def rows_in_memory(self) -> EncodedRows | None:
+        """All rows if they fit into memory; None for a half, whose tree is grown level by level."""
+        return self.parts.rows_in_memory() if self.half is None else None
 
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
-        """A pass over all parts."""
-        return self.parts.reduce(partial(sums_of, asked=self.asked, routes=routes, half=self.half), _plus)
+        """The histograms of the open nodes, in one pass over all parts."""
+        return self.parts.reduce(partial(histograms_of, layout=self.layout, routes=routes, half=self.half), _sum)
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
-        """The same."""
-        work = partial(factors_of, asked=self.asked, routes=routes, outcome=outcome, half=self.half)
-        return self.parts.reduce(work, _added)
+        """The sum of the logs of factors in each open node, in one pass over all parts."""
+        work = partial(factors_of, layout=self.layout, routes=routes, outcome=outcome, half=self.half)
+        return self.parts.reduce(work, _sum_of_lists)
 
 
 @dataclass
 class PartSource:
-    """Asks parts what a fit wants to know."""
+    """A source whose rows come in parts."""
 
     parts: Parts
-    given: TableSpec = field(default_factory=TableSpec)
+    table_spec: TableSpec = field(default_factory=TableSpec)
     n_threads: int = 1
-    known: ColumnSpecs | None = field(default=None, init=False)
-    seen: PartSummary | None = field(default=None, init=False)
+    specs: ColumnSpecs | None = field(default=None, init=False)
+    summary: PartSummary | None = field(default=None, init=False)
     schema: Schema | None = field(default=None, init=False)
     plan: TargetPlan | None = field(default=None, init=False)
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
-    asked: CodeLayout | None = field(default=None, init=False)
+    layout: CodeLayout | None = field(default=None, init=False)
     encoded: EncodedParts | None = field(default=None, init=False)
 
-    def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
-        """One pass over all parts."""
-        work = partial(known_columns, given=self.given, categorical_features=categorical_features)
+    def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
+        """Summarise the columns and targets in one pass over all parts."""
+        work = partial(read_column_specs, table_spec=self.table_spec, categorical_features=categorical_features)
         self.plan = plan
-        self.known, splitters = self.parts.first(work)
-        if not self.known.rest:
-            return self._look_at_targets(plan, self.known)
-        asked = partial(look, plan=plan, known=self.known, splitters=splitters, max_bins=max_bins)
-        self.seen = self.parts.reduce(asked, _either)
-        if self.seen is None:
+        self.specs, splitters = self.parts.first(work)
+        if not self.specs.incomplete:
+            return self._encode_features(plan, self.specs)
+        summarise = partial(summarise_part, plan=plan, specs=self.specs, splitters=splitters, max_bins=max_bins)
+        self.summary = self.parts.reduce(summarise, _union)
+        if self.summary is None:
             raise ValueError("The table has no rows.")
-        self.schema = self.known.schema(self.seen.part.schema)
-        return self.seen.looked.found(self.schema)
+        self.schema = self.specs.schema(self.summary.schema.schema)
+        return self.summary.target.table_summary(self.schema)
 
-    def _look_at_targets(self, plan: TargetPlan, known: ColumnSpecs) -> TableSummary:
-        """All columns are known: the pass that encodes them is the first."""
-        self.schema = known.schema(None)
-        self.encoded = self.parts.encode(partial(keep, plan=plan, known=known))
-        return self.encoded.reduce(partial(looked_at, plan=plan), _both).found(self.schema)
+    def _encode_features(self, plan: TargetPlan, specs: ColumnSpecs) -> TableSummary:
+        """Encode the features in the first pass, since all columns are specified, and summarise the targets."""
+        self.schema = specs.schema(None)
+        self.encoded = self.parts.encode(partial(encode_features, plan=plan, specs=specs))
+        return self.encoded.reduce(partial(summarise_target, plan=plan), _union).table_summary(self.schema)
 
-    def bins(self, max_bins: int, left_out_columns: BoolArray) -> tuple[ColumnBins, ...]:
-        """A pass over all parts where a column has many values, or categories; seldom a second one."""
-        schema, known = _known(self.schema), _known(self.known)
-        found = known.bins | {i: left_out() for i in np.flatnonzero(left_out_columns).tolist()}
-        if self.seen is not None:
-            self._find_bins(self.seen, found, max_bins)
-        self.columns = tuple(found[column] for column in range(schema.n_features))
-        for column, bins in enumerate(self.columns):
-            if bins.n_codes > MOST_CODES:
-                raise ValueError(f"{schema.describe(column)} has more than {MOST_CODES} categories: make them fewer.")
+    def bins(self, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
+        """Find the bins; columns of many values or of categories take a pass over all parts, rarely two."""
+        schema, specs = require(self.schema), require(self.specs)
+        bins = specs.bins | {i: excluded_bins() for i in np.flatnonzero(excluded).tolist()}
+        if self.summary is not None:
+            self._add_bins(self.summary, bins, max_bins)
+        self.columns = tuple(bins[i] for i in range(schema.n_features))
+        for i, column in enumerate(self.columns):
+            if column.n_codes > MAX_CODES:
+                raise ValueError(f"{schema.describe(i)} has more than {MAX_CODES} categories: make them fewer.")
         return self.columns
 
-    def _find_bins(self, seen: PartSummary, found: dict[int, ColumnBins], max_bins: int) -> None:
-        """Add the bins that are not found yet."""
-        rest = _known(self.known).rest
-        counted, missing = (dict(zip(rest, own, strict=True)) for own in (seen.counted, seen.part.has_missing.tolist()))
-        for column, own in counted.items():
-            if column not in found and own is not None and (own.distinct is not None or own.counts.sum() == 0):
-                found[column] = bins_of(own, None, max_bins, has_missing=missing[column])
-        while wanted := {column: own for column, own in counted.items() if column not in found}:
-            collected = self._collect(_known(self.plan), _known(self.schema), wanted, max_bins)
-            for column, values in collected.values.items():
-                found[column] = _column_bins(counted[column], np.concatenate(values), max_bins, missing[column])
-            counted |= collected.finer
+    def _add_bins(self, summary: PartSummary, bins: dict[int, ColumnBins], max_bins: int) -> None:
+        """Add the bins of the remaining columns."""
+        incomplete = require(self.specs).incomplete
+        counts = dict(zip(incomplete, summary.counts, strict=True))
+        missing = dict(zip(incomplete, summary.schema.has_missing.tolist(), strict=True))
+        for i, column in counts.items():
+            if i not in bins and column is not None and (column.distinct is not None or column.counts.sum() == 0):
+                bins[i] = bins_of(column, None, max_bins, has_missing=missing[i])
+        while remaining := {i: column for i, column in counts.items() if i not in bins}:
+            collected = self._collect(require(self.plan), require(self.schema), remaining, max_bins)
+            for i, values in collected.values.items():
+                bins[i] = _column_bins(counts[i], np.concatenate(values), max_bins, missing[i])
+            counts |= collected.finer
 
     def _collect(
-        self, plan: TargetPlan, schema: Schema, wanted: dict[int, IntervalCounts | None], max_bins: int
+        self, plan: TargetPlan, schema: Schema, counts: dict[int, IntervalCounts | None], max_bins: int
     ) -> IntervalValues:
-        work = partial(collect_part, plan=plan, schema=schema, wanted=wanted, max_bins=max_bins)
-        return _known(self.parts.reduce(work, partial(_collected, max_bins=max_bins)))
+        work = partial(collect_part, plan=plan, schema=schema, counts=counts, max_bins=max_bins)
+        return require(self.parts.reduce(work, partial(_merged_values, max_bins=max_bins)))
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
-        """Encodes all parts; `columns` is settled then."""
+        """Encode all parts and add up their totals."""
         self.plan = plan
         if self.encoded is not None:
-            self.encoded = self.encoded.changed(partial(settle, plan=plan, bins=self.columns, family=family))
+            self.encoded = self.encoded.map(partial(encode_target, plan=plan, bins=self.columns, family=family))
         else:
-            known, schema = _known(self.known), _known(self.schema)
-            work = partial(encode, plan=plan, known=known, schema=schema, bins=self.columns, family=family)
+            specs, schema = require(self.specs), require(self.schema)
+            work = partial(encode, plan=plan, specs=specs, schema=schema, bins=self.columns, family=family)
             self.encoded = self.parts.encode(work)
-        may_not = _known(self.known).may_not_occur
-        n_codes = {i: self.columns[i].n_codes for i in may_not if not is_left_out(self.columns[i])}
-        totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _plus_totals)
-        self._narrow(self.encoded, totals.occurs)
+        unordered = require(self.specs).complete_categories
+        n_codes = {i: self.columns[i].n_codes for i in unordered if not is_excluded(self.columns[i])}
+        totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _sum)
+        self._drop_absent_codes(self.encoded, totals.is_present)
         n_classes = 0 if plan.classes is None else len(plan.classes)
-        self.asked = CodeLayout.of(self.columns, n_classes, _known(plan.grids), self.n_threads)
+        self.layout = CodeLayout.of(self.columns, n_classes, require(plan.grids), self.n_threads)
         return totals.sums
 
-    def _narrow(self, encoded: EncodedParts, occurs: dict[int, BoolArray]) -> None:
-        """Given categories that do not occur have no codes."""
-        columns = dict(enumerate(self.columns)) | {i: occurring(self.columns[i], own) for i, own in occurs.items()}
-        self.columns = tuple(columns.values())
-        absent = {i: own for i, own in occurs.items() if not own[:-1].all()}
-        if absent:
-            self.encoded = encoded.changed(partial(narrow, occurs=absent))
+    def _drop_absent_codes(self, encoded: EncodedParts, is_present: dict[int, BoolArray]) -> None:
+        """Remove the codes of specified categories that do not occur."""
+        present = {i: present_bins(self.columns[i], codes) for i, codes in is_present.items()}
+        self.columns = tuple((dict(enumerate(self.columns)) | present).values())
+        with_absent = {i: codes for i, codes in is_present.items() if not codes[:-1].all()}
+        if with_absent:
+            self.encoded = encoded.map(partial(drop_absent_codes, is_present=with_absent))
 
-    def kept(self) -> EncodedRows | None:
-        """Where the parts were cached and are not too many."""
-        return self._all.kept()
+    def rows_in_memory(self) -> EncodedRows | None:
+        """All rows, if they are cached and fit into memory."""
+        return self._source.rows_in_memory()
 
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
-        """A pass over all encoded parts."""
-        return self._all.histograms(routes)
+        """The histograms of the open nodes, in one pass over all encoded parts."""
+        return self._source.histograms(routes)
 
     def factors(self, outcome: Outcome, routes: Routes) -> list[int]:
-        """The same."""
-        return self._all.factors(outcome, routes)
+        """The sum of the logs of factors in each open node, in one pass over all encoded parts."""
+        return self._source.factors(outcome, routes)
 
     def halves(self) -> tuple[HistogramSource, HistogramSource]:
-        """Each is a choice of rows in every part."""
-        return replace(self._all, half=0), replace(self._all, half=1)
+        """Two halves of the rows, which every pass selects anew."""
+        return replace(self._source, half=0), replace(self._source, half=1)
 
     @property
-    def _all(self) -> EncodedSource:
-        return EncodedSource(_known(self.encoded), _known(self.asked))
+    def _source(self) -> EncodedSource:
+        return EncodedSource(require(self.encoded), require(self.layout))
 
-    def sample(self, shares: int) -> Sample:
-        """The same."""
-        return _known(self.encoded).reduce(partial(sample_of, shares=shares), _joined)
+    def sample(self, n_shares: int) -> EncodedRows:
+        """One of `n_shares` shares of the rows."""
+        return require(self.encoded).reduce(partial(sample_of, n_shares=n_shares), _sum)
 
     def close(self) -> None:
-        """Give up what was kept."""
+        """Release the encoded parts."""
         if self.encoded is not None:
             self.encoded.close()
             self.encoded = None
 
 
-def _column_bins(counted: IntervalCounts | None, values: Any, max_bins: int, has_missing: bool) -> ColumnBins:
-    if counted is None:  # categories
+def _column_bins(counts: IntervalCounts | None, values: Any, max_bins: int, has_missing: bool) -> ColumnBins:
+    if counts is None:  # categories
         positions = np.unique(values)
         return ColumnBins(positions, positions, has_missing)
-    return bins_of(counted, np.sort(values), max_bins, has_missing=has_missing)
+    return bins_of(counts, np.sort(values), max_bins, has_missing=has_missing)
 
 
-def _known(value: T | None) -> T:
-    if value is None:
-        raise RuntimeError("A source is asked in order: look, bins, totals, sums.")
-    return value
-
-
-def _either(one: PartSummary, other: PartSummary) -> PartSummary:
+def _union(one: Summary, other: Summary) -> Summary:
     return one | other
 
 
-def _both(one: TargetSummary, other: TargetSummary) -> TargetSummary:
-    return one | other
-
-
-def _collected(one: IntervalValues, other: IntervalValues, max_bins: int) -> IntervalValues:
+def _merged_values(one: IntervalValues, other: IntervalValues, max_bins: int) -> IntervalValues:
     return one.merged(other, max_bins)
 
 
-def _added(one: list[int], other: list[int]) -> list[int]:
+def _sum_of_lists(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-def _joined(one: Sample, other: Sample) -> Sample:
-    return one + other
-
-
-def _plus_totals(one: Totals, other: Totals) -> Totals:
-    return one + other
-
-
-def _plus(one: Any, other: Any) -> Any:
+def _sum(one: Any, other: Any) -> Any:
     return one + other

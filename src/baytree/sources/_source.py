@@ -1,25 +1,26 @@
-"""A source: rows somewhere, in the form in which a fit asks for them. What one cannot do, it declines here."""
+"""The interface between a fit and a source of rows, and the capabilities that a source may lack."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..growth import ColumnBins, DividedSource, Growth, HistogramData, OnLevel, TrainingData
+from ..growth import ColumnBins, DivisibleSource, Growth, HistogramData, OnLevel, TrainingData
 from ..outcomes import Extent, Family, TargetRange
 from ..table import Schema
 from ._targets import TargetPlan
 
-DEFAULT_BINS = 255  # where rows are not in memory
+T = TypeVar("T")
+DEFAULT_BINS = 255  # at sources whose rows are not in memory
 
 
-class Need(Enum):
-    """What a fit may need beyond histograms of its rows; the sentence says so where a source does not have it."""
+class Capability(Enum):
+    """What a fit may need besides histograms of its rows; the value is the error message of a source without it."""
 
     OWN_OUTCOME = "An outcome of your own needs the rows in memory: fit it there."
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
@@ -30,92 +31,99 @@ class Need(Enum):
 
 @dataclass(frozen=True)
 class TableSummary:
-    """What a first pass over the rows shows: columns, the range of the target, its classes."""
+    """The results of the first pass over the rows: columns, the range of the target, its classes."""
 
     schema: Schema
     target_range: TargetRange | None = None
     classes: AnyArray | None = None
-    class_rows: FloatArray | None = None  # how many rows each class has
-    class_largest: FloatArray | None = None  # the largest weight of each class
+    class_rows: FloatArray | None = None  # number of rows of each class
+    class_largest: FloatArray | None = None  # largest weight of each class
 
 
 class Source(Protocol):
-    """Rows somewhere, which are asked in this order."""
+    """Rows of a fit; the methods are called in this order."""
 
     @property
-    def has(self) -> frozenset[Need]:
-        """What it has beyond histograms."""
+    def capabilities(self) -> frozenset[Capability]:
+        """What the source can do besides histograms."""
 
     @property
     def bins_by_default(self) -> int | None:
-        """Bins of a column where the user gives no number; None: every distinct value counts."""
+        """The default of `max_bins`; None distinguishes all values."""
 
-    def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
-        """What the columns and the targets are."""
+    def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
+        """Summarise the columns and targets in a first pass over the rows."""
 
     def training_data(
         self, plan: TargetPlan, summary: TableSummary, family: Family, growth: Growth, on_level: OnLevel | None
     ) -> TrainingData:
-        """The rows with the columns and targets that were settled."""
+        """The rows, with their final columns and targets."""
 
     def close(self) -> None:
-        """Give up what was kept for the fit."""
+        """Release the resources of the fit."""
 
 
-class EncodingSource(DividedSource, Protocol):
-    """Rows that are encoded where they are, so that nothing but histograms of them is known."""
+class EncodingSource(DivisibleSource, Protocol):
+    """Rows that are encoded where they are, and of which only histograms are transferred."""
 
-    columns: tuple[ColumnBins, ...]  # settled once the totals are known
+    columns: tuple[ColumnBins, ...]  # final after `totals`
 
-    def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
-        """What the columns and the targets are."""
+    def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
+        """Summarise the columns and targets in a first pass over the rows."""
 
-    def bins(self, max_bins: int, left_out: BoolArray) -> tuple[ColumnBins, ...]:
-        """The bins of every column; those that are left out have one."""
+    def bins(self, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
+        """Find the bins of every column; an excluded column has one bin."""
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
-        """`FixedPointOutcome.totals_of` all rows; from here on the rows are whole numbers of this plan."""
+        """Encode the rows by this plan, and return their `FixedPointOutcome.totals`."""
 
     def close(self) -> None:
-        """Give up what was kept for the fit."""
+        """Release the resources of the fit."""
 
 
 @dataclass(frozen=True)
 class RemoteSource:
-    """Rows that are not in memory, as a source of a fit."""
+    """A source whose rows are not in memory."""
 
     encoding: EncodingSource
 
-    has = frozenset[Need]()
+    capabilities = frozenset[Capability]()
     bins_by_default = DEFAULT_BINS
 
-    def look(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
-        """What the columns and the targets are."""
-        return self.encoding.look(plan, categorical_features, max_bins or DEFAULT_BINS)
+    def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
+        """Summarise the columns and targets in a first pass over the rows."""
+        return self.encoding.summarise(plan, categorical_features, max_bins or DEFAULT_BINS)
 
     def bins(self, max_bins: int | None, summary: TableSummary) -> tuple[ColumnBins, ...]:
-        """The bins of every column."""
+        """Find the bins of every column."""
         return self.encoding.bins(max_bins or DEFAULT_BINS, np.zeros(summary.schema.n_features, dtype=bool))
 
     def training_data(
         self, plan: TargetPlan, summary: TableSummary, family: Family, growth: Growth, on_level: OnLevel | None
     ) -> TrainingData:
-        """The rows as codes and whole numbers, where they are."""
+        """The rows as codes and fixed-point targets, at the source."""
         source, grids, target_range = self.encoding, plan.grids, summary.target_range
         if grids is None or target_range is None:
-            raise ValueError("the target is not on grids")
+            raise RuntimeError("The target has no grids yet.")
         source.bins(growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
         totals = source.totals(plan, family)
         extent = Extent(target_range.n_rows, float(totals[0]) * grids.weight_unit)
         return HistogramData(source, summary.schema, source.columns, grids, extent, growth, tuple(totals), on_level)
 
     def close(self) -> None:
-        """Give up what was kept for the fit."""
+        """Release the resources of the fit."""
         self.encoding.close()
 
 
-def refuse_needs(source: Source, needs: Iterable[Need]) -> None:
-    """Refuse, before anything is read, what a source does not have."""
-    for need in needs:
-        if need not in source.has:
-            raise ValueError(need.value)
+def check_capabilities(source: Source, required: Iterable[Capability]) -> None:
+    """Raise an error, before anything is read, if a source lacks a capability."""
+    for capability in required:
+        if capability not in source.capabilities:
+            raise ValueError(capability.value)
+
+
+def require(value: T | None) -> T:
+    """A value that an earlier call of a source's methods sets."""
+    if value is None:
+        raise RuntimeError("The methods of a source are called in order: summarise, bins, totals, histograms.")
+    return value

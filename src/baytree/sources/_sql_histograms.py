@@ -1,4 +1,4 @@
-"""The sums of open nodes as queries: a GROUP BY for each feature."""
+"""Histograms of open nodes by queries: a GROUP BY for each feature."""
 
 from __future__ import annotations
 
@@ -13,87 +13,87 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ClassHistograms, Histograms
-from ._sql_fixed_point import Digits, halves, product_digits
-from ._sql_words import Words
+from ._sql_fixed_point import Digit, int128_halves, product_digits
+from ._sql_packing import Packing
 
-_OTHER_ROWS = (
+_ROWS_DIFFER = (
     "The database counts other rows for one column than for another: do not change the table during a fit, or fit a "
     "copy of it."
 )
-_NUMBERS, _SMALL_NUMBERS = np.iinfo(np.int64), np.iinfo(np.int32)
+_INT64, _INT32 = np.iinfo(np.int64), np.iinfo(np.int32)
 
 
-class Adder(Protocol):
-    """How sums are asked for, and what they come to.
+class Aggregation(Protocol):
+    """The queries for histograms, and their results as arrays.
 
-    Rows have a number for the part of a node that they are in: classes are counted apart.
+    Nodes are divided into parts, one for each class, and each row has the number of its part.
     """
 
     @property
     def n_parts(self) -> int:
-        """Of a node."""
+        """The number of parts of a node."""
 
     @property
     def summed(self) -> list[str]:
-        """The columns that are added."""
+        """The columns that are added up."""
 
     @property
     def first_part(self) -> str:
-        """The part that DuckDB's rows are in while all are in node 0, as text."""
+        """The part of each row while all rows are in node 0, in DuckDB's SQL."""
 
     def part(self, rows: Any, node: Any) -> Any:
-        """The part that rows are in, as an expression."""
+        """The part of each row, given its node."""
 
     def query(self, rows: Any, code: Any, first: int) -> Any:
-        """The sums of a feature, whose codes begin at some place; `key` tells part and code."""
+        """The sums of a feature whose first code is at position `first`; `key` identifies part and code."""
 
-    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> Histograms | ClassHistograms:
-        """All that was found, together."""
+    def histograms(self, n_open: int, results: Iterable[dict[str, AnyArray]]) -> Histograms | ClassHistograms:
+        """Combine the results of the queries."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The codes of all columns in a line: as the rows have them, and which of them occur."""
+    """The positions of the codes of all columns, one column after the other."""
 
-    words: Words
-    first: AnyArray  # where the codes of each column begin, and the end
-    occurs: AnyArray  # the places that the codes of the columns have in the line
+    packing: Packing
+    first: AnyArray  # position of the first code of each column, and the end
+    present: AnyArray  # positions of the codes that occur
 
     @property
     def width(self) -> int:
-        """Places in the line."""
+        """The number of positions."""
         return int(self.first[-1])
 
-    def queries(self, rows: Any, adder: Adder) -> list[Any]:
-        """The sums of rows, all of which are in nodes that are asked for."""
+    def queries(self, rows: Any, aggregation: Aggregation) -> list[Any]:
+        """A query for each column, over rows all of which are in open nodes."""
         return [
-            adder.query(rows, self.words.code(rows, feature), int(first))
+            aggregation.query(rows, self.packing.code(rows, feature), int(first))
             for feature, first in enumerate(self.first[:-1])
         ]
 
-    def key(self, found: Any, first: int) -> Any:
-        """Tells the part and the place of what was found by part and code; a remainder would take DuckDB long."""
-        return found["part"].cast("int64") * self.width + found["code"].cast("int64") + first
+    def key(self, groups: Any, first: int) -> Any:
+        """The key of part and code, by position in the histograms of all parts; DuckDB is slow at remainders."""
+        return groups["part"].cast("int64") * self.width + groups["code"].cast("int64") + first
 
-    def chosen(self, sums: AnyArray, axis: int) -> AnyArray:
-        """The codes that occur, of sums by place."""
-        return sums if len(self.occurs) == self.width else np.take(sums, self.occurs, axis)
+    def take_present(self, sums: AnyArray, axis: int) -> AnyArray:
+        """The sums of the codes that occur."""
+        return sums if len(self.present) == self.width else np.take(sums, self.present, axis)
 
-    def check(self, found: dict[str, AnyArray], n_parts: int) -> None:
-        """Refuse keys that no part has."""
-        if not np.all((found["key"] >= 0) & (found["key"] < n_parts * self.width)):
-            raise ValueError(_OTHER_ROWS)
+    def check_keys(self, result: dict[str, AnyArray], n_parts: int) -> None:
+        """Raise an error for keys beyond those of all parts."""
+        if not np.all((result["key"] >= 0) & (result["key"] < n_parts * self.width)):
+            raise ValueError(_ROWS_DIFFER)
 
     def check_rows(self, rows: AnyArray) -> None:
-        """Refuse rows by place that are not as many for each column: the compiled core relies on it."""
+        """Raise an error if columns have different numbers of rows, on which the compiled core relies."""
         by_column = np.add.reduceat(rows, self.first[:-1], axis=-1)
         if np.any(by_column != by_column[..., :1]):
-            raise ValueError(_OTHER_ROWS)
+            raise ValueError(_ROWS_DIFFER)
 
 
 @dataclass(frozen=True)
-class ClassAdder:
-    """What rows weigh by node, code and class."""
+class ClassAggregation:
+    """The weights of rows by node, code and class."""
 
     layout: Layout
     n_classes: int
@@ -102,47 +102,47 @@ class ClassAdder:
 
     @property
     def n_parts(self) -> int:
-        """One for each class."""
+        """One part for each class."""
         return self.n_classes
 
     @property
     def summed(self) -> list[str]:
-        """Weights."""
+        """The weight of each row."""
         return ["w"] if self.weighted else []
 
     @property
     def first_part(self) -> str:
-        """The class."""
+        """The class of each row."""
         return "row.u0"
 
     def part(self, rows: Any, node: Any) -> Any:
-        """By node and class."""
+        """The part of each row, by node and class."""
         return (node * self.n_classes + rows["u0"]).cast("int32")
 
     def query(self, rows: Any, code: Any, first: int) -> Any:
-        """The weight of each class."""
+        """The number and the weight of the rows of each part and code."""
         table = rows.select("part", *self.summed, code=code)
-        asked = {name: table[name].sum().cast("int64") for name in self.summed}
-        found = table.group_by("part", "code").aggregate(n=table.count(), **asked)
-        return found.select("n", *asked, key=self.layout.key(found, first))
+        sums = {name: table[name].sum().cast("int64") for name in self.summed}
+        groups = table.group_by("part", "code").aggregate(n=table.count(), **sums)
+        return groups.select("n", *sums, key=self.layout.key(groups, first))
 
-    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> ClassHistograms:
-        """By node, code and class."""
+    def histograms(self, n_open: int, results: Iterable[dict[str, AnyArray]]) -> ClassHistograms:
+        """The histograms by node, code and class."""
         names = ["n", *self.summed]
-        kind = np.int64 if self.weighted or self.n_rows > _SMALL_NUMBERS.max else np.int32
-        sums = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=kind)
-        for own in found:
-            self.layout.check(own, n_open * self.n_classes)
-            for all_sums, name in zip(sums, names, strict=True):
-                all_sums.reshape(-1)[own["key"]] = own[name]
-        self.layout.check_rows(sums[0])
-        rows, *weights = (np.moveaxis(self.layout.chosen(own, -1), 1, -1) for own in sums)
+        dtype = np.int64 if self.weighted or self.n_rows > _INT32.max else np.int32
+        arrays = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=dtype)
+        for result in results:
+            self.layout.check_keys(result, n_open * self.n_classes)
+            for array, name in zip(arrays, names, strict=True):
+                array.reshape(-1)[result["key"]] = result[name]
+        self.layout.check_rows(arrays[0])
+        rows, *weights = (np.moveaxis(self.layout.take_present(array, -1), 1, -1) for array in arrays)
         return ClassHistograms(weights[0], rows.sum(axis=-1)) if weights else ClassHistograms(rows, None)
 
 
 @dataclass(frozen=True)
-class NumberAdder:
-    """Histograms and extremes of numbers by node and code."""
+class NumberAggregation:
+    """The sums and extremes of numbers by node and code."""
 
     layout: Layout
     n_numbers: int
@@ -150,61 +150,61 @@ class NumberAdder:
 
     @property
     def n_parts(self) -> int:
-        """All rows together."""
+        """One part, of all rows."""
         return 1
 
     @property
     def summed(self) -> list[str]:
-        """Numbers and weights."""
+        """The numbers and the weight of each row."""
         return [f"u{k}" for k in range(self.n_numbers)] + (["w"] if self.weighted else [])
 
     @property
     def first_part(self) -> str:
-        """The node."""
+        """Node 0."""
         return "0"
 
     def part(self, rows: Any, node: Any) -> Any:  # noqa: ARG002
-        """The node."""
+        """The node of each row."""
         return node.cast("int32")
 
     def query(self, rows: Any, code: Any, first: int) -> Any:
-        """The sums of the digits of each number."""
+        """The sums of the digits of each number, and the extremes, of each part and code."""
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
-        tells = numbers[0] if self.n_numbers == 1 else numbers[0] * 2**31 + numbers[1]
-        asked = {f"d{i}": own.expression for i, own in enumerate(flat(self._digits(rows)))}
-        table = rows.select("part", code=code, tells=tells, **asked)
-        sums = {name: table[name].sum().cast("int64") for name in asked}
-        found = table.group_by("part", "code").aggregate(
-            n=table.count(), low=table.tells.min(), high=table.tells.max(), **sums
+        outcome = numbers[0] if self.n_numbers == 1 else numbers[0] * 2**31 + numbers[1]
+        digits = {f"d{i}": digit.expression for i, digit in enumerate(flatten(self._digits(rows)))}
+        table = rows.select("part", code=code, outcome=outcome, **digits)
+        sums = {name: table[name].sum().cast("int64") for name in digits}
+        groups = table.group_by("part", "code").aggregate(
+            n=table.count(), low=table.outcome.min(), high=table.outcome.max(), **sums
         )
-        return found.mutate(key=self.layout.key(found, first)).drop("part", "code")
+        return groups.mutate(key=self.layout.key(groups, first)).drop("part", "code")
 
-    def _digits(self, rows: Any) -> list[list[Digits]]:
+    def _digits(self, rows: Any) -> list[list[Digit]]:
         numbers = [rows[f"u{k}"] for k in range(self.n_numbers)]
         return product_digits(numbers, rows["w"] if self.weighted else None, with_square=self.n_numbers == 1)
 
-    def sums(self, n_open: int, found: Iterable[dict[str, AnyArray]]) -> Histograms:
-        """By node and code."""
+    def histograms(self, n_open: int, results: Iterable[dict[str, AnyArray]]) -> Histograms:
+        """The histograms by node and code."""
         shape = (n_open, self.layout.width)
-        powers = [[own.power for own in each] for each in self._digits(_COLUMNS)]
-        rows, low, high = np.zeros(shape, np.int64), np.full(shape, _NUMBERS.max), np.full(shape, _NUMBERS.min)
+        powers = [[digit.power for digit in number] for number in self._digits(_COLUMNS)]
+        rows, low, high = np.zeros(shape, np.int64), np.full(shape, _INT64.max), np.full(shape, _INT64.min)
         sums = np.zeros((*shape, 3 if self.n_numbers == 1 else 4, 2), dtype=np.int64)
-        for own in found:
-            self.layout.check(own, n_open)
-            node, at = np.divmod(own["key"], self.layout.width)
-            rows[node, at], low[node, at], high[node, at] = own["n"], own["low"], own["high"]
+        for result in results:
+            self.layout.check_keys(result, n_open)
+            node, at = np.divmod(result["key"], self.layout.width)
+            rows[node, at], low[node, at], high[node, at] = result["n"], result["low"], result["high"]
             digits = iter(range(sum(map(len, powers))))
-            for k, each in enumerate(powers):
-                parts = [own[f"d{next(digits)}"].astype(object) << power for power in each]
-                sums[node, at, k] = halves(reduce(add, parts))
+            for k, powers_of_number in enumerate(powers):
+                parts = [result[f"d{next(digits)}"].astype(object) << power for power in powers_of_number]
+                sums[node, at, k] = int128_halves(reduce(add, parts))
         self.layout.check_rows(rows)
-        return Histograms(*(self.layout.chosen(own, 1) for own in (rows, sums, low, high)))
+        return Histograms(*(self.layout.take_present(array, 1) for array in (rows, sums, low, high)))
 
 
-# Numbers and weights of no row: what digits they have does not depend on any.
+# The digits of numbers and weights do not depend on the rows, so a table without rows shows their powers.
 _COLUMNS = ibis.table({"u0": "int64", "u1": "int64", "w": "int64"}, name="columns")
 
 
-def flat(digits: list[list[Digits]]) -> list[Digits]:
-    """One after the other."""
-    return [own for each in digits for own in each]
+def flatten(digits: list[list[Digit]]) -> list[Digit]:
+    """The digits of all numbers in one list."""
+    return [digit for number in digits for digit in number]

@@ -1,4 +1,4 @@
-"""Class labels and numbers as targets: how they are read, and which outcome they have."""
+"""Reading targets: class labels or numbers, with weights and extras, and the outcome that they have."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from ..outcomes import (
     read_outcome,
 )
 
-_MOST_LABELS = 2**16  # whole numbers that are looked up in a table
+_MAX_LABEL_RANGE = 2**16  # of integer labels that are counted in a table
 
 
-class Learnt(NamedTuple):
-    """A target as its outcome wants it."""
+class TrainingTarget(NamedTuple):
+    """A target for training: class labels are codes, and rows of weight zero are dropped."""
 
     target: Target
     classes: AnyArray | None
-    counted: BoolArray | None  # which rows count; None: all
+    counted: BoolArray | None  # which rows have positive weight; None if all have
 
 
 @dataclass(frozen=True)
 class TargetPlan:
-    """How the target of some rows is read, as far as it is settled; it travels to where the rows are."""
+    """How to read the target of some rows; it is sent to where the rows are."""
 
     reader: TargetReader
     classes: AnyArray | None = None
-    by_class: FloatArray | None = None  # the weight of each class
+    by_class: FloatArray | None = None  # weight of each class
     grids: Grids | None = None
 
     @property
@@ -49,22 +49,17 @@ class TargetPlan:
         """Whether y holds class labels."""
         return isinstance(self.reader, ClassReader)
 
-    def look(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
-        """The target as it was given, of the rows that count; wrong values are refused."""
+    def read(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
+        """Read and check a target; returns that of the rows of positive weight, and which rows these are."""
         target, counted = without_weight_zero(self.reader.read(self.reader.check_y(y), weight, extras))
         if self.has_classes:
             check_labels(target.y)
         elif len(target.y):
-            self.reader.family_of(None).of(target, None)  # errors tell the row
+            self.reader.family_of(None).of(target, None)  # its errors name the row
         return target, counted
 
-    def fixed_point(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
-        """The target in whole numbers, of the rows that count."""
-        target, counted = self.look(y, weight, extras)
-        return self.settled(target), counted
-
-    def settled(self, target: Target) -> Target:
-        """A target that was looked at, in whole numbers."""
+    def to_fixed_point(self, target: Target) -> Target:
+        """Convert a target that was read to fixed point."""
         if self.classes is not None:
             target = replace(target, y=class_codes(target.y, self.classes))
         if self.by_class is not None:
@@ -74,7 +69,7 @@ class TargetPlan:
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange
     ) -> tuple[TargetPlan, TargetRange]:
-        """The plan with the classes and their weights, and the range of the weights that they lead to."""
+        """The plan with the classes and their weights, and the range of the resulting weights."""
         plan, reader = replace(self, classes=classes), self.reader
         if not isinstance(reader, ClassReader) or reader.class_weight is None:
             return plan, target_range
@@ -90,31 +85,31 @@ class TargetPlan:
 
 
 class TargetReader(Protocol):
-    """Reads y and all that belongs to it."""
+    """Reads y, weights and extras."""
 
     def check_y(self, y: Any) -> AnyArray:
-        """Read y as an array, without a look at what it means."""
+        """Read y as an array, without interpreting it."""
 
     def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
-        """Read what belongs to the rows beside y."""
+        """Read the weights and extras of the rows."""
 
-    def learn(self, target: Target) -> Learnt:
-        """Read the target of a fit."""
+    def learn(self, target: Target) -> TrainingTarget:
+        """Prepare the target of a fit."""
 
-    def read_more(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
-        """Read a target that is to be added to a fitted model, and say which rows count."""
+    def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
+        """Prepare the target of rows that are added to a fitted model; returns also which rows have positive weight."""
 
-    def check_order(self, classes: AnyArray | None) -> None:
-        """Refuse targets whose predictions cannot rise or fall."""
+    def check_monotonic(self, classes: AnyArray | None) -> None:
+        """Refuse targets whose predictions cannot be monotonic."""
 
     def family_of(self, classes: AnyArray | None) -> Family:
-        """The outcome that the target has, but for its prior."""
+        """The outcome of the target, without its prior."""
 
     def calibrates(self) -> bool:
-        """Whether the spread of predictions is to be measured."""
+        """Whether the fit calibrates prediction intervals."""
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
-        """What is decided, given probabilities."""
+        """The rule from probabilities to classes."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +117,7 @@ class ClassReader:
     """Class labels, with weights by class."""
 
     class_weight: Any = None
-    classes: AnyArray | None = None  # all there are, where y may lack some
+    classes: AnyArray | None = None  # all classes, if y may lack some
     decision: Any = None
 
     def check_y(self, y: Any) -> AnyArray:
@@ -130,56 +125,59 @@ class ClassReader:
         return check_outcomes(y)
 
     def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
-        """Weights; there are no extras."""
+        """Read the weights; there are no extras."""
         refuse_extras(extras, CategoricalOutcome.name, ())
         return Target(y, check_sample_weight(sample_weight, len(y)))
 
-    def learn(self, target: Target) -> Learnt:
-        """Labels become codes; rows and classes of weight zero are no rows and no classes."""
-        target, counts = without_weight_zero(target)
+    def learn(self, target: Target) -> TrainingTarget:
+        """Replace labels by codes; rows and classes of weight zero are dropped."""
+        target, counted = without_weight_zero(target)
         classes, codes = _read_labels(target.y, self.classes)
         target = replace(target, y=codes)
         by_class = self.weights_of(target, classes)
         if by_class is None:
-            return Learnt(target, classes, counts)
+            return TrainingTarget(target, classes, counted)
         has_weight = by_class[target.y] > 0
-        counts = _both(counts, has_weight)
+        counted = _intersection(counted, has_weight)
         target = self._weighted(target.take(has_weight), by_class)
         codes = (np.cumsum(by_class > 0) - 1)[target.y]
-        return Learnt(replace(target, y=codes), classes[by_class > 0], counts)
+        return TrainingTarget(replace(target, y=codes), classes[by_class > 0], counted)
 
-    def read_more(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
-        """The same for classes that are known."""
+    def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
+        """Replace labels by codes of the fitted classes."""
         classes = np.zeros(0) if outcome.classes is None else outcome.classes
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "partial_fit cannot balance classes that it sees bit by bit: give class_weight as a dict from label to "
                 "weight."
             )
-        target, counts = without_weight_zero(target)
+        target, counted = without_weight_zero(target)
         weightless = [label for label, weight in (self.class_weight or {}).items() if weight == 0]
         if weightless and np.isin(target.y, weightless).any():
             has_weight = ~np.isin(target.y, weightless)
-            target, counts = target.take(has_weight), _both(counts, has_weight)
+            target, counted = target.take(has_weight), _intersection(counted, has_weight)
         target = replace(target, y=class_codes(target.y, classes))
         by_class = self.weights_of(target, np.append(classes, weightless) if weightless else classes)
-        return (target if by_class is None else self._weighted(target, by_class)), counts
+        return (target if by_class is None else self._weighted(target, by_class)), counted
 
-    def check_order(self, classes: AnyArray | None) -> None:
-        """Of two classes, the probability of the second rises or falls."""
+    def check_monotonic(self, classes: AnyArray | None) -> None:
+        """Refuse more than two classes; with two, the probability of the second can be monotonic."""
         if classes is not None and len(classes) > 2:
-            raise ValueError(f"monotonic_cst needs two classes, y has {len(classes)}: which should rise?")
+            raise ValueError(
+                f"monotonic_cst needs two classes, of which the probability of the second rises or falls; y has "
+                f"{len(classes)}."
+            )
 
     def family_of(self, classes: AnyArray | None) -> Family:
-        """Of so many classes."""
+        """The categorical outcome of these classes."""
         return Family(CategoricalOutcome, ClassOptions(0 if classes is None else len(classes), classes))
 
     def calibrates(self) -> bool:
-        """Probabilities have no spread."""
+        """False: only numbers have prediction intervals."""
         return False
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
-        """By the `decision` parameter."""
+        """Read the `decision` parameter."""
         return read_decision(self.decision, np.zeros(0) if classes is None else classes)
 
     @staticmethod
@@ -210,84 +208,84 @@ class ClassReader:
 
 @dataclass(frozen=True)
 class NumberReader:
-    """Numbers: real values, counts, durations, or what an outcome of the user's own takes."""
+    """Numbers: real values, counts, durations, or the values of a custom outcome."""
 
     outcome: Any
     calibrate: Any = False
 
     @property
     def family(self) -> Family:
-        """What the `outcome` parameter means."""
+        """The outcome of the `outcome` parameter."""
         return read_outcome(self.outcome)
 
     def check_y(self, y: Any) -> AnyArray:
-        """Read numbers; an outcome of the user's own may take anything."""
-        own = self.family.is_own
-        return check_outcomes(y, multi_output=own, y_numeric=not own)
+        """Read numbers; a custom outcome may take other values."""
+        is_custom = self.family.is_own
+        return check_outcomes(y, multi_output=is_custom, y_numeric=not is_custom)
 
     def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
-        """Weights, and the extras that the outcome takes."""
+        """Read the weights, and the extras that the outcome takes."""
         family = self.family
         refuse_extras(extras, family.outcome.name, tuple(extra.name for extra in family.outcome.extras))
-        given = {
+        values = {
             extra.name: extra.read(extra.name, extras[extra.name], len(y))
             for extra in family.outcome.extras
             if extras.get(extra.name) is not None
         }
-        return Target(y, check_sample_weight(sample_weight, len(y)), given)
+        return Target(y, check_sample_weight(sample_weight, len(y)), values)
 
-    def learn(self, target: Target) -> Learnt:
-        """Numbers stay as they are."""
-        target, counts = without_weight_zero(target)
-        return Learnt(target, None, counts)
+    def learn(self, target: Target) -> TrainingTarget:
+        """Drop rows of weight zero."""
+        target, counted = without_weight_zero(target)
+        return TrainingTarget(target, None, counted)
 
-    def read_more(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
+    def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
         """Check the numbers as at fit."""
-        target, counts = without_weight_zero(target)
+        target, counted = without_weight_zero(target)
         self.family.of(target, outcome.prior)
-        return target, counts
+        return target, counted
 
-    def check_order(self, classes: AnyArray | None) -> None:
-        """Every mean can rise or fall."""
+    def check_monotonic(self, classes: AnyArray | None) -> None:
+        """Accept all numbers: every mean can be monotonic."""
 
     def family_of(self, classes: AnyArray | None) -> Family:  # noqa: ARG002
-        """That of the `outcome` parameter."""
+        """The outcome of the `outcome` parameter."""
         return self.family
 
     def calibrates(self) -> bool:
-        """As the user said."""
+        """Read the `calibrate` parameter."""
         return check_truth("calibrate", self.calibrate)
 
     def read_decision(self, classes: AnyArray | None) -> Decision:  # noqa: ARG002
-        """Numbers are not decided upon."""
+        """The default, which numbers do not use."""
         return Decision()
 
 
 def _read_labels(y: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
-    """The classes, unless they are known, and the position of each label among them."""
-    few = _few_numbers(y) if classes is None else None
-    if few is not None:
-        return few
+    """The classes, and the position of each label among them."""
+    integers = _integer_labels(y) if classes is None else None
+    if integers is not None:
+        return integers
     check_labels(y)
     classes = np.unique(y) if classes is None else classes
     return classes, class_codes(y, classes)
 
 
-def _few_numbers(y: AnyArray) -> tuple[AnyArray, AnyArray] | None:
-    """The same of labels that are whole numbers in a short range, without sorting: such labels are always right."""
+def _integer_labels(y: AnyArray) -> tuple[AnyArray, AnyArray] | None:
+    """Find the classes of integers in a short range without sorting; None for other labels."""
     if y.dtype.kind not in "biu" or len(y) == 0:
         return None
     low, high = int(y.min()), int(y.max())
-    if high - low > _MOST_LABELS or max(abs(low), abs(high)) >= 2**62:
+    if high - low > _MAX_LABEL_RANGE or max(abs(low), abs(high)) >= 2**62:
         return None
     offset = y.astype(np.int64, copy=False)
     if low != 0:
         offset = offset - low
-    found = np.ones(high - low + 1, dtype=bool) if high - low <= 1 else np.bincount(offset) > 0
-    if 2 * np.count_nonzero(found) > len(y):
-        return None  # scikit-learn doubts that these are classes
-    codes = offset if found.all() else (np.cumsum(found) - 1)[offset]
-    return (np.flatnonzero(found) + low).astype(y.dtype), codes
+    is_class = np.ones(high - low + 1, dtype=bool) if high - low <= 1 else np.bincount(offset) > 0
+    if 2 * np.count_nonzero(is_class) > len(y):
+        return None  # scikit-learn warns that these may not be classes
+    codes = offset if is_class.all() else (np.cumsum(is_class) - 1)[offset]
+    return (np.flatnonzero(is_class) + low).astype(y.dtype), codes
 
 
 def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:
@@ -301,24 +299,24 @@ def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:
 
 
 def without_weight_zero(target: Target) -> tuple[Target, BoolArray | None]:
-    """Drop rows of weight zero: they are no rows."""
+    """Drop rows of weight zero; the second result marks the remaining rows, or is None if none was dropped."""
     if target.weight is None or target.weight.all():
         return target, None
-    counts = target.weight > 0
-    return target.take(counts), counts
+    counted = target.weight > 0
+    return target.take(counted), counted
 
 
-def _both(counts: BoolArray | None, of_them: BoolArray) -> BoolArray:
-    """Which rows count, where `of_them` is told of those that count so far."""
-    if counts is None:
-        return of_them
-    result = counts.copy()
-    result[counts] = of_them
+def _intersection(counted: BoolArray | None, of_counted: BoolArray) -> BoolArray:
+    """Combine two selections, of which the second is among the rows of the first."""
+    if counted is None:
+        return of_counted
+    result = counted.copy()
+    result[counted] = of_counted
     return result
 
 
 def refuse_extras(extras: dict[str, Any], outcome: str, allowed: tuple[str, ...]) -> None:
-    """Refuse extras that an outcome does not take, and say which ones do."""
+    """Raise an error for extras that an outcome does not take, naming the outcomes that do."""
     for name, value in extras.items():
         if value is None or name in allowed:
             continue

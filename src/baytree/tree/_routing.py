@@ -69,7 +69,7 @@ class Routing:
         return _core.Router(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
 
     def for_scoring(self) -> _core.GivenTree:
-        """The only tree, in depth-first order, as the compiled core scores it on other rows."""
+        """Convert a single tree, whose nodes are in depth-first order, for scoring in the compiled core."""
         store = self.store
         return _core.GivenTree(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
 

@@ -1,4 +1,4 @@
-"""From an encoded table to a tree: the call of the compiled core and the reading of its answer."""
+"""The grower of trees and tree spaces: it calls the compiled core on an encoded table and reads the result."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def score_tree(
 
 
 def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
-    """The tree that the compiled core grew, in the units of the target."""
+    """Read the tree that the compiled core grew, in the units of the target."""
     leaves = _read_leaves(nodes, outcome)
     tree = TreeStore(
         n_features=nodes["feature_posterior"].shape[1] - 1,
@@ -67,7 +67,7 @@ def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeSt
 
 
 def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
-    """A given tree, its splits as they are, with what the compiled core found in its nodes."""
+    """Keep the splits of a given tree and replace the leaves, priors and odds of its nodes by those of the core."""
     leaves = _read_leaves(nodes, outcome)
     return replace(tree, log_prior_split=nodes["log_prior_split"], **_read_tree_nodes(nodes, leaves, growth))
 
@@ -75,8 +75,8 @@ def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth
 def explore_space(
     columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, budget: _core.Budget
 ) -> tuple[TreeStore, bool]:
-    """Explore the tree space of a table; tell whether the user interrupted it."""
-    found = _core.tree_space(
+    """Explore the tree space of a table; the second result is true if the user interrupted the search."""
+    nodes = _core.tree_space(
         columns,
         outcome.to_core(target),
         outcome.core_prior().tolist(),
@@ -85,24 +85,24 @@ def explore_space(
         growth.engine.subtree_rows,
         growth.n_threads,
     )
-    leaves = _read_leaves(found, outcome)
-    n_nodes, n_splits = len(found["depth"]), len(found["kind"])
-    owner = np.repeat(np.arange(n_nodes), np.diff(found["choice_start"]))
+    leaves = _read_leaves(nodes, outcome)
+    n_nodes, n_splits = len(nodes["depth"]), len(nodes["kind"])
+    node_of_split = np.repeat(np.arange(n_nodes), np.diff(nodes["choice_start"]))
     space = TreeStore(
         leaves=leaves,
         n_features=columns.n_columns,
         roots=np.zeros(1, dtype=np.int64),
         choice_start=np.arange(n_splits + 1),
-        **_read_nodes(found),
-        **_read_splits(found, leaves.weight),
-        split_likelihood=_split_likelihood(found, leaves, owner, growth),
-        complete=found["complete"].astype(bool),
+        **_read_nodes(nodes),
+        **_read_splits(nodes, leaves.weight),
+        split_likelihood=_split_likelihood(nodes, leaves, node_of_split, growth),
+        complete=nodes["complete"].astype(bool),
     )
-    return with_no_split(space, found["choice_start"]), found["interrupted"]
+    return with_no_split(space, nodes["choice_start"]), nodes["interrupted"]
 
 
 def with_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
-    """Put the choice of no split before the splits of every node; those of node i begin at ``split_start[i]``."""
+    """Insert the choice of no split before the splits of every node; those of node i begin at ``split_start[i]``."""
     n_nodes = len(split_start) - 1
     chosen = np.insert(np.arange(space.n_choices), split_start[:-1], -1)
     splits = take_splits(space, chosen)
@@ -112,17 +112,17 @@ def with_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
 
 
 def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> dict[str, Any]:
-    """Every partition of a table, as arrays; log likelihoods are in the units of the target."""
-    found = _core.partition_space(columns, outcome.to_core(target), outcome.core_prior().tolist(), growth.settings())
+    """List every partition of a table, as arrays; log likelihoods are in the units of the target."""
+    arrays = _core.partition_space(columns, outcome.to_core(target), outcome.core_prior().tolist(), growth.settings())
     for name in ("log_likelihood", "log_likelihood_split"):
-        logs = np.atleast_1d(found[name])
+        logs = np.atleast_1d(arrays[name])
         total = outcome.sum_statistics(target, np.zeros(len(target.y), dtype=np.int64), 1)
-        found[name] = outcome.log_likelihood_from_core(logs, np.repeat(total, len(logs), axis=0))
-    return found
+        arrays[name] = outcome.log_likelihood_from_core(logs, np.repeat(total, len(logs), axis=0))
+    return arrays
 
 
 def _read_leaves(nodes: dict[str, Any], outcome: Outcome) -> ConstantLeaves:
-    """The leaf models of all nodes; refuses a table that could not be scored: numbers beyond float64 make no tree."""
+    """The leaf models of all nodes; raises an error for a table whose scores are not finite."""
     leaves = ConstantLeaves(outcome, _prior_of(nodes["prior"], outcome), nodes["statistics"])
     scores = nodes["log_likelihood"] + nodes["log_prior_leaf"]
     if not np.all(np.isfinite(scores)) or not np.all(np.isfinite(leaves.posterior)):
@@ -134,23 +134,23 @@ def _read_leaves(nodes: dict[str, Any], outcome: Outcome) -> ConstantLeaves:
 
 
 def _prior_of(prior: FloatArray, outcome: Outcome) -> FloatArray:
-    """Priors in the units of the target; one row of memory where all nodes have that of the root."""
+    """Priors in the units of the target; they share one row of memory where all nodes have the prior of the root."""
     if np.array_equal(prior, np.broadcast_to(prior[0], prior.shape)):
         return np.broadcast_to(outcome.prior, (len(prior), len(outcome.prior)))
     return outcome.prior_from_core(prior)
 
 
 def _split_likelihood(
-    found: dict[str, Any], leaves: ConstantLeaves, owner: IntArray, growth: Growth
+    arrays: dict[str, Any], leaves: ConstantLeaves, node_of_split: IntArray, growth: Growth
 ) -> FloatArray | None:
-    """The likelihood of the two sides of each split, where it is not that of the children: smoothing changes theirs."""
+    """The likelihood of the two sides of each split; None unless smoothing makes that of the children differ."""
     if growth.smoothing == 0:
         return None
-    return leaves.outcome.log_likelihood_from_core(found["log_likelihood_split"], leaves.statistics[owner])
+    return leaves.outcome.log_likelihood_from_core(arrays["log_likelihood_split"], leaves.statistics[node_of_split])
 
 
 def _read_tree_nodes(nodes: dict[str, Any], leaves: ConstantLeaves, growth: Growth) -> dict[str, Any]:
-    """What a tree has of each node beside its split."""
+    """The fields of a tree that have one entry per node, except its split."""
     return {
         "leaves": leaves,
         **_read_nodes(nodes),
@@ -165,15 +165,15 @@ def _read_nodes(nodes: dict[str, Any]) -> dict[str, Any]:
     return {"depth": nodes["depth"], "n_node_samples": nodes["n_rows"], "log_prior_leaf": nodes["log_prior_leaf"]}
 
 
-def _read_splits(found: dict[str, Any], weight: FloatArray) -> dict[str, Any]:
-    """The arrays that have one entry per split; values that a node's rows do not have go where more weight is."""
-    left, right = found["children_left"], found["children_right"]
-    # Rounding does not decide.
+def _read_splits(arrays: dict[str, Any], weight: FloatArray) -> dict[str, Any]:
+    """The arrays that have one entry per split; values that no row of a node has go to the child of more weight."""
+    left, right = arrays["children_left"], arrays["children_right"]
+    # The tolerance keeps rounding from deciding.
     more_left: BoolArray = (left != NO_CHILD) & (weight[left] > weight[right] * (1 + 1e-9))
     return {
         "children_left": left,
         "children_right": right,
-        **{name: found[name] for name in _SPLITS},
-        "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),
-        "unseen_go_to_left": more_left & (found["kind"] == SplitKind.CATEGORY_SET),
+        **{name: arrays[name] for name in _SPLITS},
+        "missing_go_to_left": np.where(arrays["has_missing"], arrays["missing_go_to_left"], more_left),
+        "unseen_go_to_left": more_left & (arrays["kind"] == SplitKind.CATEGORY_SET),
     }

@@ -1,4 +1,4 @@
-"""Questions to DuckDB: answers come in turn, and whatever ends the reading ends the statement that is running."""
+"""Queries of DuckDB: results come in turn, and closing the results ends the statement that is running."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import partial
 import ibis
 import pytest
 
-from baytree.sources._sql_ask import answer, answers
+from baytree.sources._sql_execution import run_queries, run_query
 
 # A sum, so that a slow machine does not run out of memory meanwhile.
 ENDLESS = (
@@ -34,15 +34,15 @@ def ctrl_c_is_heard():
     signal.signal(signal.SIGINT, before)
 
 
-def test_answers_come_in_turn_and_the_next_is_on_its_way(backend):
+def test_results_come_in_turn_while_the_next_query_runs(backend):
     begun, read = threading.Event(), []
 
     def second():
         begun.set()
         return 2
 
-    for found in answers(backend, [lambda: 1, second, lambda: 3]):
-        read.append(found)
+    for result in run_queries(backend, [lambda: 1, second, lambda: 3]):
+        read.append(result)
         assert begun.wait(10)
     assert read == [1, 2, 3]
 
@@ -62,24 +62,24 @@ def test_ctrl_c_ends_a_statement(backend, to):
     pressed.start()
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        answer(backend, partial(backend.raw_sql, ENDLESS.format("one")))
+        run_query(backend, partial(backend.raw_sql, ENDLESS.format("one")))
     pressed.join()
     assert time.perf_counter() - start < 20  # hours, if it went on
-    assert answer(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)
+    assert run_query(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)
 
 
-def test_an_error_ends_what_was_asked_next(backend):
+def test_an_error_ends_the_next_query(backend):
     def wrong():
         time.sleep(0.2)
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        list(answers(backend, [lambda: 1, wrong, partial(backend.raw_sql, ENDLESS.format("two"))]))
-    assert answer(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)
+        list(run_queries(backend, [lambda: 1, wrong, partial(backend.raw_sql, ENDLESS.format("two"))]))
+    assert run_query(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)
 
 
-def test_who_stops_reading_ends_what_was_asked_next(backend):
-    found = answers(backend, [lambda: 1, partial(backend.raw_sql, ENDLESS.format("three"))])
-    assert next(found) == 1
-    found.close()
-    assert answer(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)
+def test_closing_the_results_ends_the_next_query(backend):
+    results = run_queries(backend, [lambda: 1, partial(backend.raw_sql, ENDLESS.format("three"))])
+    assert next(results) == 1
+    results.close()
+    assert run_query(backend, lambda: backend.raw_sql("SELECT 7").fetchone()) == (7,)

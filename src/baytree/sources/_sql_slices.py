@@ -1,0 +1,144 @@
+"""Codes of columns of many bins, which are looked up by slices of equal width.
+
+Databases are slow at a CASE over hundreds of bins in dozens of columns. Instead a value is scaled to a number w, which
+begins at 1.5 and grows by one per slice, and is in slice floor(w). Its code is floor(w / 2 + shift), with a shift for
+each slice, chosen so that w / 2 + shift passes an integer where a bin ends within the slice. Each end lies between two
+values of the column, far enough from both that rounding does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+import numpy as np
+
+from .._typing import AnyArray
+from ..growth import ColumnBins
+from ._sql_fixed_point import floor, real
+from ._sql_temporary import TemporaryTables
+
+_MIN_BINS = 24  # a CASE is fast enough for fewer
+_SLICES_PER_BIN = (8, 32, 128)  # the first that separates the ends of bins
+_MAX_ENDS = 4  # of bins in a slice
+_MIN_GAP = 2.0**-30  # between the values on both sides of an end, in slices
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The range of a column in slices of equal width, and the ends of bins in each slice."""
+
+    low: float
+    factor: float  # slices per unit
+    shift: AnyArray  # for each slice
+    further_ends: AnyArray  # for each slice, its second and further ends
+
+    @classmethod
+    def of(cls, bins: ColumnBins) -> Slices | None:
+        """The slices of a column; None if it has few bins, or slices cannot separate them."""
+        n_bins = len(bins.highs)
+        width = float(bins.highs[-1] - bins.lows[0]) if n_bins else 0.0
+        if n_bins < _MIN_BINS or not 0 < width < np.inf or not np.isfinite(n_bins * _SLICES_PER_BIN[-1] / width):
+            return None
+        slices = None
+        for times in _SLICES_PER_BIN:
+            slices = cls._of(bins, times * n_bins, width)
+            if slices is None or slices.further_ends.shape[1] == 0:
+                return slices
+        return slices if slices is not None and slices.further_ends.shape[1] < _MAX_ENDS else None
+
+    @classmethod
+    def _of(cls, bins: ColumnBins, n_slices: int, width: float) -> Slices | None:
+        factor = n_slices / width
+        low = float(bins.lows[0]) - 1.5 / factor
+        before, after = ((values - low) * factor for values in (bins.highs[:-1], bins.lows[1:]))
+        if not (after - before >= _MIN_GAP).all():
+            return None
+        ends = before / 2 + after / 2
+        slices = np.arange(n_slices + 3)
+        first, stop = (np.searchsorted(np.floor(ends), slices, side) for side in ("left", "right"))
+        most = int((stop - first).max())
+        near = np.append(ends, np.full(max(most, 1), np.inf))[first[:, None] + np.arange(max(most, 1))]
+        near[first[:, None] + np.arange(near.shape[1]) >= stop[:, None]] = np.inf
+        has_end = stop > first
+        shift = first + np.where(has_end, 1 - np.where(has_end, near[:, 0], 0) / 2, 0.25 - slices / 2)
+        return cls(low, factor, shift, near[:, 1:])
+
+    def scaled(self, value: Any) -> Any:
+        """The number w of a value."""
+        return (value - real(self.low)) * real(self.factor)
+
+    def codes(self, w: Any, lookups: list[Any]) -> Any:
+        """The codes of scaled values, given the entries of `by_slice` for their slices."""
+        code = floor(w * 0.5 + lookups[0])
+        return reduce(add, [ibis.ifelse(w > end, 1.0, 0.0) for end in lookups[1:]], code)
+
+    @property
+    def by_slice(self) -> list[AnyArray]:
+        """The arrays that are looked up by slice."""
+        return [self.shift, *self.further_ends.T]
+
+
+@dataclass(frozen=True)
+class SlicedColumn:
+    """A column whose codes are looked up by slices."""
+
+    value: Any  # null where it is missing
+    missing: int | None  # code of missing values, if there are any
+    slices: Slices
+
+
+# DuckDB reads an element of a list as fast as an entry of a table. An index in Ibis would allow negative positions.
+_element = ibis.udf.scalar.builtin(
+    lambda values, place: None,  # noqa: ARG005
+    name="list_extract",
+    signature=((dt.Array(dt.float64), dt.int64), dt.float64),
+)
+
+
+def coded_by_slices(
+    tables: TemporaryTables, rows: Any, columns: dict[str, SlicedColumn], others: dict[str, Any]
+) -> Any:
+    """A table of the codes of columns and of other expressions."""
+    scaled = {f"w_{name}": column.slices.scaled(column.value) for name, column in columns.items()}
+    table = rows.select(**others, **scaled)
+    if not columns:
+        return table
+    joined, lookups = (_lists if tables.backend.name == "duckdb" else _joins)(tables, table, columns)
+    codes = {}
+    for name, column in columns.items():
+        code = column.slices.codes(joined[f"w_{name}"], lookups[name])
+        codes[name] = code if column.missing is None else code.fill_null(float(column.missing))
+    return joined.select(*others, **codes)
+
+
+def _lists(tables: TemporaryTables, table: Any, columns: dict[str, SlicedColumn]) -> tuple[Any, dict[str, list[Any]]]:
+    """Look up by a table of one row, with a list for each array of a column's slices."""
+    by_slice = {name: column.slices.by_slice for name, column in columns.items()}
+    lists = [
+        f"CAST('{array[1:].tolist()}' AS DOUBLE[]) AS l{k}_{name}"
+        for name, arrays in by_slice.items()
+        for k, array in enumerate(arrays)
+    ]
+    joined = table.cross_join(tables.of_text(f"SELECT {', '.join(lists)}"))
+    lookups = {}
+    for name, arrays in by_slice.items():
+        place = floor(joined[f"w_{name}"]).cast("int64")
+        lookups[name] = [_element(joined[f"l{k}_{name}"], place) for k in range(len(arrays))]
+    return joined, lookups
+
+
+def _joins(tables: TemporaryTables, table: Any, columns: dict[str, SlicedColumn]) -> tuple[Any, dict[str, list[Any]]]:
+    """Look up by joins with a table for each column, which has a row for each slice."""
+    joined, names = table, {}
+    for name, column in columns.items():
+        by_slice = column.slices.by_slice
+        names[name] = [f"l{k}_{name}" for k in range(len(by_slice))]
+        numbered = {f"k_{name}": np.arange(len(by_slice[0])), **dict(zip(names[name], by_slice, strict=True))}
+        slices = tables.of_values(numbered)
+        joined = joined.left_join(slices, floor(joined[f"w_{name}"]).cast("int32") == slices[f"k_{name}"])
+    return joined, {name: [joined[of] for of in columns_of] for name, columns_of in names.items()}

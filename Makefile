@@ -12,7 +12,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines reproduce defaults fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -84,6 +84,13 @@ bench: $(VENV)/installed
 bench-engines: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.engines $(if $(BAYTREE_DATA),--data $(BAYTREE_DATA))
 
+# The paper's tables and figures, and other models beside ours. What to run: make reproduce ONLY=paper,figures
+# SETS=heart,ripley REPEATS=5 EBM=1. A stopped run goes on.
+OUT ?= build/reproduce
+reproduce: $(VENV)/installed-benchmarks
+	$(BIN)/python -m benchmarks.reproduce --out $(OUT) $(if $(ONLY),--only $(ONLY)) $(if $(SETS),--sets $(SETS)) \
+		$(if $(REPEATS),--repeats $(REPEATS)) $(if $(EBM),--ebm)
+
 # Old and new defaults and the other models on every table of a folder.
 defaults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.defaults $(BAYTREE_DATA)
@@ -141,6 +148,10 @@ $(VENV)/installed-build: $(BIN)/python pyproject.toml
 # The package as it lies here, its module compiled.
 $(VENV)/installed-core: $(VENV)/installed-build $(MODULE)
 	$(INSTALL) --no-deps -e .
+	@touch $@
+
+$(VENV)/installed-benchmarks: $(VENV)/installed
+	$(BIN)/python -m pip install -q --group benchmarks
 	@touch $@
 
 # With what it needs, and more.

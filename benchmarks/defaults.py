@@ -19,6 +19,9 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from benchmarks.data import raw_table
+from benchmarks.measure import calibration_error
+from benchmarks.paper_sets import NAMES
 
 
 class OldDefault(BayesianTreeRegressor):
@@ -31,7 +34,7 @@ class OldDefault(BayesianTreeRegressor):
         return self
 
 
-PAPER_SETS = ("heart", "credit", "haberman", "seismic", "gamma", "diabetic", "eeg")
+PAPER_SETS = tuple(name for name in NAMES if name != "ripley")  # which has a part for testing
 CLASSES: dict[str, Callable[[], Any]] = {
     "paper (the old default)": lambda: BayesianTreeClassifier(prior="paper", prune=False),
     "2 pseudo-observations": lambda: BayesianTreeClassifier(prune=False),
@@ -54,23 +57,6 @@ NUMBERS: dict[str, Callable[[], Any]] = {
     "tree space": TreeSpaceRegressor,
     "tree space, oblique": lambda: TreeSpaceRegressor(partitions="oblique"),
 }
-
-
-def read(path: Path) -> tuple[pd.DataFrame, Any]:
-    """A table and its target."""
-    table = pd.read_csv(path)
-    y = table.pop("target")
-    text = list(table.select_dtypes(exclude="number"))
-    return table.astype(dict.fromkeys(text, "category")), y.to_numpy()
-
-
-def calibration_error(y: Any, probability: Any, classes: Any) -> float:
-    """How far the probability of the predicted class is from how often it is right, over 15 bins."""
-    best = np.argmax(probability, axis=1)
-    sure, right = probability[np.arange(len(y)), best], classes[best] == y
-    bins = np.minimum((15 * sure).astype(int), 14)
-    error = np.bincount(bins, weights=sure - right, minlength=15)
-    return float(np.abs(error).sum() / len(y))
 
 
 def of_classes(make: Callable[[], Any], X: pd.DataFrame, y: Any, seed: int) -> list[float]:
@@ -135,7 +121,7 @@ def main() -> None:
     paths = [given.data / f"{name}.csv" for name in PAPER_SETS] + sorted(given.data.glob("clf_*.csv"))
     of_sets: dict[str, dict[str, list[float]]] = {}
     for path in paths:
-        X, y = read(path)
+        X, y = raw_table(path)
         of_sets[path.stem] = {
             name: np.mean([of_classes(make, X, y, seed) for seed in seeds], axis=0).tolist()
             for name, make in CLASSES.items()
@@ -146,7 +132,7 @@ def main() -> None:
     print_tables(header, "{:8.2f}  {:8.3f}  {:11.3f}  {:6.1f}  {:8.1f}", of_sets)
     of_sets = {}
     for path in sorted(given.data.glob("reg_*.csv")):
-        X, y = read(path)
+        X, y = raw_table(path)
         y = y.astype(float)
         of_sets[path.stem] = {
             name: np.mean([of_numbers(make, X, y, seed) for seed in seeds], axis=0).tolist()

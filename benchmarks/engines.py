@@ -19,9 +19,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from baytree import BayesianTreeClassifier, _core, datasets
+from baytree import BayesianTreeClassifier, _core
 from benchmarks.data import classification
 from benchmarks.measure import PEAK, extra_memory_of_fit, milliseconds, seconds_of
+from benchmarks.paper_sets import load
 
 ROWS, COLUMNS, MANY = 1_000_000, 28, 10_000_000
 PART = 500_000  # rows of a Parquet file
@@ -101,7 +102,7 @@ def normal_rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_parquet(folder: Path, n: int) -> None:
-    """The same kind of rows in files."""
+    """Rows of that kind in files."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -112,13 +113,13 @@ def write_parquet(folder: Path, n: int) -> None:
 
 
 def elsewhere(n: int) -> None:
-    """The same rows in memory, in files, in Dask and in a database, each in a process of its own."""
+    """Equal rows in memory, in files, in Dask and in a database, each in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="baytree-bench-") as name:
         write_parquet(Path(name), n)
-        found = {}
+        seconds = {}
         for where in ("memory", "parquet", "dask", "duckdb"):
             took, peak, leaves = _output(_ELSEWHERE, name, where).split()[-3:]
-            found[where] = float(took)
+            seconds[where] = float(took)
             detail = f"{float(took):.1f} s, {leaves} leaves"
             if where == "parquet":
                 report(f"{n:,} x 28 from Parquet, GB at most", float(peak) / 1e9, "at most 2", detail)
@@ -127,15 +128,15 @@ def elsewhere(n: int) -> None:
             if where in ("memory", "duckdb"):
                 report(f"{n:,} x 28 from {where}, GB at most", float(peak) / 1e9, "", detail)
         for where, promise in (("parquet", "at most 3"), ("duckdb", "at most 5"), ("dask", "")):
-            detail = f"{found[where]:.1f} s against {found['memory']:.1f} s"
-            report(f"{n:,} x 28 from {where} / from memory", found[where] / found["memory"], promise, detail)
+            detail = f"{seconds[where]:.1f} s against {seconds['memory']:.1f} s"
+            report(f"{n:,} x 28 from {where} / from memory", seconds[where] / seconds["memory"], promise, detail)
 
 
 def accuracy(folder: Path) -> None:
     """Points of accuracy that bins cost on the paper's large sets: five folds, again and again, for folds differ."""
     for name in ("credit", "gamma", "eeg", "seismic"):
-        own = datasets.load(name, folder)
-        X, y = own.X, own.y
+        data = load(name, folder)
+        X, y = data.X, data.y
         lost = []
         for seed in range(REPETITIONS):
             folds = StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y)
@@ -157,13 +158,13 @@ def constants() -> None:
     n, d = 1_000_000, 10
     X, y = normal_rows(n)
     X = np.ascontiguousarray(X[:, :d])
-    highs = [np.sort(own)[np.arange(1, 256) * n // 255 - 1] for own in X.T]
+    highs = [np.sort(column)[np.arange(1, 256) * n // 255 - 1] for column in X.T]
     none = [False] * d
     codes = np.asarray(_core.encode_part(X, highs, none, none, False, 1))
     first = np.arange(d + 1, dtype=np.int64) * 255
     leaf, nowhere = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int64)
     root = _core.Routes(leaf, leaf, leaf, nowhere, np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int32), 1)
-    ends = [own[np.arange(1, 4096) * n // 4096] for own in np.sort(X, axis=0).T]
+    ends = [column[np.arange(1, 4096) * n // 4096] for column in np.sort(X, axis=0).T]
     look, code, add = best_cpu(
         lambda: _core.interval_counts(X, list(range(d)), ends, 255, 1),
         lambda: _core.encode_part(X, highs, none, none, False, 1),
@@ -182,10 +183,10 @@ def _in_duckdb(codes: np.ndarray, y: np.ndarray) -> float:
     import ibis  # noqa: PLC0415
     import pyarrow as pa  # noqa: PLC0415
 
-    from baytree.engines._sql_settings import Settings  # noqa: PLC0415
-    from baytree.engines._sql_sums import ClassAdder, Layout  # noqa: PLC0415
-    from baytree.engines._sql_whole import fetch_arrays  # noqa: PLC0415
-    from baytree.engines._sql_words import Words  # noqa: PLC0415
+    from baytree.sources._sql_fixed_point import fetch_arrays  # noqa: PLC0415
+    from baytree.sources._sql_histograms import ClassAdder, Layout  # noqa: PLC0415
+    from baytree.sources._sql_settings import Settings  # noqa: PLC0415
+    from baytree.sources._sql_words import Words  # noqa: PLC0415
 
     backend = ibis.duckdb.connect(threads=1)
     n, d = codes.shape

@@ -43,7 +43,7 @@ def threads(n_rows: int, n_columns: int, repeats: int, promises: dict[int, str])
 
 
 def all_threads() -> None:
-    """The same on two tables."""
+    """Threads on two tables."""
     threads(100_000, 20, 15, {2: "at least 1.7"})
     threads(1_000_000, 28, 5, {2: "at least 1.7", 16: "at least 8"})
 

@@ -39,19 +39,21 @@ from baytree import (
     BayesianForestRegressor,
     BayesianTreeClassifier,
     BayesianTreeRegressor,
-    datasets,
 )
+from benchmarks import paper_sets
+from benchmarks.data import raw_table
+from benchmarks.measure import calibration_error
 
 Part = tuple[Any, Any, Any, Any]  # X and y to fit, X and y to test
 Figures = dict[str, dict[str, list[float]]]  # by set and name, one a fold
-Found = dict[str, Figures]  # by model
+Results = dict[str, Figures]  # by model
 
 
 def variant(base: type[Any], settings: dict[str, Any], **parameters: Any) -> Callable[[], Any]:
     """A forest whose engine has other settings: forest_factor, or those of the search for hyperplanes."""
-    own = {name: value for name, value in settings.items() if name.startswith(("forest_", "oblique_"))}
-    search = {name: value for name, value in settings.items() if name not in own}
-    engine = replace(base._engine, search=replace(base._engine.search, **search), **own)
+    direct = {name: value for name, value in settings.items() if name.startswith(("forest_", "oblique_"))}
+    search = {name: value for name, value in settings.items() if name not in direct}
+    engine = replace(base._engine, search=replace(base._engine.search, **search), **direct)
     kind = type(base.__name__, (base,), {"_engine": engine, "__init__": base.__init__})
     return lambda: kind(random_state=0, **parameters)
 
@@ -114,11 +116,11 @@ def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tu
 
     def split(kind: type[Any], n_folds: int, X: Any, y: Any) -> list[Part]:
         divided = [kind(n_folds, shuffle=True, random_state=seed).split(X, y) for seed in range(seeds)]
-        return [(X.iloc[a], y[a], X.iloc[b], y[b]) for own in divided for a, b in islice(own, folds)]
+        return [(X.iloc[a], y[a], X.iloc[b], y[b]) for splits in divided for a, b in islice(splits, folds)]
 
-    for name in datasets.NAMES:
+    for name in paper_sets.NAMES:
         if not sets or name in sets:
-            data = datasets.load(name, folder)
+            data = paper_sets.load(name, folder)
             if data.X_test is not None:
                 yield name, False, [(pd.DataFrame(data.X), data.y, pd.DataFrame(data.X_test), data.y_test)]
                 continue
@@ -127,19 +129,9 @@ def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tu
     for path in sorted([*folder.glob("clf_*.csv"), *folder.glob("reg_*.csv")]):
         if sets and path.stem not in sets:
             continue
-        table = pd.read_csv(path)
-        y = table.pop("target").to_numpy()
-        X = table.astype(dict.fromkeys(table.select_dtypes(exclude="number"), "category"))
+        X, y = raw_table(path)
         numbers = path.stem.startswith("reg")
         yield path.stem, numbers, split(KFold, 10, X, y.astype(float)) if numbers else split(StratifiedKFold, 5, X, y)
-
-
-def calibration_error(y: Any, probability: Any, classes: Any) -> float:
-    """How far the probability of the predicted class is from how often it is right, over 15 bins."""
-    best = np.argmax(probability, axis=1)
-    sure, right = probability[np.arange(len(y)), best], classes[best] == y
-    error = np.bincount(np.minimum((15 * sure).astype(int), 14), weights=sure - right, minlength=15)
-    return float(np.abs(error).sum() / len(y))
 
 
 def leaves_of(model: Any) -> float:
@@ -176,12 +168,12 @@ def figures_of(make: Callable[[], Any], part: Part, *, numbers: bool) -> dict[st
 
 def difference(by_set: Figures, first: Figures, name: str) -> tuple[float, float]:
     """By how much a figure differs from the first model's, mean over the sets, and the standard error."""
-    own = [np.subtract(by_set[of_set][name], first[of_set][name]) for of_set in by_set]
-    variance = [float(np.var(one, ddof=1)) / len(one) for one in own if len(one) > 1]
-    return float(np.mean([np.mean(one) for one in own])), float(np.sqrt(np.sum(variance)) / len(own))
+    differences = [np.subtract(by_set[of_set][name], first[of_set][name]) for of_set in by_set]
+    variance = [float(np.var(one, ddof=1)) / len(one) for one in differences if len(one) > 1]
+    return float(np.mean([np.mean(one) for one in differences])), float(np.sqrt(np.sum(variance)) / len(differences))
 
 
-def show(title: str, rows: Found) -> None:
+def show(title: str, rows: Results) -> None:
     """Print, for each model, its figures by set and their means."""
     names = ["accuracy", "log loss", "calibration", "R2", "-log density", "inside", "width", "leaves", "seconds"]
     print(f"\n{title}")
@@ -211,7 +203,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=1, help="so many divisions of each set into folds")
     options.add_argument("--out", type=Path, help="a file for one line of JSON a fit")
     given = options.parse_args()
-    found: dict[bool, Found] = {False: {}, True: {}}
+    results: dict[bool, Results] = {False: {}, True: {}}
     for name, numbers, parts in tables(given.data, given.sets, given.folds, given.seeds):
         models = models_of(numbers=numbers)
         chosen = given.models or [m for m in models if given.variants or m in ORDINARY]
@@ -224,11 +216,11 @@ def main() -> None:
                 if given.out:
                     with given.out.open("a", encoding="utf-8") as file:
                         file.write(json.dumps([name, model, fold, figures[-1]]) + "\n")
-            found[numbers].setdefault(model, {})[name] = {key: [one[key] for one in figures] for key in figures[0]}
+            results[numbers].setdefault(model, {})[name] = {key: [one[key] for one in figures] for key in figures[0]}
         print(".", end="", flush=True)
     for numbers, title in ((False, "Classes"), (True, "Numbers")):
-        if found[numbers]:
-            show(title, found[numbers])
+        if results[numbers]:
+            show(title, results[numbers])
 
 
 ORDINARY = (

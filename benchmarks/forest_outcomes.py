@@ -64,7 +64,7 @@ def noisy() -> None:
     print("\n| simulated | model | R2 of the true mean | −log density |\n|---|---|---:|---:|")
     train, test = slice(0, 2000), slice(2000, 5000)
     for what in ("rare counts", "durations", "censored durations"):
-        found: dict[str, list[tuple[float, float]]] = {}
+        by_model: dict[str, list[tuple[float, float]]] = {}
         for seed in range(5):
             X, y, mean, extras = simulated(what, np.random.default_rng(seed))
             for name, model in models("poisson" if what == "rare counts" else "exponential").items():
@@ -72,8 +72,8 @@ def noisy() -> None:
                 error = np.mean((model.predict(X[test]) - mean[test]) ** 2) / mean[test].var()
                 distribution = model.predict_dist(X[test])
                 log = distribution.logpmf if what == "rare counts" else distribution.logpdf
-                found.setdefault(name, []).append((1 - error, -log(y[test]).mean()))
-        for name, figures in found.items():
+                by_model.setdefault(name, []).append((1 - error, -log(y[test]).mean()))
+        for name, figures in by_model.items():
             r2, surprise = np.mean(figures, axis=0)
             print(f"| {what} | {name} | {r2:.2f} | {surprise:.3f} |", flush=True)
 
@@ -84,15 +84,17 @@ def names(folder: Path) -> None:
     table = pd.read_csv(folder / "clf_credit_approval.csv")
     y, random = table.pop("target"), np.random.default_rng(0)
     for rows_each in (0, 1, 2, 7, 23):
-        own = table
+        named = table
         if rows_each:
-            own = table.assign(name=[f"p{i // rows_each}" for i in random.permutation(len(y))])
+            named = table.assign(name=[f"p{i // rows_each}" for i in random.permutation(len(y))])
         figures = []
-        for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(own, y):
-            model = BayesianForestClassifier(random_state=0, n_jobs=-1).fit(own.iloc[train], y.iloc[train])
-            probability = model.predict_proba(own.iloc[test])
+        for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(named, y):
+            model = BayesianForestClassifier(random_state=0, n_jobs=-1).fit(named.iloc[train], y.iloc[train])
+            probability = model.predict_proba(named.iloc[test])
             importance = model.feature_importances_[-1] if rows_each else 0.0
-            figures.append((model.score(own.iloc[test], y.iloc[test]), log_loss(y.iloc[test], probability), importance))
+            figures.append(
+                (model.score(named.iloc[test], y.iloc[test]), log_loss(y.iloc[test], probability), importance)
+            )
         accuracy, loss, importance = np.mean(figures, axis=0)
         print(f"| {rows_each or 'no names'} | {100 * accuracy:.1f} | {loss:.3f} | {importance:.3f} |", flush=True)
 

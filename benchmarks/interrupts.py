@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def frame_of(n_rows: int, n_features: int):
-    """The same table as a frame."""
+    """Those rows as a frame."""
     X, y = table(n_rows, n_features)
     return pd.DataFrame(X, columns=[f"x{k}" for k in range(n_features)]).assign(y=y)
 

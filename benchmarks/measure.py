@@ -1,4 +1,4 @@
-"""Times and memory."""
+"""Times, memory and calibration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,14 @@ def seconds_of(*calls: Callable[[], object], repeats: int) -> list[float]:
 def milliseconds(seconds: float) -> str:
     """A time, for reading."""
     return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.2f} ms"
+
+
+def calibration_error(y: Any, probability: Any, classes: Any) -> float:
+    """How far the probability of the predicted class is from how often it is right, over 15 bins."""
+    best = np.argmax(probability, axis=1)
+    predicted, right = probability[np.arange(len(y)), best], classes[best] == y
+    error = np.bincount(np.minimum((15 * predicted).astype(int), 14), weights=predicted - right, minlength=15)
+    return float(np.abs(error).sum() / len(y))
 
 
 # What getrusage says includes the peak of the process that started this one; the kernel's own mark does not, and can be

@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 from baytree import BayesianTreeRegressor
 
-from .defaults import read
+from .data import raw_table
 
 KAPPAS = (0.02, 0.1, 0.5, "noise", "noise / 2")
 ALPHAS = (1.0, 2.0, 5.0)
@@ -30,8 +30,8 @@ def prior_of(X: Any, y: Any, kappa: float | str, alpha: float, passes: int) -> l
     """The prior after some passes."""
     noise = 1.0
     for remaining in range(passes, -1, -1):
-        own = {"noise": noise, "noise / 2": noise / 2}[kappa] if isinstance(kappa, str) else kappa
-        prior = [y.mean(), own, alpha, alpha * noise * y.var()]
+        kappa_now = {"noise": noise, "noise / 2": noise / 2}[kappa] if isinstance(kappa, str) else kappa
+        prior = [y.mean(), kappa_now, alpha, alpha * noise * y.var()]
         if remaining:
             leaf = BayesianTreeRegressor(prior=prior, prune=False, calibrate=False).fit(X, y).apply(X)
             n, s, q = (np.bincount(leaf, weights=values) for values in (np.ones(len(y)), y, y * y))
@@ -53,7 +53,7 @@ def score(X: Any, y: Any, *setting: Any) -> tuple[float, float, float]:
 
 def main(folder: Path) -> None:
     """Print one line a setting, best mean density first."""
-    tables = {path.stem.removeprefix("reg_"): read(path) for path in sorted(folder.glob("reg_*.csv"))}
+    tables = {path.stem.removeprefix("reg_"): raw_table(path) for path in sorted(folder.glob("reg_*.csv"))}
     tables = {name: (X, y.astype(float)) for name, (X, y) in tables.items()}
     rows = {}
     for setting in itertools.product(KAPPAS, ALPHAS, PASSES):
@@ -64,7 +64,7 @@ def main(folder: Path) -> None:
     print("|---" * (5 + len(tables)) + "|")
     for setting, of_tables in sorted(rows.items(), key=lambda row: np.mean(row[1], axis=0)[0]):
         density, _, r2 = np.mean(of_tables, axis=0)
-        cells = [f"{d:.2f} / {inside:.3f} / {own:.2f}" for d, inside, own in of_tables]
+        cells = [f"{d:.2f} / {inside:.3f} / {r2:.2f}" for d, inside, r2 in of_tables]
         print(f"| {' | '.join(map(str, setting))} | {density:.3f} | {r2:.3f} | " + " | ".join(cells) + " |")
 
 

@@ -17,11 +17,11 @@ from scipy.optimize import differential_evolution
 from scipy.special import gammaln, logsumexp
 
 from baytree import BayesianTreeClassifier
-from baytree.datasets import NAMES, load
 from baytree.estimators import Estimator
 from baytree.growth import Engine
 from baytree.outcomes import CategoricalOutcome, Target
-from baytree.reproduce._runs import folds
+from benchmarks.paper_sets import NAMES, load
+from benchmarks.reproduce.runs import folds
 
 CHARGES = (0.0, 0.5, 1.0)
 OBLIQUE_SIZES = (2, 3, 4, 6, 8, 12, 20)
@@ -68,10 +68,10 @@ def globally(X, y, outcome) -> tuple[float, float]:
     """Log likelihood of the best split that differential evolution finds in the given features, and its seconds."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     start = time.thread_time()
-    found = differential_evolution(
+    best = differential_evolution(
         lambda w: -best_split(Z @ w, y, outcome), [(-1, 1)] * Z.shape[1], seed=0, tol=1e-6, maxiter=MOST_GENERATIONS
     )
-    return -found.fun, time.thread_time() - start
+    return -best.fun, time.thread_time() - start
 
 
 def fit_one_split(X, y, partitions: str):

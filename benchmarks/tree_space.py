@@ -18,7 +18,8 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import KFold
 
 from baytree import BayesianTreeClassifier, TreeSpaceClassifier
-from baytree.datasets import NAMES, load
+from benchmarks.data import raw_table
+from benchmarks.paper_sets import NAMES, load
 
 PRIORS = {"default": None, "alpha 1": 1.0, "alpha 3": 3.0, "alpha 10": 10.0, "evidence": "evidence"}
 BUDGETS = (300, 1000, 3000, 10_000)
@@ -31,8 +32,7 @@ def tables(folder: Path):
         data = load(name, folder)
         yield name, pd.DataFrame(data.X), data.y, (data.X_test, data.y_test)
     for path in sorted(folder.glob("clf_*.csv")):
-        table = pd.read_csv(path)
-        yield path.stem.removeprefix("clf_"), table.drop(columns="target"), table["target"].to_numpy(), (None, None)
+        yield path.stem.removeprefix("clf_"), *raw_table(path), (None, None)
 
 
 def parts(X, y, test, n_folds):
@@ -75,7 +75,7 @@ def compare(X, y, X_test, y_test, note):
             greedy = seconds if greedy is None else greedy
             note(name, label, measure(model, X_test, y_test) | {"time": seconds / greedy})
             if name == f"average, {SHOWN:,} nodes":
-                tree = measure(model.modal_tree_, X_test, y_test)
+                tree = measure(model.readable_tree_, X_test, y_test)
                 note(f"most probable tree, {SHOWN:,} nodes", label, tree | {"time": seconds / greedy})
     if all(kind.kind in "fiu" for kind in X.dtypes):
         forest = RandomForestClassifier(100, random_state=0).fit(X, y)
@@ -117,8 +117,8 @@ def main(folder: Path, n_folds: int) -> None:
 
     def by_set(name, column):
         label, what = column.rsplit(": ", 1)
-        own = mean.get((name, *chosen[label]))
-        return "" if own is None else f"{own[what]:{digits[what]}}"
+        figures_of_set = mean.get((name, *chosen[label]))
+        return "" if figures_of_set is None else f"{figures_of_set[what]:{digits[what]}}"
 
     columns = [f"{label}: {what}" for what in ("accuracy", "log loss") for label in chosen]
     show("set", names, columns, by_set)

@@ -19,7 +19,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space, report
-from baytree.datasets import make_ripley
+from benchmarks.paper_sets import make_ripley
 from docs.figures_idea import draw_idea
 
 IMAGES = Path(__file__).parent / "images"

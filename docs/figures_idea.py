@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier, partition_space
-from baytree.datasets import make_ripley
+from benchmarks.paper_sets import make_ripley
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"
@@ -86,7 +86,7 @@ def draw_forest() -> None:
     X, y = make_ripley(250, random_state=0)
     X_new, y_new = make_ripley(20_000, random_state=1)
     forest = BayesianForestClassifier(random_state=0).fit(X, y)
-    trees = forest.estimators_
+    trees = forest.trees_
     models = {"one tree of the forest": trees[0], "another one": trees[1], "the average of a hundred": forest}
     side, low, high = 200, X.min(axis=0), X.max(axis=0)
     grid = np.stack(np.meshgrid(*np.linspace(low, high, side).T), axis=-1).reshape(-1, 2)

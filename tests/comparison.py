@@ -45,9 +45,26 @@ def raw_frame(n=300, seed=0, n_categories=12):
     return frame, (random.random(n) < chance).astype(int)
 
 
+LEAF_ARRAYS = ("value", "prior", "posterior", "weighted_n_node_samples", "log_likelihood", "log_likelihood_split")
+
+
+def every_array(store):
+    """The arrays of a store of trees, and those that follow from its leaf models."""
+    ceiling = {} if store.is_plain else {"log_ceiling": store.leaves.log_ceiling}
+    leaves = {name: getattr(store, name) for name in LEAF_ARRAYS} | {"statistics": store.leaves.statistics}
+    return store.arrays() | leaves | ceiling
+
+
+def assert_same_store(one, other, *, but=(), strict=False):
+    """Every array of two stores is the same, bit for bit; `strict`: with the same type."""
+    mine, its = every_array(one), every_array(other)
+    assert mine.keys() == its.keys()
+    for name in mine.keys() - set(but):
+        assert_array_equal(its[name], mine[name], err_msg=name, strict=strict)
+
+
 def assert_same_arrays(one, other):
-    for name, array in one.tree_.arrays().items():
-        assert_array_equal(array, other.tree_.arrays()[name], err_msg=name)
+    assert_same_store(one.tree_, other.tree_)
 
 
 def oracle_settings(prior, parameters):

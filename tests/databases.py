@@ -6,7 +6,17 @@ import uuid
 
 import pytest
 
+from baytree.export import to_sql
 from tests.postgres import as_arguments
+
+
+def scored_by_sql(model, rows):
+    """What the SQL of a model gives for a table, in the order of its rows."""
+    duckdb = pytest.importorskip("duckdb")
+    table = rows.assign(row=range(len(rows))) if hasattr(rows, "assign") else rows
+    with duckdb.connect() as connection:
+        connection.register("rows", table)
+        return connection.execute(to_sql(model, columns=["row"])).df().sort_values("row")
 
 
 @pytest.fixture(scope="module")

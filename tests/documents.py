@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from baytree import BayesianTreeClassifier, TreeSpaceClassifier
+from baytree import BayesianForestClassifier, BayesianTreeClassifier, TreeSpaceClassifier
 from baytree.export import from_dict, to_dict
 from baytree.persistence._document import _checksum
 
@@ -27,35 +27,57 @@ def raw_table():
 
 
 RAW = raw_table()
-TREE = to_dict(BayesianTreeClassifier(prior=0.1, partitions="oblique", prune=False).fit(RAW, Y))
-SPACE = to_dict(TreeSpaceClassifier(max_nodes=60, partitions="oblique").fit(RAW, Y))
 
 
-def document():
-    """A fresh document of a model with several leaves, categories, missing values and hyperplanes."""
-    return copy.deepcopy(TREE)
+def documents():
+    """Of each kind one; where nothing is smoothed, with every kind of split."""
+    slanted = X[:, 0] - 1.5 * X[:, 1]
+    of_sizes = np.where(RAW["d"].isin(["small", "large"]), slanted > np.median(slanted), X[:, 1] > 3)
+    y = np.where(RAW["c"].isna(), 2, of_sizes)
+    tree = {"prior": 0.1, "partitions": "oblique"}
+    models = {
+        "tree": BayesianTreeClassifier(**tree, prune=False),
+        "smoothed": BayesianTreeClassifier(**tree, smoothing=0.1),
+        "space": TreeSpaceClassifier(partitions="oblique", max_nodes=60),
+        "forest": BayesianForestClassifier(4, random_state=0),
+    }
+    return {kind: to_dict(model.fit(RAW, y)) for kind, model in models.items()}
 
 
-def space_document():
-    """The same of a tree space."""
-    return copy.deepcopy(SPACE)
+DOCUMENTS = documents()
+TREE = DOCUMENTS["tree"]
+# Every array that is written, with the kind of the document and the store that it is in.
+ARRAYS = [
+    (kind, store, name) for kind, own in DOCUMENTS.items() for store, arrays in own["stores"].items() for name in arrays
+]
 
 
-def of_array(name, **changes):
-    """A document in which one array of the tree has other entries."""
-    changed = document()
-    changed["arrays"][name] |= changes
+def document(kind="tree"):
+    """A fresh document of a model."""
+    return copy.deepcopy(DOCUMENTS[kind])
+
+
+def arrays_in(made, store="trees"):
+    """The arrays of a store of a document."""
+    return made["stores"][store]
+
+
+def values_of(name, kind="tree"):
+    return list(arrays_in(DOCUMENTS[kind])[name]["values"])
+
+
+def of_array(name, values, kind="tree"):
+    """A document in which one array of the trees has other values."""
+    changed = document(kind)
+    arrays_in(changed)[name]["values"] = values
     return changed
 
 
-def values_of(name):
-    return list(TREE["arrays"][name]["values"])
-
-
-def with_value(made, name, place, value):
+def with_value(name, place, value, kind="tree", store="trees"):
     """A document in which one array has another value at a place."""
-    made["arrays"][name]["values"][place] = value
-    return made
+    changed = document(kind)
+    arrays_in(changed, store)[name]["values"][place] = value
+    return changed
 
 
 def signed(changed):
@@ -71,3 +93,16 @@ def assert_damaged(changed, words=""):
             from_dict(given_document)
         if given_document is not changed:
             assert words in str(caught.value)
+
+
+def assert_same_trees(one, other):
+    """Two stores are the same, bit for bit, and so is what follows from their arrays; neither can be changed."""
+    assert one.arrays().keys() == other.arrays().keys()
+    for store in (one, other):
+        arrays = [*store.arrays().values(), store.leaves.statistics, store.posterior, store.value]
+        assert not any(array.flags.writeable for array in arrays)
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(other.arrays()[name], array, strict=True)
+    for name in ("prior", "posterior", "value", "log_likelihood", "weighted_n_node_samples", "log_likelihood_split"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(one, name), strict=True)
+    np.testing.assert_array_equal(other.leaves.statistics, one.leaves.statistics, strict=True)

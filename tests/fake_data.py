@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.datasets import make_ripley
+from benchmarks.paper_sets import make_ripley
 
 
 def write_csv(path, X, y, names=None):

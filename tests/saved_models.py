@@ -31,6 +31,8 @@ MODELS = {
     "tree_counts": BayesianTreeRegressor(outcome="poisson"),
     "tree_durations": BayesianTreeRegressor(outcome="exponential"),
     "tree_overdispersed": BayesianTreeRegressor(outcome="negative_binomial"),
+    "tree_smoothed": BayesianTreeClassifier(smoothing=0.1),
+    "tree_monotonic": BayesianTreeRegressor(monotonic_cst={"a": 1}),
     "space_classifier": TreeSpaceClassifier(max_nodes=10),
     "space_regressor": TreeSpaceRegressor(max_nodes=10),
     "forest_classifier": BayesianForestClassifier(n_estimators=3, random_state=0),

@@ -21,7 +21,7 @@ from baytree import (
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
-from baytree.fitted import FittedForest, FittedSpace, FittedTree
+from baytree.fitted import ModelKind
 from baytree.outcomes import REGRESSION_OUTCOMES
 from baytree.tree import SplitKind
 
@@ -63,30 +63,27 @@ class Scored:
 
     @property
     def is_classifier(self):
-        return self.fitted.classes is not None
+        return self.fitted.outcome.predicts_classes
 
     @property
     def is_average(self):
         """Whether rows end in several nodes: of a tree space, a forest, or a tree in which what was not seen goes both
         ways."""
-        return not isinstance(self.fitted.routed, FittedTree)
+        return not self.fitted.has_one_leaf
 
     @property
     def members(self):
         """The trees, or the tree space, that rows are sent through, and the share of each."""
-        routed = self.fitted.routed
-        if isinstance(routed, FittedForest):
-            return [(1 / routed.forest.n_trees, own.tree) for own in routed.trees()]
-        return [(1.0, routed.space if isinstance(routed, FittedSpace) else routed.tree)]
+        trees = self.fitted.routed.trees
+        return [(1 / trees.n_trees, trees.tree(t)) for t in range(trees.n_trees)]
 
     @property
     def std(self):
         """The standard deviation of the rows, None where an export cannot carry it."""
         if self.is_classifier:
             return None
-        routed = self.fitted.routed
-        if isinstance(routed, FittedSpace):
-            outcome = routed.outcome.distribution(routed.space.posterior)
+        if self.fitted.kind is ModelKind.SPACE:
+            outcome = self.fitted.outcome.distribution(self.fitted.routed.trees.posterior)
             if not np.isfinite(outcome.var()).all():
                 return None
         return self.fitted.std(self.numbers())
@@ -174,7 +171,7 @@ ESTIMATORS = {
 def _model(random, outcome, kind):
     options = {"partitions": str(random.choice(["axis", "oblique"])), "max_depth": int(random.choice([2, 4, 8]))}
     prune = bool(random.random() < 0.3)
-    options["missing"] = str(random.choice(["majority", "average"]))
+    options["unseen"] = str(random.choice(["majority", "average"]))
     options |= {
         "tree": {"prune": prune},
         "space": {"max_nodes": 15},
@@ -239,13 +236,26 @@ def _plain(kind, values):
 
 
 def _thresholds(model, position):
-    fitted = model.fitted_
-    grown = {FittedTree: "tree", FittedSpace: "space", FittedForest: "forest"}[type(fitted)]
-    grown = getattr(fitted, grown)
-    own = (grown.feature == position) & (grown.kind == SplitKind.THRESHOLD)
-    found = grown.threshold[own][:20].tolist()
+    trees = model.fitted_.trees
+    own = (trees.feature == position) & (trees.kind == SplitKind.THRESHOLD)
+    found = trees.threshold[own][:20].tolist()
     return [value for threshold in found for value in (threshold, np.nextafter(threshold, np.inf))]
 
 
 def is_number(kind):
     return kind in ("number", "few", "whole", "number categories")
+
+
+def as_arrow(rows, kinds):
+    """Columns of plain types; every second missing number is NaN, the others are null."""
+    import pyarrow as pa
+
+    columns = {"row": pa.array(range(len(rows)))}
+    for name, kind in kinds.items():
+        values = rows[name]
+        if is_number(kind):
+            missing = values.isna().to_numpy() & (np.arange(len(values)) % 2 == 0)
+            columns[name] = pa.array(values.to_numpy(), mask=missing, from_pandas=False)
+        else:
+            columns[name] = pa.array(values.tolist(), pa.bool_() if kind == "truth" else pa.string())
+    return pa.table(columns)

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
 from baytree.outcomes import NegativeBinomial
-from tests.comparison import raw_frame
+from tests.comparison import assert_same_store, raw_frame
 
 OUTCOMES = ("classes", "normal", "poisson", "negative_binomial", "exponential")
 
@@ -64,9 +64,7 @@ def divided(frame, n_parts, seed=0):
 def assert_same_model(one, other):
     """Every array of two fitted trees is the same, bit for bit."""
     for kind in ("tree_", "grown_tree_"):
-        mine, its = getattr(one, kind).arrays(), getattr(other, kind).arrays()
-        for name, array in mine.items():
-            assert_array_equal(array, its[name], err_msg=name)
+        assert_same_store(getattr(one, kind), getattr(other, kind))
     assert_array_equal(one.prior_, other.prior_)
     assert getattr(one.outcome_, "spread", 1.0) == getattr(other.outcome_, "spread", 1.0)
     assert one.schema_.names == other.schema_.names

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -12,7 +15,8 @@ import pandas as pd
 import pytest
 
 import baytree
-from baytree import datasets, outcomes, reproduce
+from baytree import outcomes
+from baytree._words import estimate_text, percent_text
 from baytree.cli import main
 from tests.command_line import customers, start
 
@@ -82,9 +86,63 @@ def test_values_come_through_as_they_are_written(folder):
 
 
 def test_many_blocks_are_one_table(folder, monkeypatch):
-    monkeypatch.setattr("baytree.cli._batches._BLOCK_BYTES", 100)
+    monkeypatch.setattr("baytree.cli._table._BLOCK_BYTES", 100)
     assert main(["predict", "bought.json", "customers.csv", "-o", "p.csv"]) == 0
     assert_predicted("p.csv")
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+@pytest.mark.parametrize(
+    "content", [b'a,b\n1,"x\ny"\n"z""\n",2\n\n3,4', b'a\n"stray\n1\n2\n', b"\n \na\n1\n", b"a\n1", b""]
+)
+def test_blocks_end_where_rows_end(content, size, monkeypatch):
+    from baytree.cli import _table
+
+    monkeypatch.setattr(_table, "_BLOCK_BYTES", size)
+    blocks = list(_table._blocks(io.BytesIO(content)))
+    assert b"".join(blocks) == (content if content.strip() else b"")
+    for block in blocks[:-1]:
+        assert block.endswith(b"\n")
+        assert block.count(b'"') % 2 == 0
+        assert block.strip()
+
+
+def test_headers_may_be_wide(folder):
+    zeros = pd.DataFrame(0, index=range(20), columns=[f"a column with a long name {i:05d}" for i in range(4000)])
+    pd.concat([zeros, customers(20)], axis=1).to_csv("wide.csv", index=False)
+    assert main(["predict", "bought.json", "wide.csv", "--carry", "customer", "-o", "p.csv"]) == 0
+    assert len(pd.read_csv("p.csv")) == 20
+
+
+def test_compressed_parquet_is_read(folder):
+    frame = customers()
+    (folder / "customers.parquet.gz").write_bytes(gzip.compress(frame.to_parquet()))
+    assert main(["predict", "bought.json", "customers.parquet.gz", "-o", "p.csv"]) == 0
+    assert_predicted("p.csv")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions of POSIX")
+@pytest.mark.parametrize("command", ["predict bought.json customers.csv", "export bought.json --to c"])
+def test_files_have_the_permissions_that_they_should(command, folder):
+    before = os.umask(0o077)
+    try:
+        assert main([*command.split(), "-o", "new"]) == 0
+    finally:
+        os.umask(before)
+    assert (folder / "new").stat().st_mode & 0o777 == 0o600
+    (folder / "new").chmod(0o640)
+    assert main([*command.split(), "-o", "new"]) == 0
+    assert (folder / "new").stat().st_mode & 0o777 == 0o640
+
+
+def test_nothing_is_left_where_a_prediction_fails(folder):
+    (folder / "p.csv").write_text("as it was")
+    frame = customers().astype({"income": object})
+    frame.loc[200, "income"] = "much"
+    frame.to_csv("wrong.csv", index=False)
+    assert main(["predict", "bought.json", "wrong.csv", "-o", "p.csv"]) == 1
+    assert (folder / "p.csv").read_text() == "as it was"
+    assert not list(folder.glob(".*"))
 
 
 def test_columns_that_the_tree_does_not_use_need_not_be_there(folder):
@@ -153,7 +211,6 @@ def test_show(folder, capsys):
     ("form", "start"),
     [
         ("sql", "SELECT"),
-        ("python", '"""'),
         ("c", "/*"),
         ("rules", "if "),
         ("text", ""),
@@ -237,6 +294,26 @@ def test_a_page_of_a_model(folder, capsys):
     assert "other rows than those" not in page
 
 
+def test_fit_and_report_measure_alike(folder, capsys):
+    capsys.readouterr()
+    assert main(["fit", "customers.csv", "--target", "bought", "--drop", "spent", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["cross_validation"]["models"]["BayesianTreeClassifier"]
+    assert main(["report", "customers.csv", "--target", "bought", "--model", "bought.json", "-o", "page.html"]) == 0
+    page = (folder / "page.html").read_text("utf-8")
+    texts = {"Accuracy": percent_text(figures["accuracy"]), "Log loss": estimate_text(figures["log loss"])}
+    for name, text in texts.items():
+        assert re.search(rf">{name}</th><td[^>]*>{re.escape(text)}<", page), (name, text)
+
+
+@pytest.mark.parametrize("command", ["explain", "completion"])
+def test_examples_in_a_help_text_keep_their_lines(command, capsys):
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "\\b" not in text
+    assert "\x08" not in text
+    assert len([line for line in text.splitlines() if "baytree " in line]) >= 3
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(shell, capsys):
     assert main(["completion", shell]) == 0
@@ -252,7 +329,5 @@ def test_options_are_completed():
 def test_names_that_are_written_twice_are_the_same():
     """Options list them without importing the package."""
     from baytree.cli._options import OUTCOMES
-    from baytree.cli._reproduce import PARTS, SETS
 
     assert set(OUTCOMES) == set(outcomes.REGRESSION_OUTCOMES)
-    assert (PARTS, SETS) == (reproduce.PARTS, datasets.NAMES)

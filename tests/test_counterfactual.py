@@ -265,5 +265,5 @@ def test_a_number_is_decided_against_the_estimate_of_the_root():
 def test_a_tree_space_asks_its_modal_tree():
     X, y = load_breast_cancer(return_X_y=True)
     space = TreeSpaceClassifier(max_nodes=100).fit(X, y)
-    for one, other in zip(space.explain(X[:5]), space.modal_tree_.explain(X[:5]), strict=True):
+    for one, other in zip(space.explain(X[:5]), space.readable_tree_.explain(X[:5]), strict=True):
         assert replace(one, note="") == other

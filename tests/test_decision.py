@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, engines, explanations, load
-from baytree.export import from_dict, to_dict, to_python, to_sql, to_text
+from baytree.export import from_dict, to_dict, to_text
+from tests.databases import scored_by_sql
 from tests.documents import signed
 
 DATA = load_breast_cancer(as_frame=True)
@@ -93,7 +94,7 @@ def test_wrappers_of_scikit_learn_keep_their_explanations(kind):
     assert [one.decision for one in explanations(fixed, X[:80])] == (
         fixed.predict(X[:80]).tolist()
         if kind is BayesianTreeClassifier
-        else kind(decision=0.2).fit(X, Y).modal_tree_.predict(X[:80]).tolist()
+        else kind(decision=0.2).fit(X, Y).readable_tree_.predict(X[:80]).tolist()
     )
     own = kind(decision=0.2).fit(X, Y)
     assert_array_equal(own.predict(X), fixed.predict(X))
@@ -144,7 +145,7 @@ def test_damaged_rules_are_refused():
         {"decision": document["decision"] | {"threshold": 1.5}},
         {"decision": document["decision"] | {"positive": 2}},
         {"decision": document["decision"] | {"costs": {"array": "<f8", "shape": [1, 2], "values": [0.0, 1.0]}}},
-        {"missing": "somewhere"},
+        {"unseen": "somewhere"},
     ):
         with pytest.raises(ValueError, match="model is damaged"):
             from_dict(signed(document | damage))
@@ -157,15 +158,9 @@ def test_damaged_rules_are_refused():
 @pytest.mark.parametrize("decision", [0.2, {"malignant": {"benign": 9}}])
 def test_exports_carry_the_decision(decision):
     model = BayesianTreeClassifier(decision=decision).fit(X, Y)
-    names = {}
-    exec(to_python(model), names)
-    rows = X[:80].to_dict("records")
-    assert [names["predict"](row)["prediction"] for row in rows] == model.predict(X[:80]).tolist()
-    for label in ("benign", "malignant"):
-        assert f"'{label}'" in to_sql(model, table="patients")
+    assert scored_by_sql(model, X[:80])["prediction"].tolist() == model.predict(X[:80]).tolist()
     space = TreeSpaceClassifier(max_nodes=20, decision=decision).fit(X, Y)
-    exec(to_python(space), names)
-    assert [names["predict"](row)["prediction"] for row in rows] == space.predict(X[:80]).tolist()
+    assert scored_by_sql(space, X[:80])["prediction"].tolist() == space.predict(X[:80]).tolist()
 
 
 @pytest.mark.filterwarnings("ignore")  # between Ibis and pandas
@@ -179,6 +174,9 @@ def test_tables_in_databases_are_decided_alike():
         .to_pyarrow()
     )
     assert said["prediction"].to_pylist() == model.predict(table).tolist()
-    averaging = BayesianTreeClassifier(missing="average").fit(table, Y)
-    with pytest.raises(ValueError, match=r"use baytree\.export\.to_ibis, which carries it"):
-        engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(table)))
+    averaging = BayesianTreeClassifier(unseen="average", decision=0.2).fit(table, Y)
+    rows = table.assign(place=range(len(table))).mask(
+        np.random.default_rng(0).random((len(table), 6)) < [0.3] * 5 + [0]
+    )
+    said = engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(rows))).order_by("place").to_pyarrow()
+    assert said["prediction"].to_pylist() == averaging.predict(rows[table.columns]).tolist()

@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 
 from baytree import BayesianTreeClassifier
+from tests.comparison import assert_same_store
 
 
 def separable(values, repeats=20):
@@ -104,8 +105,7 @@ def test_d7_a_large_offset_changes_no_tree():
     near, far = (BayesianTreeClassifier(prior=1.0).fit(X + offset, y).tree_ for offset in (0.0, 1e12))
     assert near.n_leaves > 10
     assert_array_equal(far.threshold[~far.is_leaf] - 1e12, near.threshold[~near.is_leaf])
-    for name in near.arrays().keys() - {"threshold"}:
-        assert_array_equal(far.arrays()[name], near.arrays()[name])
+    assert_same_store(near, far, but={"threshold"})
 
 
 def test_d8_constant_columns_change_no_tree():
@@ -114,8 +114,7 @@ def test_d8_constant_columns_change_no_tree():
     plain = BayesianTreeClassifier(prior=1.0).fit(X, y)
     assert plain.get_n_leaves() == 2
     wide = BayesianTreeClassifier(prior=1.0).fit(np.hstack([X, np.zeros((10, 200))]), y)
-    for name in plain.tree_.arrays().keys() - {"feature_posterior"}:
-        assert_array_equal(wide.tree_.arrays()[name], plain.tree_.arrays()[name])
+    assert_same_store(plain.tree_, wide.tree_, but={"feature_posterior"})
 
 
 def test_d9_smoothing_reaches_the_posterior_of_pure_children():
@@ -149,8 +148,7 @@ def test_d14_nothing_is_random():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     first, second = (BayesianTreeClassifier(prior=1.0).fit(X, y).tree_ for _ in range(2))
     assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
-    for name, array in first.arrays().items():
-        assert_array_equal(second.arrays()[name], array)
+    assert_same_store(first, second)
 
 
 def test_d15_importances_without_a_split_are_zero():

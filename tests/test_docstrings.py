@@ -12,7 +12,7 @@ import pytest
 
 import baytree
 
-MODULES = ("baytree", *(f"baytree.{name}" for name in ("datasets", "engines", "export", "plot", "report", "reproduce")))
+MODULES = ("baytree", "baytree.engines", "baytree.export", "baytree.plot", "baytree.report")
 ESTIMATORS = [value for name in baytree.__all__ if hasattr(value := getattr(baytree, name), "fit")]
 # Results that users hold in their hands, and the options of an outcome: documented by name.
 RESULTS = (
@@ -23,18 +23,17 @@ RESULTS = (
     "baytree.explain.Counterfactual",
     "baytree.explain.Explanation",
     "baytree.explain.Step",
-    "baytree.fitted.FittedForest",
+    "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
-    "baytree.fitted.FittedSpace",
-    "baytree.fitted.FittedTree",
+    "baytree.leaves.ConstantLeaves",
     "baytree.mixtures.Mixture",
     "baytree.outcomes.NegativeBinomial",
     "baytree.tree.CategorySet",
+    "baytree.tree.Evidence",
     "baytree.tree.Hyperplane",
     "baytree.tree.PresentMissing",
-    "baytree.tree.Space",
     "baytree.tree.Threshold",
-    "baytree.tree.Tree",
+    "baytree.tree.TreeStore",
 )
 
 

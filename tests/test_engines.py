@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import re
 import signal
@@ -24,8 +23,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier, engines, load
-from baytree.engines import _batches, _bins, _ctrl_c, _part_source, _progress
 from baytree.growth import _sample
+from baytree.sources import _batches, _bins, _ctrl_c, _part_source
 from tests import strategies
 from tests.reference.bins import bins as naive_bins
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
@@ -175,7 +174,7 @@ def test_parts_that_do_not_fit_are_refused(change, message):
     [
         (BayesianTreeClassifier(lookahead=1), "lookahead needs the rows in memory"),
         (BayesianTreeClassifier(partitions="oblique"), "Hyperplanes need the rows in memory"),
-        (TreeSpaceClassifier(), "grow a single tree"),
+        (TreeSpaceClassifier(), "A tree space needs the rows in memory"),
     ],
 )
 def test_what_needs_the_rows_is_refused(model, message):
@@ -240,7 +239,7 @@ def test_a_file_that_the_system_does_not_take_is_one_sentence(tmp_path):
 def test_without_bins_there_are_255(tmp_path):
     frame, names = table_of("classes")
     model = engines.fit(BayesianTreeClassifier(), frame, **names)
-    assert model.max_bins == 255
+    assert model.max_bins is None  # what the user set stays
     assert_same_model(model, fitted_in_memory(BayesianTreeClassifier(max_bins=255), frame, names))
     model.save(tmp_path / "model.json")
     assert_same_model(load(tmp_path / "model.json"), model)
@@ -260,7 +259,7 @@ def test_predictions_come_batch_by_batch(outcome):
             features = part.drop(columns="y")
             assert_array_equal(own["prediction"], model.predict(features))
             if outcome == "classes":
-                assert_array_equal(own["probability_1"], model.predict_proba(features)[:, 1])
+                assert_array_equal(own[f"probability_{model.classes_[1]}"], model.predict_proba(features)[:, 1])
     assert_array_equal(
         engines.predict(model, pl.from_pandas(frame))["prediction"], model.predict(frame.drop(columns="y"))
     )
@@ -294,55 +293,15 @@ def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
     assert_same_model(engines.fit(model_of("normal"), lambda: parts, **names), expected)
 
 
-SAID = r"level \d+: [\d,]+ open nodes, [\d,]+ rows, [\d,]+ rows a second, \d+ s so far, about \d+ s to go"
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("way", ["file", "terminal without rich", "terminal with rich"])
-def test_progress_is_told_on_standard_error(way, monkeypatch):
-    monkeypatch.setattr(_progress, "_QUIET", -1.0)
-    error = io.StringIO() if way == "file" else Terminal()
-    monkeypatch.setattr(sys, "stderr", error)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "xterm")
-    if way == "terminal without rich":
-        monkeypatch.setitem(sys.modules, "rich.console", None)
+@pytest.mark.parametrize("in_one_go", [False, True])
+def test_progress_is_told_on_standard_error(in_one_go, capsys):
     frame, names = table_of("classes")
-    engines.fit(model_of("classes"), frame, **names, verbose=1)
-    said = error.getvalue()
-    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
-    assert ("\x1b[" in said) == (way == "terminal with rich")
-    if way != "terminal with rich":  # which shows a level when its spinner turns
-        assert "level 1: 1 open nodes, 600 rows" in plain
-        assert said.endswith("\n")
-    assert re.search(SAID, plain)
-
-
-def test_rich_shows_every_level_that_lasts(monkeypatch):
-    error = Terminal()
-    monkeypatch.setattr(sys, "stderr", error)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "xterm")
-    line = _progress._line()
-    assert isinstance(line, _progress._Rich)
-    for depth in range(3):
-        line.show(f"level {depth + 1}")
-        line.status._live.refresh()
-    line.close()
-    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", error.getvalue())
-    assert all(f"level {depth + 1}" in shown for depth in range(3))
-    assert not line.status._live.is_started
-
-
-def test_a_fit_that_is_grown_in_one_go_is_told_of(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "_QUIET", -1.0)
-    frame, names = table_of("classes")
-    engines.fit(model_of("classes"), lambda: divided(frame, 2), **names, verbose=1)
-    assert "level 1: 1 open nodes, 600 rows" in capsys.readouterr().err
+    source = (lambda: divided(frame, 2)) if in_one_go else frame
+    engines.fit(model_of("classes"), source, **names)
+    assert capsys.readouterr().err == ""
+    engines.fit(model_of("classes"), source, **names, verbose=1)
+    said = capsys.readouterr().err
+    assert re.search(r"Level \d+: [\d,]+ open nodes, [\d,]+ rows, \d+ s so far\n$", said), said
 
 
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -409,20 +368,6 @@ def test_handlers_of_the_users_own_stay(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == [own]
-
-
-def test_progress_tells_how_long_it_will_take(monkeypatch, capsys):
-    from baytree.engines import _progress
-
-    clock = iter(np.arange(0.0, 100.0, 2.5))
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
-    tell = _progress.Progress()
-    tell(0, 1, 1000)
-    tell(1, 2, 500)
-    tell.close()
-    said = capsys.readouterr().err
-    assert "level 2: 2 open nodes, 500 rows, 200 rows a second, 5 s so far, about 2 s to go" in said
-    assert _progress.left(3.0, 0.5) == 3.0
 
 
 @pytest.mark.parametrize("known", [False, True])

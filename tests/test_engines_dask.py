@@ -90,7 +90,7 @@ def test_without_a_cluster_threads_do():
 
 def killing(monkeypatch, cluster, at_call, after):
     """Kill a worker, by its process id, some time after a level has begun."""
-    from baytree.engines import _dask
+    from baytree.sources import _dask
 
     calls, original = [], _dask.DaskEncoded.reduce
 
@@ -145,7 +145,7 @@ def test_workers_may_join_and_leave(changing_cluster):
 
 
 def test_workers_may_join_and_leave_in_the_middle_of_a_level(changing_cluster, monkeypatch):
-    from baytree.engines import _dask
+    from baytree.sources import _dask
 
     frame, names = table_of("classes")
     expected = fitted_in_memory(model_of("classes", max_depth=3), frame, names)
@@ -218,7 +218,7 @@ def test_predictions_stay_lazy(cluster):
     done = found.compute()
     features = frame.drop(columns="y")
     assert_array_equal(np.asarray(done["prediction"]), model.predict(features))
-    assert_array_equal(done["probability_2"], model.predict_proba(features)[:, 2])
+    assert_array_equal(done[f"probability_{model.classes_[2]}"], model.predict_proba(features)[:, 2])
 
 
 def arrays(frame, names, chunks):
@@ -255,7 +255,7 @@ def test_arrays_that_do_not_fit_together_are_refused(cluster):
 
 
 def test_what_is_known_is_not_looked_for(cluster, monkeypatch):
-    from baytree.engines import _dask
+    from baytree.sources import _dask
 
     passes, original = [], _dask._on_part
     monkeypatch.setattr(_dask.DaskParts, "reduce", lambda *_args: passes.append(original))

@@ -83,7 +83,7 @@ def test_files_that_do_not_fit_together_are_refused(change, message, tmp_path, m
     frame = numbers_and_labels()
     folder = written(tmp_path, a=frame[:200], b=change(frame[200:]))
     model = model_of("classes")
-    monkeypatch.setattr("baytree.engines._parquet.batches_of_files", lambda *_: pytest.fail("rows are read"))
+    monkeypatch.setattr("baytree.sources._parquet.batches_of_files", lambda *_: pytest.fail("rows are read"))
     for source in (folder, [folder / "a.parquet", folder / "b.parquet"]):
         with pytest.raises(ValueError, match=message):
             engines.fit(model, source)

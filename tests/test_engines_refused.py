@@ -144,8 +144,8 @@ def test_what_is_no_single_tree_is_one_sentence():
         for other in (DecisionTreeClassifier(), make_pipeline(BayesianTreeClassifier()), None):
             with pytest.raises(TypeError, match="model must be a BayesianTreeClassifier or BayesianTreeRegressor; got"):
                 ask(other, FRAME)
-        with pytest.raises(TypeError, match="BayesianForestClassifier holds many: fit it in memory, or give"):
-            ask(BayesianForestClassifier(), FRAME)
+    with pytest.raises(ValueError, match="A forest needs the rows in memory: fit it there, or fit a single tree"):
+        engines.fit(BayesianForestClassifier(partitions="axis"), FRAME)
 
 
 @pytest.mark.parametrize("dtype", [object, "str", "string", "category"])

@@ -94,7 +94,7 @@ def test_explanations_are_complete(fitted):
         document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert document == explanation.to_dict()
         assert_safe(explanation._repr_html_())
-    assert_safe(tree_html(model.fitted_.modal))
+    assert_safe(tree_html(model.fitted_.readable))
 
 
 def hostile_problem():
@@ -120,7 +120,7 @@ def test_no_name_can_break_out(kind):
         assert_safe(explanation._repr_html_())
         assert str(explanation)
         json.dumps(explanation.to_dict(), allow_nan=False)
-    assert_safe(tree_html(model.fitted_.modal))
+    assert_safe(tree_html(model.fitted_.readable))
     assert HOSTILE[0] in to_text(model)
     assert HOSTILE[0] in str(to_rules(model))
     assert any(HOSTILE[0] in rule for rule in to_frame(model)["rule"])
@@ -151,7 +151,7 @@ def test_one_leaf_uses_nothing():
     assert explanation.unused == ("x0", "x1")
     assert str(explanation).splitlines()[1] == "leaf 0, 4 training rows, Beta(3, 3):"
     assert str(explanation).splitlines()[-1] == "not used: x0, x1"
-    assert "<details" not in tree_html(model.fitted_.modal)
+    assert "<details" not in tree_html(model.fitted_.readable)
 
 
 def test_one_row_and_many_rows_say_the_same():
@@ -172,7 +172,7 @@ def test_outcomes_without_distributions_have_no_interval():
     assert "between" not in str(explanation)
     assert list(explanation.posterior) == ["p0", "p1"]
     assert explanation.to_dict()["interval"] == {"mean": [None, None], "outcome": [None, None]}
-    assert_safe(tree_html(model.fitted_.modal))
+    assert_safe(tree_html(model.fitted_.readable))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_notebooks_show_the_tree_below_the_box_of_scikit_learn(estimator):
     assert "<details open>" not in model._repr_html_()
     assert "sk-container" in model._repr_html_()
     model.fit(X, y)
-    tree = tree_html(model.fitted_.modal)
+    tree = tree_html(model.fitted_.readable)
     for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-container" in html
         assert html.endswith(tree)
@@ -201,7 +201,7 @@ def test_notebooks_show_three_levels():
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 4))
     model = BayesianTreeRegressor().fit(X, np.sin(3 * X).sum(axis=1))
-    tree = tree_html(model.fitted_.modal)
+    tree = tree_html(model.fitted_.readable)
     assert model.get_depth() > 3
     assert tree.count("<details") == np.sum(~model.tree_.is_leaf & (model.tree_.depth < 3))
     assert tree.count("…") == np.sum(~model.tree_.is_leaf & (model.tree_.depth == 3))

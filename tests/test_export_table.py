@@ -114,7 +114,7 @@ def carry(target, model, column, folder):
             assert ("std" in [own.name for own in made.graph.output]) >= (column == "standard deviation")
         case _:
             export_to = getattr(export, target)
-            assert export_to(model, **(options if target in ("to_sql", "to_python", "to_c") else {})) is not None
+            assert export_to(model, **(options if target in ("to_sql", "to_c") else {})) is not None
 
 
 def sentence(letter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,15 @@ from baytree import (
     TreeSpaceRegressor,
 )
 from baytree.estimators import ESTIMATORS
+from baytree.tree import joined, most_probable_pruning
+from tests.comparison import assert_same_store
+from tests.databases import scored_by_sql
 
 
 def test_predictions_are_means_over_the_trees():
     X, y = load_iris(return_X_y=True)
     model = BayesianForestClassifier(7, random_state=0).fit(X, y)
-    total = sum(tree.predict_proba(X) for tree in model.estimators_)
+    total = sum(tree.predict_proba(X) for tree in model.trees_)
     assert_array_equal(model.predict_proba(X), total / 7)
 
 
@@ -39,18 +42,17 @@ def test_many_rows_go_where_each_tree_sends_them(places):
     X[17, 3] = 1e9  # which leaves little of the others of its feature, rounded
     for first in (0, 20):
         rows = X[first:]
-        assert_array_equal(model.predict_proba(rows), sum(tree.predict_proba(rows) for tree in model.estimators_) / 9)
+        assert_array_equal(model.predict_proba(rows), sum(tree.predict_proba(rows) for tree in model.trees_) / 9)
 
 
 def assert_same_for_any_threads(make, X, y):
     """Compare forests, what they predict and their calibration, bit for bit."""
     one, *others = (make(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 16))
     for many in others:
-        for name, array in one.fitted_.forest.arrays().items():
-            assert_array_equal(array, getattr(many.fitted_.forest, name), err_msg=name)
+        assert_same_store(one.fitted_.trees, many.fitted_.trees)
         rows = one._read_all(X)
         assert_array_equal(one.fitted_.mean(rows), many.fitted_.mean(rows, many.n_jobs))
-        assert_array_equal(one.fitted_.leaves(rows), many.fitted_.leaves(rows, many.n_jobs))
+        assert_array_equal(one.fitted_.leaves_by_tree(rows), many.fitted_.leaves_by_tree(rows, many.n_jobs))
         assert one.fitted_.agreement == many.fitted_.agreement
         assert getattr(one, "spread_", None) == getattr(many, "spread_", None)
 
@@ -76,7 +78,7 @@ def test_bins_leave_rows_and_features_out():
         model = BayesianForestClassifier(
             30, partitions="axis", max_bins=max_bins, max_features=1, oob_score=True, random_state=0
         ).fit(X, y)
-        forest = model.fitted_.forest
+        forest = model.fitted_.trees
         assert len(np.unique(forest.feature[forest.roots])) > 8
         shares = forest.n_node_samples[forest.roots] / len(y)
         assert 0.7 < shares.min() < shares.max() < 0.9
@@ -94,7 +96,7 @@ def test_neither_the_order_of_rows_nor_doubled_rows_matter(make, bootstrap):
     weighted = make(5, bootstrap=bootstrap, random_state=0).fit(X, y, sample_weight=weight.astype(float))
     repeated = make(5, bootstrap=bootstrap, random_state=0).fit(X[order], y[order])
     assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-12)
-    assert_array_equal(weighted.fitted_.forest.threshold, repeated.fitted_.forest.threshold)
+    assert_array_equal(weighted.fitted_.trees.threshold, repeated.fitted_.trees.threshold)
 
 
 def test_a_forest_is_better_than_its_trees():
@@ -245,7 +247,7 @@ def test_progress_is_shown(capsys):
     X, y = load_iris(return_X_y=True)
     quiet = BayesianForestClassifier(12, random_state=0).fit(X, y)
     loud = BayesianForestClassifier(12, random_state=0, verbose=True).fit(X, y)
-    assert "12 of 12 trees grown" in capsys.readouterr().err
+    assert "Forest: 12 of 12 trees" in capsys.readouterr().err
     assert_array_equal(quiet.predict_proba(X), loud.predict_proba(X))
 
 
@@ -270,7 +272,7 @@ def raw_table(n=150, seed=0):
         {"max_leaf_nodes": 4},
         {"smoothing": 0.3},
         {"lookahead": 1, "max_depth": 3},
-        {"missing": "average"},
+        {"unseen": "average"},
         {"bootstrap": "resample", "max_features": "sqrt"},
         {"min_samples_leaf": 5, "min_weight_fraction_leaf": 0.05},
         {"prior": "evidence"},
@@ -284,10 +286,10 @@ def test_every_option_of_a_tree(options, tmp_path):
     model = BayesianForestClassifier(6, random_state=0, **options).fit(X, y)
     probability = model.predict_proba(X)
     assert_allclose(probability.sum(axis=1), 1)
-    mean = np.mean([tree.predict_proba(X) for tree in model.estimators_], axis=0)
+    mean = np.mean([tree.predict_proba(X) for tree in model.trees_], axis=0)
     assert_allclose(probability, mean, rtol=1e-9)
     if "max_leaf_nodes" in options:
-        assert max(tree.get_n_leaves() for tree in model.estimators_) <= 4
+        assert max(tree.get_n_leaves() for tree in model.trees_) <= 4
     model.save(tmp_path / "forest")
     again = baytree.load(tmp_path / "forest")
     assert_array_equal(again.predict_proba(X), probability)
@@ -297,10 +299,10 @@ def test_every_option_of_a_tree(options, tmp_path):
 def test_pruned_trees_are_smaller():
     X, y = load_breast_cancer(return_X_y=True)
     full, pruned = (BayesianForestClassifier(5, prune=prune, random_state=0).fit(X, y) for prune in (False, True))
-    pairs = zip(full.estimators_, pruned.estimators_, strict=True)
+    pairs = zip(full.trees_, pruned.trees_, strict=True)
     assert all(one.get_n_leaves() >= other.get_n_leaves() for one, other in pairs)
-    for tree in pruned.estimators_:
-        assert tree.tree_.most_probable_pruning().node_count == tree.tree_.node_count
+    for tree in pruned.trees_:
+        assert most_probable_pruning(tree.tree_).node_count == tree.tree_.node_count
 
 
 @pytest.mark.parametrize("outcome", ["normal", "poisson", "negative_binomial", "exponential"])
@@ -345,7 +347,7 @@ def test_resampling_equal_rows_is_resampling_rows():
     """A table of a thousand rows, two of them different: their shares vary by what a thousand draws leave."""
     X, y = np.repeat([[0.0], [1.0]], 500, axis=0), np.repeat([0, 1], 500)
     model = BayesianForestClassifier(200, bootstrap="resample", partitions="axis", prior=1.0, random_state=0).fit(X, y)
-    roots = np.concatenate([tree.tree_.value[0] for tree in model.estimators_])
+    roots = np.concatenate([tree.tree_.value[0] for tree in model.trees_])
     assert 0.7 < roots[:, 1].std() / np.sqrt(0.25 / 1000) < 1.3
 
 
@@ -376,13 +378,15 @@ def test_reading_a_forest():
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_inclusion_.shape == (30,)
     assert model.feature_inclusion_.max() <= 1
-    assert model.feature_posterior_.sum() == pytest.approx(1)
-    assert 0 < model.stability_ <= 1
-    tree = model.representative_tree_
+    tree = model.readable_tree_
+    assert_array_equal(model.feature_posterior_, tree.feature_posterior_)
+    firsts = [one.tree_.feature[0] % (X.shape[1] + 2) for one in model.trees_]  # the feature, or -2: no split is last
+    expected = np.bincount(firsts, minlength=X.shape[1] + 1) / 20
+    assert_allclose(model.root_feature_shares_, expected, rtol=1e-12)
     assert isinstance(tree, BayesianTreeClassifier)
     assert tree.get_n_leaves() == model.get_n_leaves()
     agreement = np.mean(tree.predict(X) == model.predict(X))
-    assert model.representative_agreement_ == pytest.approx(agreement)
+    assert model.readable_agreement_ == pytest.approx(agreement)
     text = str(model.explain(X[:1])[0])
     assert "the 20 trees of the forest together say" in text
     assert "most look at" in text
@@ -391,7 +395,7 @@ def test_reading_a_forest():
     assert paths.shape == (4, start[-1])
     weights, parameters = model.posterior_mixture(X[:4])
     assert_allclose(weights.sum(axis=1), 1)
-    assert parameters.shape == (model.fitted_.forest.node_count, 2)
+    assert parameters.shape == (model.fitted_.trees.node_count, 2)
 
 
 def test_inspection_of_scikit_learn_works():
@@ -426,10 +430,10 @@ def test_damaged_files_are_refused():
     from baytree.persistence import document_of
     from baytree.persistence._document import _checksum
 
-    for name in ("children_right", "feature", "tree_start", "leaf_statistics", "hyperplane_start"):
+    for name in ("children_right", "feature", "roots", "statistics", "hyperplane_start"):
         document = document_of(type(model).__name__, model.get_params(deep=False), model.fitted_)
-        values = document["forest"]["arrays"][name]["values"]
-        values[-1] = -5 if name != "leaf_statistics" else -1e9
+        values = document["stores"]["trees"][name]["values"]
+        values[-1] = -5 if name != "statistics" else -1e9
         document["sha256"] = _checksum(document)
         with pytest.raises(ValueError, match="damaged"):
             from_document(document)
@@ -457,13 +461,13 @@ def test_plots_of_a_forest():
         axes = plot.dependence(model, X, feature)
         assert axes.get_ylabel() == "probability of True"
     assert plot.uncertainty(model, X).get_ylabel() == "nats"
-    assert plot.dependence(model.representative_tree_, X, "age").get_title() == "Average prediction"
+    assert plot.dependence(model.readable_tree_, X, "age").get_title() == "Average prediction"
     three = BayesianForestClassifier(4, random_state=0).fit(X, y)
     assert plot.dependence(three, X, 0).get_legend() is not None
     numbers = BayesianForestRegressor(4, random_state=0).fit(X, X["age"])
     assert plot.uncertainty(numbers, X).get_ylabel() == "variance"
     with pytest.raises(TypeError, match="uncertainty needs a forest"):
-        plot.uncertainty(model.representative_tree_, X)
+        plot.uncertainty(model.readable_tree_, X)
     plt.close("all")
 
 
@@ -477,16 +481,10 @@ def test_a_page_of_a_forest(tmp_path):
 
 
 def test_exports_carry_all_trees():
-    from baytree import export
-
-    X, y = load_iris(return_X_y=True)
+    X, y = load_iris(return_X_y=True, as_frame=True)
     model = BayesianForestClassifier(4, random_state=0).fit(X, y)
-    names = {}
-    exec(export.to_python(model), names)
-    answers = [names["predict"](row) for row in X[::10].tolist()]
-    found = [[answer[f"probability_{label}"] for label in model.classes_] for answer in answers]
-    assert_allclose(found, model.predict_proba(X[::10]), rtol=1e-12)
-    assert "SELECT" in export.to_sql(model, table="iris").upper()
+    probabilities = scored_by_sql(model, X[::10])[[f"probability_{label}" for label in model.classes_]]
+    assert_allclose(probabilities, model.predict_proba(X[::10]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("most_nodes", [1, 20, 10**6])
@@ -495,11 +493,10 @@ def test_parts_of_a_forest_are_its_trees(most_nodes, monkeypatch):
     size = pd.cut(X[:, 0], 4, labels=list("abcd")).astype(str)
     columns = pd.DataFrame(X[:, :4], columns=list("wxyz")).assign(size=size)
     fitted = BayesianForestClassifier(7, random_state=0).fit(columns, y).fitted_
-    parts = list(fitted.forest.parts(most_nodes))
+    parts = list(fitted.trees.parts(most_nodes))
     assert all(part.n_trees == 1 or part.node_count <= most_nodes for part in parts)
-    together = reduce(type(fitted.forest).with_trees, parts)
-    for name, array in fitted.forest.arrays().items():
-        assert_array_equal(getattr(together, name), array)
-    monkeypatch.setattr("baytree.fitted._forest._NODES_AT_ONCE", most_nodes)
+    together = joined(parts)
+    assert_same_store(fitted.trees, together)
+    monkeypatch.setattr("baytree.fitted._fitted._NODES_AT_ONCE", most_nodes)
     rows = fitted.schema.read(columns)
     assert_allclose(fitted.mean_by_parts(rows), fitted.mean(rows), rtol=1e-12)

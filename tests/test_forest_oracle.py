@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
+from baytree.estimators._fit import settle
 from baytree.estimators._forest import read_max_features
 from baytree.growth import Plan, encode_rows, trees_without
 from baytree.table import Kind, Rows
@@ -42,16 +43,15 @@ def with_real_weights(base):
 def problem_of(model, X, y, weight=None, **extras):
     """What a fitted forest was grown on."""
     reader = model._target_reader()
-    data = model._read_training_data(X, y, weight, reader, {"exposure": None, "event": None} | extras)
-    growth = model._growth(data.schema, reader, data.classes)
-    target = data.target if growth.max_bins is None else reader.family_of(data.classes).on_grids(data.target)
+    source = model._memory_source(X, y, weight, {"exposure": None, "event": None} | extras)
+    data = settle(model, source, reader).data
     return naive.Problem(
         data.rows.matrix,
         data.schema.is_nominal,
-        target,
+        data.target,
         model.fitted_.outcome,
-        growth,
-        model.fitted_.seed,
+        data.growth,
+        model.fitted_.forest.seed,
         read_max_features(model.max_features, data.schema.n_features),
         model.bootstrap == "resample",
         model.prune,
@@ -73,7 +73,7 @@ def described(tree, node):
 
 def assert_same_member(fitted, one):
     """Compare a tree of a forest with the oracle's, node by node."""
-    tree, nodes = fitted.tree, list(one.nodes())
+    tree, nodes = fitted.trees, list(one.nodes())
     assert tree.node_count == len(nodes)
     assert_array_equal(tree.depth, one.tree.depth[nodes])
     assert_array_equal(tree.n_node_samples, one.times[nodes])
@@ -194,7 +194,7 @@ def test_oblique_forests_equal_the_oracle(kind, bootstrap, seed):
     assert len(alike) > 1
     for t in alike:
         assert_same_member(model.fitted_.tree(t), members[t])
-    assert model.fitted_.forest.hyperplane_start[-1] > 0
+    assert model.fitted_.trees.hyperplane_start[-1] > 0
 
 
 @pytest.mark.parametrize("base", [BayesianForestClassifier, BayesianForestRegressor])
@@ -252,7 +252,7 @@ def test_rows_without_any_count_leave_a_tree_of_one_row():
     model = BayesianForestClassifier(60, partitions="axis", random_state=0).fit(X, y, sample_weight=[0.01] * 3)
     problem = problem_of(model, X, y, [0.01] * 3)
     assert_same_forest(model, problem, X)
-    assert np.any(model.fitted_.forest.n_node_samples[model.fitted_.forest.roots] == 1)
+    assert np.any(model.fitted_.trees.n_node_samples[model.fitted_.trees.roots] == 1)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import betaln, gammaln
 
 from baytree import BayesianTreeRegressor
-from baytree.estimators import _halves, _trials
+from baytree.estimators import _prior_search
 from baytree.growth import EncodedRows
 from baytree.outcomes import NegativeBinomial
 
@@ -46,17 +46,17 @@ def naive(X, y, exposure, weight, in_first):
 def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
     X, y, exposure, weight = table()
     found, divided = {}, []
-    original, half = _halves.Halves.log_evidence, EncodedRows.half
+    original, half = _prior_search.PriorSearch.log_evidence_by_halves, EncodedRows.half
 
-    def keep(self, outcome, growth, tell=None):
-        found[outcome.size] = original(self, outcome, growth, tell)
+    def keep(self, outcome):
+        found[outcome.size] = original(self, outcome)
         return found[outcome.size]
 
     def keep_half(self, which):
         divided.append(self)
         return half(self, which)
 
-    monkeypatch.setattr(_trials.Halves, "log_evidence", keep)
+    monkeypatch.setattr(_prior_search.PriorSearch, "log_evidence_by_halves", keep)
     monkeypatch.setattr(EncodedRows, "half", keep_half)
     monkeypatch.setattr("baytree.outcomes._negative_binomial._DISPERSIONS", (DISPERSION, DISPERSION * 4))
     model = BayesianTreeRegressor(outcome="negative_binomial", prior=PRIOR, max_bins=20, prune=False, calibrate=False)
@@ -72,6 +72,6 @@ def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
 @pytest.mark.parametrize("parameters", [{"lookahead": 1}, {"partitions": "oblique", "max_bins": None}])
 def test_what_sources_cannot_grow_takes_halves_of_rows(parameters, monkeypatch):
     X, y, exposure, _ = table(120)
-    monkeypatch.setattr(_trials.Halves, "log_evidence", None)
+    monkeypatch.setattr(EncodedRows, "half", None)
     model = BayesianTreeRegressor(outcome="negative_binomial", **{"max_bins": 20} | parameters)
     assert model.fit(X, y, exposure=exposure).get_n_leaves() >= 1

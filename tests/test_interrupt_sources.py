@@ -21,7 +21,7 @@ import json, signal, sys, tempfile, time
 from pathlib import Path
 import numpy as np, pandas as pd
 from baytree import BayesianTreeClassifier, engines
-from baytree.engines import _part_source, _sql
+from baytree.sources import _part_source, _sql
 
 source_of, given = sys.argv[1], json.loads(sys.argv[2])
 

@@ -12,7 +12,7 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from baytree.growth import in_any_order
 from baytree.outcomes import OUTCOMES, Target
 from tests import strategies
-from tests.comparison import engine, hyperplanes
+from tests.comparison import engine, every_array, hyperplanes
 from tests.own_outcomes import Counts
 
 SINGLE = {"axis": {}, "oblique": {"partitions": "oblique"}, "look-ahead": {"lookahead": 1}}
@@ -20,7 +20,7 @@ SPACES = {"space": {}, "oblique space": {"partitions": "oblique"}}
 # What the order of sums may change, in the last digits; hyperplanes, look-ahead and spaces keep all of it.
 NUMBERS = {
     *("value", "prior", "posterior", "weighted_n_node_samples", "log_likelihood", "log_prior_leaf", "log_odds_split"),
-    *("log_prior_split", "log_likelihood_split", "feature_posterior", "log_ceiling"),
+    *("log_prior_split", "log_likelihood_split", "split_likelihood", "feature_posterior", "log_ceiling", "statistics"),
 }
 
 
@@ -35,7 +35,7 @@ def grown(way, outcome, X, y, weight=None, extras=None, **parameters):
         own = SPACES[way] | {"max_nodes": 30} | parameters
         model = TreeSpaceClassifier(**own) if outcome == "categorical" else TreeSpaceRegressor(outcome=outcome, **own)
     model.fit(X, y, sample_weight=weight, **(extras or {}))
-    return (model.tree_ if way in SINGLE else model.space_).arrays()
+    return every_array(model.tree_ if way in SINGLE else model.space_)
 
 
 def assert_same(way, one, other, but=()):

@@ -20,8 +20,8 @@ from baytree import (
     TreeSpaceRegressor,
     load,
 )
-from baytree.export import to_python
 from tests import strategies
+from tests.databases import scored_by_sql
 from tests.reference import both_ways, route
 
 RANDOM = np.random.default_rng(0)
@@ -42,7 +42,7 @@ CASES = pd.DataFrame(
 @given(strategies.fitted_frames())
 def test_a_tree_sends_what_it_has_not_seen_both_ways(fitted):
     own, frame = fitted
-    averaging = clone(own).set_params(missing="average").fit(frame, own_targets(own, frame))
+    averaging = clone(own).set_params(unseen="average").fit(frame, own_targets(own, frame))
     rows = averaging._read_all(hidden(frame)).matrix
     for row, mean in zip(rows, averaging.fitted_.mean(averaging._read_all(hidden(frame))), strict=True):
         weights = both_ways.weights_of(averaging.tree_, row)
@@ -64,7 +64,7 @@ def hidden(frame):
 @pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
 def test_a_tree_space_sends_what_it_has_not_seen_both_ways(kind):
     y = Y > 0 if kind is TreeSpaceClassifier else Y
-    model = kind(max_nodes=80, missing="average").fit(X, y)
+    model = kind(max_nodes=80, unseen="average").fit(X, y)
     rows = model._read_all(CASES)
     for row, mean in zip(rows.matrix, model.fitted_.mean(rows), strict=True):
         weights = both_ways.space_weights_of(model.space_, row)
@@ -77,20 +77,20 @@ def test_a_tree_space_sends_what_it_has_not_seen_both_ways(kind):
 )
 def test_rows_with_values_that_were_seen_do_not_change(kind, tmp_path):
     y = Y > 0 if "Classifier" in kind.__name__ else Y
-    plain, averaging = kind().fit(X, y), kind(missing="average").fit(X, y)
+    plain, averaging = kind().fit(X, y), kind(unseen="average").fit(X, y)
     one = plain.predict_interval(X[:20])
     assert_allclose(averaging.predict_interval(X[:20]), one, rtol=1e-9)
     assert_allclose(averaging.predict(X[:20]).astype(float), plain.predict(X[:20]).astype(float), rtol=1e-9)
     averaging.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert_array_equal(again.predict_interval(CASES), averaging.predict_interval(CASES))
-    assert again.fitted_.missing == "average"
+    assert again.fitted_.unseen == "average"
 
 
 def test_intervals_are_wider_where_nothing_is_known():
     empty = pd.DataFrame({"size": [None], "colour": [None], "age": [None]})
     narrow = BayesianTreeClassifier(prior=1.0).fit(X, Y > 0)
-    wide = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    wide = BayesianTreeClassifier(prior=1.0, unseen="average").fit(X, Y > 0)
     low, high = narrow.predict_interval(empty)[0, 1]
     widely = wide.predict_interval(empty)[0, 1]
     assert widely[1] - widely[0] > 2 * (high - low)
@@ -102,48 +102,52 @@ def test_intervals_are_wider_where_nothing_is_known():
 
 
 def test_numbers_are_averaged_in_explanations_too():
-    model = BayesianTreeRegressor(missing="average").fit(X, Y)
+    model = BayesianTreeRegressor(unseen="average").fit(X, Y)
     for explanation, mean in zip(model.explain(CASES), model.predict(CASES), strict=True):
         assert explanation.estimate["mean"] == pytest.approx(mean)
         assert str(explanation).startswith("predicted: ")
 
 
 def test_the_way_of_a_row_is_that_of_the_majority():
-    model = BayesianTreeClassifier(prior=1.0, missing="average").fit(X, Y > 0)
+    model = BayesianTreeClassifier(prior=1.0, unseen="average").fit(X, Y > 0)
     rows = model._read_all(CASES).matrix
     assert model.apply(CASES).tolist() == [route.leaf_of(model.tree_, row) for row in rows]
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="missing must be 'majority' or 'average'; got 'mean'"):
-        BayesianTreeClassifier(missing="mean").fit(X, Y > 0)
+    with pytest.raises(ValueError, match="unseen must be 'majority' or 'average'; got 'mean'"):
+        BayesianTreeClassifier(unseen="mean").fit(X, Y > 0)
 
 
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
 def test_exports_send_what_was_not_seen_both_ways_too(kind):
-    model = kind(missing="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
-    names = {}
-    exec(to_python(model), names)
-    rows = CASES.astype(object).where(CASES.notna(), None).to_dict("records")
-    said = [[names["predict"](row)[f"probability_{label}"] for label in (False, True)] for row in rows]
-    assert_allclose(said, model.predict_proba(CASES), rtol=1e-9)
+    model = kind(unseen="average", **({"max_nodes": 15} if kind is TreeSpaceClassifier else {})).fit(X, Y > 0)
+    probabilities = scored_by_sql(model, CASES)[[f"probability_{label}" for label in (False, True)]]
+    assert_allclose(probabilities, model.predict_proba(CASES), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [BayesianForestClassifier, BayesianForestRegressor])
-def test_a_forest_that_goes_both_ways_is_a_space_that_says_the_same(kind):
+def test_a_forest_that_goes_both_ways_is_the_average_of_its_trees(kind):
     random = np.random.default_rng(0)
     X = random.random((200, 3))
     y = X[:, 0] + 0.3 * random.normal(size=200)
     y = y if kind is BayesianForestRegressor else y > 0.5
-    model = kind(n_estimators=5, missing="average", random_state=0).fit(X, y)
+    model = kind(n_estimators=5, unseen="average", random_state=0).fit(X, y)
     rows = model._read_all(np.where(random.random((50, 3)) < 0.3, np.nan, X[:50]))
     fitted = model.fitted_
     if kind is BayesianForestRegressor:
         fitted = replace(fitted, outcome=fitted.outcome.with_spread(1.3))  # as if it had been calibrated to that
-    space = fitted.routed
-    assert_allclose(space.mean(rows), fitted.mean(rows), rtol=1e-12)
+    trees = list(fitted.single_trees())
+    assert not fitted.routed.trees.is_plain
+    means = np.stack([tree.mean(rows) for tree in trees])
+    assert_allclose(fitted.mean(rows), means.mean(axis=0), rtol=1e-12)
     if kind is BayesianForestRegressor:
         assert fitted.widening == 1.3
-        assert_allclose(space.std(rows), fitted.std(rows), rtol=1e-9)
-        ends = np.array([0.05, 0.95])
-        assert_allclose(space.quantiles(rows, ends), fitted.quantiles(rows, ends), rtol=1e-6)
+        mean, means = fitted.mean(rows)[:, 0], means[:, :, 0]
+        squares = np.mean([tree.std(rows) ** 2 + own**2 for tree, own in zip(trees, means, strict=True)], axis=0)
+        assert_allclose(fitted.std(rows), 1.3 * np.sqrt(squares - mean**2), rtol=1e-9)
+        for end in (0.05, 0.95):  # of the distribution of all trees, widened about its mean
+            found = fitted.quantiles(rows, np.array([end]))[:, 0]
+            narrow = mean + (found - mean) / 1.3
+            below = [tree.cdf_at(rows, narrow)(tree.outcome) for tree in trees]
+            assert_allclose(np.mean(below, axis=0), end, rtol=1e-6)

@@ -28,7 +28,8 @@ from baytree import (
 from baytree.estimators import from_document
 from baytree.export import from_dict, to_dict
 from baytree.persistence import FORMAT_VERSION, _files
-from tests.documents import RAW, X, Y, document, signed
+from baytree.persistence._trees import arrays_of
+from tests.documents import DOCUMENTS, RAW, X, Y, assert_same_trees, document, signed
 from tests.mutations import damage, damage_bytes
 from tests.saved_models import FOLDER, MODELS, predictions
 
@@ -46,13 +47,11 @@ def archive(tmp_path, monkeypatch):
 def test_a_large_model_is_an_archive_and_comes_back(tmp_path):
     table = np.random.default_rng(0).random((500, 4000))
     model = BayesianTreeRegressor(prior=[0.0, 1e-3, 0.5, 1e-9]).fit(table, table[:, 0])
-    assert sum(array.size for array in model.tree_.arrays().values()) > 2**16
+    assert sum(array.size for array in arrays_of(model.tree_).values()) > 2**16
     model.save(tmp_path / "one")
     loaded = load(tmp_path / "one")
     assert zipfile.is_zipfile(tmp_path / "one")
-    for name, array in model.tree_.arrays().items():
-        assert_array_equal(loaded.tree_.arrays()[name], array, strict=True)
-        assert not loaded.tree_.arrays()[name].flags.writeable
+    assert_same_trees(loaded.tree_, model.tree_)
     assert_array_equal(loaded.predict_interval(table), model.predict_interval(table), strict=True)
     loaded.save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -63,11 +62,12 @@ def test_an_archive_holds_the_same_document(archive):
     loaded = load(archive)
     with zipfile.ZipFile(archive) as members:
         held = json.loads(members.read("model.json"))
-        names = {f"{folder}/{name}" for folder in ("arrays", "unpruned") for name in held[folder] or ()}
+        names = {f"{folder}/{name}" for folder, arrays in held["stores"].items() for name in arrays}
+        assert set(held["stores"]) == {"trees", "grown_tree"}
         assert set(members.namelist()) == {"model.json", *names}
     plain = to_dict(loaded)
     for own in (held, plain):
-        del own["arrays"], own["unpruned"], own["sha256"]
+        del own["stores"], own["sha256"]
     assert held == plain
 
 
@@ -98,9 +98,12 @@ def test_an_archive_that_is_none_of_ours_is_refused(archive):
     damaged = {
         "no document": rewritten(archive, **{"model.json": None}),
         "no JSON": rewritten(archive, **{"model.json": b"{"}),
-        "an array less": rewritten(archive, **{"arrays/threshold": None}),
-        "a longer array": rewritten(archive, **{"arrays/threshold": b"\0" * 8000}),
-        "another array": rewritten(archive, **{"arrays/depth": bytes(len(member(archive, "arrays/depth")))}),
+        "an array less": rewritten(archive, **{"trees/threshold": None}),
+        "a longer array": rewritten(archive, **{"trees/threshold": b"\0" * 8000}),
+        "another array": rewritten(archive, **{"trees/feature": bytes(len(member(archive, "trees/feature")))}),
+        "another array of a pruned tree": rewritten(
+            archive, **{"grown_tree/feature": bytes(len(member(archive, "grown_tree/feature")))}
+        ),
         "compressed": compressed(archive, zipfile.ZIP_DEFLATED),
         "packed": compressed(archive, zipfile.ZIP_LZMA),
         "only a mark": b"PK",
@@ -140,9 +143,10 @@ def test_a_tree_that_is_no_pruning_of_what_was_grown_is_refused():
     assert model.get_n_leaves() < grown.get_n_leaves()
     assert from_dict(to_dict(model)).fitted_.grown.n_leaves == grown.get_n_leaves()
     swapped = to_dict(model)
-    swapped["arrays"], swapped["unpruned"] = swapped["unpruned"], swapped["arrays"]
+    stores = swapped["stores"]
+    stores["trees"], stores["grown_tree"] = stores["grown_tree"], stores["trees"]
     other = to_dict(model)
-    other["unpruned"]["threshold"]["values"][0] += 1
+    other["stores"]["grown_tree"]["threshold"]["values"][0] += 1
     for changed in (swapped, other):
         with pytest.raises(ModelFileError, match="no pruning of the one that was grown"):
             from_dict(signed(changed))
@@ -185,7 +189,10 @@ def test_the_docs_name_every_entry_of_a_document():
     if not page.exists():
         pytest.skip("needs the repository, not only the package")
     text = page.read_text("utf-8")
-    entries = {*document(), *document()["schema"], *document()["fitted_on"], *document()["outcome"]}
+    parts = ("schema", "fitted_on", "outcome", "decision", "stores")
+    entries = {*document(), *(name for part in parts for name in document()[part]), *document("forest")["forest"]}
+    for whole in DOCUMENTS.values():
+        entries |= {name for arrays in whole["stores"].values() for name in arrays}
     assert not [name for name in entries if f"`{name}`" not in text]
 
 

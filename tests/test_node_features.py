@@ -159,5 +159,5 @@ def test_features_that_can_never_be_split_are_not_drawn():
         model = BayesianForestClassifier(
             20, partitions="axis", max_features=1, min_samples_leaf=5, max_bins=max_bins, random_state=0
         ).fit(X, y)
-        forest = model.fitted_.forest
+        forest = model.fitted_.trees
         assert np.all(forest.feature[forest.roots] == 3)

@@ -21,6 +21,7 @@ from baytree.export import to_text
 from tests import strategies
 from tests.comparison import (
     assert_nodes_say_the_truth,
+    assert_same_arrays,
     class_prior,
     engine,
     hyperplanes,
@@ -164,16 +165,14 @@ def test_models_keep_no_rows_and_one_feature_is_fine():
     X, y = diagonal()
     one = BayesianTreeClassifier(partitions="oblique").fit(X[:, :1], y)
     axis = BayesianTreeClassifier().fit(X[:, :1], y)
-    for name, array in axis.tree_.arrays().items():
-        assert_array_equal(getattr(one.tree_, name), array)
+    assert_same_arrays(axis, one)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_nothing(n_jobs):
     X, y = load_breast_cancer(return_X_y=True)
     one, more = (BayesianTreeClassifier(partitions="oblique", prior=1.0, n_jobs=n).fit(X, y) for n in (1, n_jobs))
-    for name, array in one.tree_.arrays().items():
-        assert_array_equal(getattr(more.tree_, name), array)
+    assert_same_arrays(one, more)
 
 
 def test_missing_values_take_the_mean_and_categories_take_no_part(tmp_path):
@@ -231,7 +230,7 @@ def test_the_tree_space_has_hyperplanes(kind, data, tmp_path):
     assert any(" + " in a.rule or " - " in a.rule for a in model.alternatives())
     model.save(tmp_path / "space.json")
     assert_array_equal(load(tmp_path / "space.json").predict(X), model.predict(X))
-    assert hyperplanes(model.modal_tree_.tree_).any()
+    assert hyperplanes(model.readable_tree_.tree_).any()
     for own in np.split(np.arange(model.space_.node_count), [1]):
         assert np.all(model.space_.n_node_samples[own] > 0)
 

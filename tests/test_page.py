@@ -84,17 +84,17 @@ def models():
     yield "space of real trees", lambda: (TreeSpaceRegressor(max_nodes=80).fit(*diabetes), *diabetes)
     yield (
         "both ways",
-        lambda: (BayesianTreeClassifier(prior=0.5, missing="average").fit(frame, y), frame, y),
+        lambda: (BayesianTreeClassifier(prior=0.5, unseen="average").fit(frame, y), frame, y),
     )
     yield (
         "space both ways",
-        lambda: (TreeSpaceClassifier(max_nodes=80, missing="average", decision=0.3).fit(frame, y), frame, y),
+        lambda: (TreeSpaceClassifier(max_nodes=80, unseen="average", decision=0.3).fit(frame, y), frame, y),
     )
     yield "forest", lambda: (BayesianForestClassifier(n_estimators=9, random_state=0).fit(frame, y), frame, y)
     yield (
         "forest of numbers",
         lambda: (
-            BayesianForestRegressor(n_estimators=9, missing="average", random_state=0).fit(*diabetes),
+            BayesianForestRegressor(n_estimators=9, unseen="average", random_state=0).fit(*diabetes),
             *diabetes,
         ),
     )
@@ -109,8 +109,7 @@ def random_rows(model, X, n=200):
     random = np.random.default_rng(1)
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
-    splits = model.fitted_.forest if hasattr(model.fitted_, "forest") else model.fitted_.routed
-    splits = getattr(splits, "space", getattr(splits, "tree", splits))
+    splits = model.fitted_.trees
     for i, name in enumerate(rows.columns):
         column = model.schema_.columns[i]
         thresholds = splits.threshold[(splits.feature == i) & np.isfinite(splits.threshold)]

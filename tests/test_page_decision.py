@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from baytree._words import estimate_text, number_text, percent_text
-from baytree.report._held_out import hold_out, read_given
+from baytree.report._held_out import hold_out, read_dataset
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target_names[DATA.target]
@@ -26,7 +26,7 @@ def percents(text):
 
 def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
     model = BayesianTreeClassifier(decision=0.3).fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     opened = open_page(model, X, Y)
     page = opened.page
     assert page.inner_text("#threshold-text") == "30 %"
@@ -58,7 +58,7 @@ def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
 
 def test_the_slider_moves_subgroups_the_tree_and_a_case(open_page):
     model = BayesianTreeClassifier().fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     opened = open_page(model, X, Y, {"subgroups": {"sex": SEX}})
     page = opened.page
     page.click("#open-all")
@@ -149,7 +149,7 @@ def test_changes_behind_hyperplanes_are_those_of_explain(open_page):
 
 @pytest.mark.parametrize("missing", ["majority", "average"])
 def test_an_empty_case_says_what_was_never_missing(missing, open_page):
-    model = BayesianTreeClassifier(prior=1.0, missing=missing).fit(X, Y)
+    model = BayesianTreeClassifier(prior=1.0, unseen=missing).fit(X, Y)
     opened = open_page(model, X, Y, {"folds": 2})
     empty = X.iloc[[0]] * np.nan
     assert_allclose(opened.answer(dict.fromkeys(range(X.shape[1]), "")), model.predict_proba(empty)[0], rtol=1e-9)
@@ -182,13 +182,13 @@ def test_tree_spaces_have_intervals_on_the_page(kind, open_page):
 def test_counts_and_durations_have_intervals_on_the_page(kind, outcome, open_page):
     """Those of averages are worked out on the page: over a tree space, and both ways of what was never missing."""
     table, y = load_diabetes(return_X_y=True, as_frame=True)
-    options = {"max_nodes": 40} if kind is TreeSpaceRegressor else {"missing": "average"}
+    options = {"max_nodes": 40} if kind is TreeSpaceRegressor else {"unseen": "average"}
     model = kind(outcome=outcome, **options).fit(table, np.ceil(y / 10))
     opened = open_page(model, table, np.ceil(y / 10), {"folds": 2})
     for i in range(4):
         row = table.iloc[[i]].copy()
         if i > 1:
-            row.loc[:, model.feature_names_in_[model.fitted_.modal.tree.feature[0]]] = np.nan
+            row.loc[:, model.feature_names_in_[model.fitted_.readable.trees.feature[0]]] = np.nan
         opened.answer({k: "" if np.isnan(value) else repr(float(value)) for k, value in enumerate(row.iloc[0])})
         for place, of in enumerate(("mean", "outcome")):
             cell = opened.page.locator(f"#answer tbody tr >> nth={place}").locator("td >> nth=1").inner_text()

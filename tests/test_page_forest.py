@@ -34,7 +34,7 @@ def test_the_page_says_that_it_is_of_a_forest(open_page):
     assert "The tree below was grown on the rows as they are" in lead
     assert "share of the trees whose first split is along a column" in page.inner_text("#features")
     n_drawn = page.locator(".node").count()
-    assert n_drawn == model.representative_tree_.tree_.node_count
+    assert n_drawn == model.readable_tree_.tree_.node_count
 
 
 @pytest.mark.parametrize("kind", [BayesianForestClassifier, BayesianForestRegressor])
@@ -62,7 +62,7 @@ def test_a_forest_that_is_too_large_for_a_page_says_so(open_page, monkeypatch):
     model, X, y = forest()
     opened = open_page(model, X, y, {"folds": 2})
     found = opened.answer(entered(X.iloc[[3]]))
-    assert_allclose(found, model.representative_tree_.predict_proba(X.iloc[[3]])[0], rtol=1e-10)
+    assert_allclose(found, model.readable_tree_.predict_proba(X.iloc[[3]])[0], rtol=1e-10)
     assert "the model averages over many trees and may say something else" in opened.page.inner_text("#answer")
 
 

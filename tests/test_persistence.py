@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,18 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_array_equal
 
-from baytree import BayesianTreeClassifier, PartitionPrior, TreeSpaceClassifier, TreeSpaceRegressor, load
+from baytree import (
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    PartitionPrior,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+    load,
+)
 from baytree.export import from_dict, to_dict
 from baytree.persistence import write_text
 from tests import strategies
-from tests.documents import RAW, X, Y
+from tests.documents import RAW, X, Y, assert_same_trees
 
 LABELS = {
     "str": np.array(["setosa", "vérsicolor", "\n\"'\\"]),
@@ -52,9 +60,9 @@ def assert_same_model(one, other):
     assert type(one) is type(other)
     assert vars(one).keys() == vars(other).keys()
     assert_array_equal(one.classes_, other.classes_, strict=True)
-    for name, array in one.tree_.arrays().items():
-        assert_array_equal(other.tree_.arrays()[name], array, strict=True)
-        assert not other.tree_.arrays()[name].flags.writeable
+    assert_same_trees(one.fitted_.trees, other.fitted_.trees)
+    if one.fitted_.grown_tree is not None:
+        assert_same_trees(one.fitted_.grown_tree, other.fitted_.grown_tree)
 
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS.keys())
@@ -175,15 +183,44 @@ def test_a_truncated_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("kind", [TreeSpaceClassifier, TreeSpaceRegressor])
 def test_a_tree_space_comes_back(kind, tmp_path):
-    model = kind(max_nodes=60, n_trees=3, random_state=0).fit(RAW, Y)
+    model = kind(max_nodes=60).fit(RAW, Y)
     loaded = round_trip(model, tmp_path)
     assert vars(loaded).keys() == vars(model).keys()
-    for name, array in model.space_.arrays().items():
-        assert_array_equal(getattr(loaded.space_, name), array, strict=True)
+    assert_same_trees(loaded.space_, model.space_)
     assert_array_equal(loaded.predict(RAW), model.predict(RAW))
     assert_array_equal(loaded.weights_, model.weights_)
     assert [a.rule for a in loaded.alternatives()] == [a.rule for a in model.alternatives()]
     assert loaded.log_evidence_ == model.log_evidence_
+
+
+def single_trees():
+    """Trees that were taken from a tree space or a forest; some are held to a direction or have smoothed priors."""
+    y = np.where(np.arange(len(Y)) % 7 == 0, 1, Y)
+    for options in ({}, {"monotonic_cst": {"a": 1}}, {"smoothing": 0.1}):
+        space = TreeSpaceRegressor(max_nodes=60, **options).fit(RAW, y)
+        forest = BayesianForestRegressor(4, random_state=0, calibrate=False, **options).fit(RAW, y)
+        yield from (*space.best_trees(3), space.readable_tree_, *forest.trees_, forest.readable_tree_)
+
+
+def test_a_tree_that_was_taken_from_many_comes_back(tmp_path):
+    for model in single_trees():
+        loaded = round_trip(model, tmp_path)
+        assert_same_trees(loaded.tree_, model.tree_)
+        assert_array_equal(loaded.predict(RAW), model.predict(RAW), strict=True)
+        assert_array_equal(loaded.predict_interval(RAW), model.predict_interval(RAW), strict=True)
+
+
+def test_a_tree_whose_nodes_are_in_another_order_comes_back(tmp_path):
+    """The left child need not be the next node."""
+    model = BayesianTreeClassifier(max_depth=1).fit(X, Y)
+    tree = model.tree_
+    assert tree.node_count == 3
+    leaves = tree.leaves.take(np.array([0, 2, 1]))
+    children = {"children_left": tree.children_right, "children_right": tree.children_left}
+    fitted = replace(model.fitted_, trees=replace(tree, leaves=leaves, **children))
+    other = BayesianTreeClassifier.from_fitted(fitted, model.get_params(deep=False))
+    assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    assert_same_trees(round_trip(other, tmp_path).tree_, other.tree_)
 
 
 # Files.

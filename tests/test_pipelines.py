@@ -24,7 +24,7 @@ from baytree import (
     plot,
     report,
 )
-from baytree.estimators import estimator_of, fitted_of, fitted_tree_of, read_rows, table_of
+from baytree.estimators import estimator_of, fitted_of, read_rows, readable_tree_of, table_of
 from baytree.export import from_dict, to_dict, to_frame, to_rules, to_sklearn, to_text
 
 mpl.use("Agg")
@@ -57,7 +57,7 @@ def test_a_pipeline_means_its_last_step_and_what_the_others_make_of_the_table(na
     pipeline, alone, table = PAIRS[name]
     assert estimator_of(pipeline) is alone
     assert fitted_of(pipeline) is alone.fitted_
-    assert fitted_tree_of(pipeline) is alone.fitted_.modal
+    assert readable_tree_of(pipeline) is alone.fitted_.readable
     pd.testing.assert_frame_equal(table_of(pipeline, X), table)
     assert_array_equal(read_rows(pipeline, X).matrix, table)
     assert_array_equal(fitted_of(pipeline).mean(read_rows(pipeline, X)), pipeline.predict_proba(X))

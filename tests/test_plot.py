@@ -77,8 +77,8 @@ def fitted(kind, X=TABLE, y=None, **parameters):
 MODELS = {kind: fitted(kind) for kind in Y}
 MODELS["stump"] = fitted("two", max_depth=0)
 MODELS["mean alone"] = fitted("normal", max_depth=0)
-MODELS["space"] = TreeSpaceClassifier(max_nodes=30, n_trees=3).fit(TABLE, Y["two"])
-MODELS["space of numbers"] = TreeSpaceRegressor(max_nodes=30, n_trees=3).fit(TABLE, Y["normal"])
+MODELS["space"] = TreeSpaceClassifier(max_nodes=30).fit(TABLE, Y["two"])
+MODELS["space of numbers"] = TreeSpaceRegressor(max_nodes=30).fit(TABLE, Y["normal"])
 OUTCOMES = {**Y, "stump": Y["two"], "mean alone": SIGNAL, "space": Y["two"], "space of numbers": SIGNAL}
 CLASSIFIERS = [name for name, model in MODELS.items() if model.fitted_.classes is not None]
 REGRESSORS = [name for name in MODELS if name not in CLASSIFIERS]
@@ -441,7 +441,7 @@ ERRORS = {
         ValueError,
         lambda: plot.calibration(MODELS["two"], TABLE, Y["two"], label="maybe"),
     ),
-    "regression needs a regressor: BayesianTreeClassifier predicts classes": (
+    "regression needs a regressor; this model predicts classes": (
         TypeError,
         lambda: plot.regression(MODELS["two"], TABLE, SIGNAL, 0),
     ),

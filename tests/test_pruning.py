@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, load
 from tests import strategies
-from tests.comparison import raw_frame
+from tests.comparison import assert_same_store, raw_frame
 
 
 def all_prunings(tree, node=0):
@@ -98,8 +98,7 @@ def test_what_was_pruned_is_in_the_file(tmp_path):
     model, X, y = pruned_model()
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
-    for name, array in model.grown_tree_.arrays().items():
-        assert_array_equal(array, again.grown_tree_.arrays()[name], err_msg=name)
+    assert_same_store(model.grown_tree_, again.grown_tree_)
     assert again.log_evidence_ == model.log_evidence_
     assert str(again.explain(X[:5])) == str(model.explain(X[:5]))
     more = model.partial_fit(X[:50], y[:50])
@@ -108,7 +107,7 @@ def test_what_was_pruned_is_in_the_file(tmp_path):
 
 def test_trees_of_a_space_have_nothing_pruned():
     frame, y = raw_frame()
-    tree = TreeSpaceClassifier(max_nodes=50).fit(frame, y).modal_tree_
+    tree = TreeSpaceClassifier(max_nodes=50).fit(frame, y).readable_tree_
     assert tree.grown_tree_ is tree.tree_
 
 

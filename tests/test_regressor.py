@@ -12,6 +12,7 @@ from scipy import stats
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, load
 from baytree.outcomes import REGRESSION_OUTCOMES, NegativeBinomial
 from tests import strategies
+from tests.comparison import assert_same_arrays
 
 OUTCOMES = list(REGRESSION_OUTCOMES)
 
@@ -190,8 +191,7 @@ def test_trees_are_bit_identical_for_any_number_of_threads(outcome, weighted):
     )
     assert one.get_n_leaves() > 2
     for other in others:
-        for name, array in one.tree_.arrays().items():
-            assert_array_equal(other.tree_.arrays()[name], array, err_msg=name)
+        assert_same_arrays(one, other)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

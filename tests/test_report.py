@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
 from baytree.cli import main
 from baytree.report._figures import calibration_of, metrics_of
-from baytree.report._held_out import hold_out, read_given
+from baytree.report._held_out import hold_out, read_dataset
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -25,8 +25,8 @@ def written(model, X, y, tmp_path, **options):
 
 def measured(model, X, y, held_out=None, folds=5):
     """The figures of a model by name, and what was held out."""
-    given = read_given(model.fitted_, X, y)
-    found = hold_out(model, given, None if held_out is None else read_given(model.fitted_, *held_out), folds)
+    given = read_dataset(model.fitted_, X, y)
+    found = hold_out(model, given, None if held_out is None else read_dataset(model.fitted_, *held_out), folds)
     return {metric.name: metric.figure for metric in metrics_of(model.fitted_, found)}, found
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
 from baytree.cli import main
 from baytree.report._figures import calibration_of, metrics_of
-from baytree.report._held_out import hold_out, read_given, read_subgroups
+from baytree.report._held_out import hold_out, read_dataset, read_subgroups
 from baytree.report._subgroups import subgroups_of
 from baytree.report._thresholds import thresholds_of
 from baytree.table import divided
@@ -46,7 +46,7 @@ def test_durations_are_measured_with_their_events(tmp_path):
     """Without the events the page of this model showed predicted means of 1.8 to 4.2."""
     table, time, event = durations()
     model = BayesianTreeRegressor(outcome="exponential").fit(table, time, event=event)
-    given = read_given(model.fitted_, table, time, event=event)
+    given = read_dataset(model.fitted_, table, time, event=event)
     held_out = hold_out(model, given, None, 5)
     bins = calibration_of(model.fitted_, held_out)
     assert min(b.predicted for b in bins) == pytest.approx(2.5, rel=0.2)
@@ -66,7 +66,7 @@ def test_counts_are_measured_with_their_exposure(tmp_path):
     exposure = RANDOM.uniform(0.1, 5, 1200)
     counts = RANDOM.poisson(np.where(table["x"] > 0.5, 4.0, 1.0) * exposure)
     model = BayesianTreeRegressor(outcome="poisson").fit(table, counts, exposure=exposure)
-    held_out = hold_out(model, read_given(model.fitted_, table, counts, exposure=exposure), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, table, counts, exposure=exposure), None, 5)
     bins = calibration_of(model.fitted_, held_out)
     assert {round(b.predicted) for b in bins} == {1, 4}
     found = {metric.name: metric.figure for metric in metrics_of(model.fitted_, held_out)}
@@ -79,9 +79,9 @@ def test_weights_count_in_figures_as_rows_do():
     weight = RANDOM.integers(1, 4, len(Y))
     model = BayesianTreeClassifier().fit(X, Y, weight)
     split = slice(None, None, 2)
-    once = read_given(model.fitted_, X[split], Y[split], weight[split])
+    once = read_dataset(model.fitted_, X[split], Y[split], weight[split])
     again = np.repeat(np.arange(len(Y))[split], weight[split])
-    twice = read_given(model.fitted_, X.iloc[again], Y[again])
+    twice = read_dataset(model.fitted_, X.iloc[again], Y[again])
     one, other = (metrics_of(model.fitted_, hold_out(model, once, rows, 5)) for rows in (once, twice))
     for metric, same in zip(one, other, strict=True):
         assert metric.figure.estimate == pytest.approx(same.figure.estimate)
@@ -93,8 +93,8 @@ def test_weights_count_in_figures_as_rows_do():
 def test_cross_validation_fits_with_the_weights():
     weight = np.where(np.arange(len(Y)) % 2 == 0, 1.0, 3.0)
     model = BayesianTreeClassifier().fit(X, Y, weight)
-    given = read_given(model.fitted_, X, Y, weight)
-    plain = read_given(model.fitted_, X, Y)
+    given = read_dataset(model.fitted_, X, Y, weight)
+    plain = read_dataset(model.fitted_, X, Y)
     one, other = (hold_out(model, rows, None, 4).probabilities for rows in (given, plain))
     assert not np.allclose(one, other)
 
@@ -105,8 +105,8 @@ def test_groups_stay_together(tmp_path):
     table = pd.DataFrame({"customer's own number": customer + RANDOM.random(600) / 10, "noise": RANDOM.random(600)})
     y = np.repeat(RANDOM.random(150) < 0.5, 4)
     model = BayesianTreeClassifier(prior=0.1, partition_prior=0.9999, prune=False).fit(table, y)
-    divided_rows = hold_out(model, read_given(model.fitted_, table, y), None, 5)
-    together = hold_out(model, read_given(model.fitted_, table, y, None, customer), None, 5)
+    divided_rows = hold_out(model, read_dataset(model.fitted_, table, y), None, 5)
+    together = hold_out(model, read_dataset(model.fitted_, table, y, None, customer), None, 5)
     accuracy = [metrics_of(model.fitted_, found)[0].figure.estimate for found in (divided_rows, together)]
     assert accuracy[0] > 0.9
     assert accuracy[1] < 0.65
@@ -167,7 +167,7 @@ def test_pipelines_and_wrappers_have_pages(wrap, tmp_path):
 
 def test_confusion_and_rates_are_those_of_the_decision():
     model = BayesianTreeClassifier(decision=0.2).fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     found = thresholds_of(model.fitted_, held_out)
     decided = np.where(held_out.probabilities[:, 1] >= 0.2, "malignant", "benign")
     (tn, fp), (fn, tp) = confusion_matrix(Y, decided)
@@ -185,7 +185,7 @@ def test_the_held_out_probabilities_are_those_of_scikit_learn():
     from sklearn.model_selection import StratifiedKFold
 
     model = BayesianTreeClassifier().fit(X, Y)
-    held_out = hold_out(model, read_given(model.fitted_, X, Y), None, 5)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     assert np.allclose(held_out.probabilities, cross_val_predict(model, X, Y, cv=folds, method="predict_proba"))
 
@@ -193,7 +193,7 @@ def test_the_held_out_probabilities_are_those_of_scikit_learn():
 def test_subgroups_have_their_own_figures(tmp_path):
     sex = RANDOM.choice(["f", "m"], len(Y))
     model = BayesianTreeClassifier().fit(X, Y)
-    given = read_given(model.fitted_, X, Y)
+    given = read_dataset(model.fitted_, X, Y)
     given.subgroups.update(read_subgroups(X, {"sex": sex}, len(Y)))
     held_out = hold_out(model, given, None, 5)
     for own in subgroups_of(model.fitted_, held_out):
@@ -293,9 +293,9 @@ def every_kind():
     for own in (Rates(), TwoRates(), Mean()):
         yield BayesianTreeRegressor(outcome=own), frame, counts
     for outcome in ("normal", "poisson", "negative_binomial", "exponential"):
-        yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, missing="average"), frame, counts
+        yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, unseen="average"), frame, counts
     yield TreeSpaceClassifier(max_nodes=30, decision=[[0, 1, 2], [1, 0, 1], [5, 1, 0]]), frame, kinds
-    yield BayesianTreeClassifier(missing="average", partitions="oblique", decision={"u": {"v": 3}}), frame, kinds
+    yield BayesianTreeClassifier(unseen="average", partitions="oblique", decision={"u": {"v": 3}}), frame, kinds
     yield BayesianTreeClassifier(), frame, np.full(200, "only")
     yield BayesianTreeClassifier(), pl.DataFrame(frame[["number", "text"]].to_dict("list")), pl.Series("t", two)
     yield BayesianTreeClassifier(), pa.table(frame[["number", "text"]].to_dict("list")), two

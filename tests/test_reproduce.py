@@ -1,4 +1,4 @@
-"""``baytree reproduce``: figures that are right, runs that go on, pages that are safe."""
+"""``make reproduce``: figures that are right, runs that go on, pages that are safe."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from baytree import BayesianTreeClassifier, PartitionPrior, datasets
-from baytree.cli import main
-from baytree.reproduce import _paper, _tables, reproduce
-from baytree.reproduce._page import write_html, write_markdown
-from baytree.reproduce._runs import expected_calibration_error, read_store
-from baytree.reproduce._tables import Table, paired_interval
+from baytree import BayesianTreeClassifier, PartitionPrior
+from benchmarks.paper_sets import NAMES, load
+from benchmarks.reproduce import paper, reproduce, tables
+from benchmarks.reproduce.__main__ import main
+from benchmarks.reproduce.page import write_html, write_markdown
+from benchmarks.reproduce.runs import expected_calibration_error, read_store
+from benchmarks.reproduce.tables import Table, paired_interval
 
 SETS = ("haberman", "ripley")
 
@@ -32,7 +33,7 @@ def folder(fake_sets):
 
 
 def test_the_pages_hold_tables_and_figures(folder, tmp_path):
-    page = reproduce(folder, tmp_path / "out", sets=SETS, quiet=True)
+    page = reproduce(folder, tmp_path / "out", sets=SETS)
     html, markdown = page.read_text("utf-8"), (tmp_path / "out" / "report.md").read_text("utf-8")
     for title in ("table 1", "table 2", "beside what you would use", "Paired differences", "Regression", "Figures"):
         assert title in html
@@ -44,12 +45,12 @@ def test_the_pages_hold_tables_and_figures(folder, tmp_path):
     results = read_store(tmp_path / "out" / "runs.jsonl")
     ours = [100 * figures["accuracy"] for key, figures in results.items() if key[:2] == ("haberman", "GMT")]
     assert len(ours) == 10
-    assert f"| {np.mean(ours):.1f} | {_paper.ACCURACY['haberman'][2]:.1f} |" in haberman
+    assert f"| {np.mean(ours):.1f} | {paper.ACCURACY['haberman'][2]:.1f} |" in haberman
 
 
 def test_a_stopped_run_goes_on(folder, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out"
-    reproduce(folder, out, sets=SETS, parts=("paper",), quiet=True)
+    reproduce(folder, out, sets=SETS, parts=("paper",))
     store = out / "runs.jsonl"
     whole = store.read_text("utf-8")
     lines = whole.splitlines(keepends=True)
@@ -57,9 +58,9 @@ def test_a_stopped_run_goes_on(folder, tmp_path, monkeypatch, capsys):
     fits = []
     fit = BayesianTreeClassifier.fit
     monkeypatch.setattr(BayesianTreeClassifier, "fit", lambda self, *rest: (fits.append(1), fit(self, *rest))[1])
-    reproduce(folder, out, sets=SETS, parts=("paper",))
+    reproduce(folder, out, sets=SETS, parts=("paper",), show=True)
     assert len(fits) == sum('"GMT' in line or '"baytree' in line for line in lines[20:])
-    assert f"{len(lines)}/{len(lines)}" in capsys.readouterr().err
+    assert f"Fits: {len(lines)} of {len(lines)}" in capsys.readouterr().err
     accuracy = {key: figures["accuracy"] for key, figures in read_store(store).items()}
     store.write_text(whole, encoding="utf-8")
     assert accuracy == {key: figures["accuracy"] for key, figures in read_store(store).items()}
@@ -68,30 +69,21 @@ def test_a_stopped_run_goes_on(folder, tmp_path, monkeypatch, capsys):
 def test_a_damaged_store_is_named(folder, tmp_path):
     (tmp_path / "runs.jsonl").write_text('["haberman"]\n')
     with pytest.raises(ValueError, match=r"Line 1 .*runs\.jsonl"):
-        reproduce(folder, tmp_path, sets=SETS, parts=("paper",), quiet=True)
+        reproduce(folder, tmp_path, sets=SETS, parts=("paper",))
 
 
 def test_the_command_line(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("BAYTREE_DATA", raising=False)
-    arguments = [
-        "reproduce",
-        "--data",
-        str(folder),
-        "--out",
-        str(tmp_path / "out"),
-        "--only",
-        "paper",
-        "--sets",
-        "ripley",
-    ]
+    arguments = ["--data", str(folder), "--out", str(tmp_path / "out"), "--only", "paper", "--sets", "ripley"]
     assert main(arguments) == 0
     assert capsys.readouterr().out.strip().endswith("report.html")
-    assert main(["reproduce", "--data", str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 1
+    assert main(["--data", str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 1
     error = capsys.readouterr().err.strip()
     assert "heart.csv" in error
     assert "\n" not in error
-    assert main([*arguments, "--repeats", "0"]) == 1
-    assert main([*arguments[:-1], "iris"]) == 2
+    for wrong in ([*arguments, "--repeats", "0"], [*arguments[:-1], "iris"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(wrong)
 
 
 def test_the_explainable_boosting_machine_is_asked_for(folder, tmp_path, monkeypatch):
@@ -100,13 +92,13 @@ def test_the_explainable_boosting_machine_is_asked_for(folder, tmp_path, monkeyp
 
         __init__ = BayesianTreeClassifier.__init__
 
-    monkeypatch.setattr("baytree.reproduce._peers.explainable_boosting", Quick)
-    monkeypatch.setattr("baytree.reproduce._peers.find_spec", lambda name: None)
-    beyond = {"parts": ("beyond",), "sets": ("ripley",), "quiet": True}
+    monkeypatch.setattr("benchmarks.reproduce.peers.explainable_boosting", Quick)
+    monkeypatch.setattr("benchmarks.reproduce.peers.find_spec", lambda name: None)
+    beyond = {"parts": ("beyond",), "sets": ("ripley",), "repeats": 1}
     assert "| EBM |" not in _markdown_of(reproduce(folder, tmp_path / "out", **beyond))
-    with pytest.raises(ImportError, match=r"needs interpret: pip install 'baytree\[peers\]'"):
+    with pytest.raises(ImportError, match=r"needs interpret: pip install --group benchmarks"):
         reproduce(folder, tmp_path / "out", ebm=True, **beyond)
-    monkeypatch.setattr("baytree.reproduce._peers.find_spec", lambda name: name == "interpret" or None)
+    monkeypatch.setattr("benchmarks.reproduce.peers.find_spec", lambda name: name == "interpret" or None)
     assert "| EBM |" in _markdown_of(reproduce(folder, tmp_path / "out", ebm=True, **beyond))
 
 
@@ -118,8 +110,8 @@ def test_ctrl_c_says_how_to_go_on(folder, tmp_path, monkeypatch, capsys):
     def stop(*arguments, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("baytree.reproduce.reproduce", stop)
-    assert main(["reproduce", "--data", str(folder), "--out", str(tmp_path)]) == 130
+    monkeypatch.setattr("benchmarks.reproduce.__main__.reproduce", stop)
+    assert main(["--data", str(folder), "--out", str(tmp_path)]) == 130
     assert "goes on" in capsys.readouterr().err
 
 
@@ -155,7 +147,7 @@ needs_data = pytest.mark.skipif(not os.environ.get("BAYTREE_DATA"), reason="BAYT
 @needs_data
 @pytest.mark.parametrize("proper", [True, False])
 def test_ripley_is_the_papers_to_the_digit(proper):
-    ripley = datasets.load("ripley")
+    ripley = load("ripley")
     model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=PartitionPrior(proper=proper))
     model.fit(ripley.X, ripley.y)
     assert model.score(ripley.X_test, ripley.y_test) == 0.876
@@ -163,11 +155,11 @@ def test_ripley_is_the_papers_to_the_digit(proper):
 
 @needs_data
 def test_accuracy_is_the_papers_within_two_standard_errors(tmp_path):
-    sets = tuple(name for name in datasets.NAMES if name not in ("credit", "gamma", "eeg"))  # the short ones
-    reproduce(os.environ["BAYTREE_DATA"], tmp_path, sets=sets, parts=("paper",), quiet=True)
+    sets = tuple(name for name in NAMES if name not in ("credit", "gamma", "eeg"))  # the short ones
+    reproduce(os.environ["BAYTREE_DATA"], tmp_path, sets=sets, parts=("paper",))
     results = read_store(tmp_path / "runs.jsonl")
     for name in sets:
         for model in ("GMT", "GMT, literal prior"):
-            ours = 100 * _tables.figures_of(results, name, model, "accuracy")
-            error = _tables.standard_error(ours) if len(ours) > 1 else 1e-9
-            assert abs(ours.mean() - _paper.ACCURACY[name][2]) <= 2 * error, (name, model)
+            ours = 100 * tables.figures_of(results, name, model, "accuracy")
+            error = tables.standard_error(ours) if len(ours) > 1 else 1e-9
+            assert abs(ours.mean() - paper.ACCURACY[name][2]) <= 2 * error, (name, model)

@@ -173,10 +173,10 @@ def test_a_frame_without_pandas_says_what_to_do(monkeypatch):
 
 
 @pytest.mark.parametrize("export", [to_text, to_rules, to_frame])
-def test_tree_spaces_give_their_modal_tree_and_unfitted_models_are_refused(export):
+def test_tree_spaces_give_their_readable_tree_and_unfitted_models_are_refused(export):
     X, y = load_breast_cancer(return_X_y=True)
     space = TreeSpaceClassifier(max_nodes=50).fit(X, y)
-    assert str(export(space)) == str(export(space.modal_tree_))
+    assert str(export(space)) == str(export(space.readable_tree_))
     with pytest.raises(NotFittedError):
         export(BayesianTreeClassifier())
 
@@ -193,5 +193,5 @@ def test_thresholds_keep_digits_that_tell_something():
 def test_odds_of_a_space_are_numbers_however_large():
     X = np.repeat(np.arange(4.0), 2000)[:, None]
     space = TreeSpaceClassifier(max_nodes=5).fit(X, X[:, 0].astype(int))
-    assert np.all(np.isfinite(space.modal_tree_.tree_.log_odds_split[~space.modal_tree_.tree_.is_leaf]))
+    assert np.all(np.isfinite(space.readable_tree_.tree_.log_odds_split[~space.readable_tree_.tree_.is_leaf]))
     assert "inf" not in to_text(space)

@@ -417,7 +417,7 @@ def test_a_space_reads_what_some_tree_uses():
     frame = FRAME.assign(constant=1.0)
     space = TreeSpaceClassifier(max_nodes=20).fit(frame, Y)
     assert 4 not in space.fitted_.used_features
-    assert set(space.modal_tree_.fitted_.used_features) <= set(space.fitted_.used_features)
+    assert set(space.readable_tree_.fitted_.used_features) <= set(space.fitted_.used_features)
     expected = space.predict_proba(frame)
     assert_array_equal(space.predict_proba(frame.assign(constant=pd.Timestamp("2020-01-01"))), expected)
 

@@ -14,7 +14,7 @@ from tests.scoring import N_MODELS, OUTCOMES, scored
 def test_the_models_have_every_kind_of_split_column_and_outcome():
     splits, columns, missing_left, unseen_left, models = Counter(), Counter(), Counter(), Counter(), Counter()
     for own in map(scored, range(N_MODELS)):
-        models.update([(type(own.fitted), own.fitted.outcome.name, own.fitted.missing)])
+        models.update([(own.fitted.kind, own.fitted.outcome.name, own.fitted.unseen)])
         for _, grown in own.members:
             splits.update(grown.kind.tolist())
             missing_left.update(grown.missing_go_to_left[grown.is_of(SplitKind.THRESHOLD)].tolist())
@@ -29,7 +29,7 @@ def test_the_models_have_every_kind_of_split_column_and_outcome():
     assert len(OUTCOMES) >= 6
     of_kind = Counter((kind, outcome) for kind, outcome, _ in models.elements())
     assert len(of_kind) == 3 * (len(OUTCOMES) - 1)  # two classes and more have the same outcome
-    assert min(Counter((kind, missing) for kind, _, missing in models.elements()).values()) > 2
+    assert min(Counter((kind, unseen) for kind, _, unseen in models.elements()).values()) > 2
 
 
 def test_the_rows_have_what_is_hard():

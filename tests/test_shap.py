@@ -106,7 +106,7 @@ def test_paths_that_would_take_too_long_are_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"A path has hyperplanes of \d features, for which exact SHAP values"):
         shap_values(oblique, X)
     monkeypatch.setattr("baytree.export._paths._MOST_PATHS", 10)
-    with pytest.raises(ValueError, match="more than 10 ways to a leaf: take SHAP values of modal_tree_"):
+    with pytest.raises(ValueError, match="more than 10 ways to a leaf: take SHAP values of readable_tree_"):
         shap_values(TreeSpaceClassifier(max_nodes=50).fit(X, y), X)
 
 

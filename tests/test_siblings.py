@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from baytree import engines
-from baytree.engines import _part_source
-from baytree.growth import WAITS, ClassSums, _siblings
+from baytree.growth import WAITS, ClassHistograms, _siblings
+from baytree.sources import _part_source
 from tests.sources import assert_same_model, fitted_in_memory, model_of, table_of
 
 
@@ -17,13 +17,13 @@ from tests.sources import assert_same_model, fitted_in_memory, model_of, table_o
 def test_the_tree_is_the_same_however_many_nodes_follow(monkeypatch, weighted, most_bytes):
     monkeypatch.setattr(_siblings, "_MOST_BYTES", most_bytes)
     monkeypatch.setattr(_part_source.PartSource, "kept", lambda _: None)
-    asked, original = [], _part_source.PartSource.sums
+    asked, original = [], _part_source.PartSource.histograms
 
     def sums(self, routes):
         asked.append((routes.n_open, int((routes.open == WAITS).sum())))
         return original(self, routes)
 
-    monkeypatch.setattr(_part_source.PartSource, "sums", sums)
+    monkeypatch.setattr(_part_source.PartSource, "histograms", sums)
     frame, names = table_of("classes", weighted=weighted, n=400)
     expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
     assert_same_model(engines.fit(model_of("classes", max_bins=9), frame, **names), expected)
@@ -40,7 +40,7 @@ def test_what_one_child_has_not_the_other_has(weighted, by_class, kind):
         rows = random.integers(low, high, (n_nodes, 6)) if weighted else None
         shape = (n_nodes, 2, 6) if by_class else (n_nodes, 6, 2)
         weights = random.integers(low, high, shape).astype(kind)
-        return ClassSums(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
+        return ClassHistograms(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
 
     parent, children = sums(1, 5, 9), sums(3, 0, 5)
     found = children.room_for(2)

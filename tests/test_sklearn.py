@@ -26,6 +26,7 @@ from baytree import (
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
+from tests.comparison import assert_same_store
 
 FITTED_NAMES = [
     "classes_",
@@ -159,14 +160,15 @@ def test_a_copy_predicts_the_same_bit_for_bit(copied):
     model = unusual_model().fit(X, y)
     same = copied(model)
     assert_array_equal(same.predict_proba(X), model.predict_proba(X), strict=True)
-    for name, array in model.tree_.arrays().items():
-        assert_array_equal(same.tree_.arrays()[name], array, strict=True)
+    assert_same_store(model.tree_, same.tree_, strict=True)
 
 
 @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy], ids=["pickle", "deepcopy"])
 def test_a_copied_tree_is_read_only_too(copied):
     tree = copied(BayesianTreeClassifier().fit(*load_iris(return_X_y=True))).tree_
-    assert [name for name, array in tree.arrays().items() if array.flags.writeable] == []
+    leaves = {name: getattr(tree.leaves, name) for name in ("prior", "statistics", "posterior", "value")}
+    arrays = tree.arrays() | leaves
+    assert [name for name, array in arrays.items() if array.flags.writeable] == []
 
 
 def test_grid_search_by_roc_auc_scores_every_candidate():

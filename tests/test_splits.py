@@ -140,23 +140,23 @@ def test_the_core_finds_columns_wherever_they_are(name, n_threads):
     assert_array_equal(model.tree_.apply(rows, n_threads), expected)
     order = np.random.default_rng(0).permutation(rows.shape[1])
     shuffled = Rows(np.asfortranarray(rows[:, order]), np.argsort(order))
-    assert_array_equal(model.tree_.route(shuffled, n_threads)[0], expected)
+    assert_array_equal(model.tree_.routing.leaf(shuffled, n_threads)[0], expected)
     used = model.tree_.used_features
     column_of = np.full(rows.shape[1], -1)
     column_of[used] = np.arange(len(used))
     kept = rows[:, used] if len(used) else rows[:, :1]
-    assert_array_equal(model.tree_.route(Rows(kept, column_of), n_threads)[0], expected)
+    assert_array_equal(model.tree_.routing.leaf(Rows(kept, column_of), n_threads)[0], expected)
     if len(used):
         column_of[used[0]] = -1
         with pytest.raises(ValueError, match=r"feature|column"):
-            model.tree_.route(Rows(kept, column_of), n_threads)
+            model.tree_.routing.leaf(Rows(kept, column_of), n_threads)
 
 
 @pytest.mark.parametrize("name", ["space", "space of numbers"])
 def test_the_weights_of_a_space_are_those_of_the_arrays(name):
     model = MODELS[name]
     rows = random_rows(model, 40)
-    for row, weights in zip(rows, next(model.space_.leaf_weights(Rows(rows))), strict=True):
+    for row, weights in zip(rows, next(model.space_.routing.weights(Rows(rows))), strict=True):
         expected = np.zeros(model.space_.node_count)
         for node, weight in route.weights_of(model.space_, row).items():
             expected[node] = weight

@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceRegressor, load
-from baytree.estimators import _data
-from baytree.growth import some_folds_of
+from baytree.growth import _table_data, some_folds_of
 from baytree.outcomes import Target
 from baytree.table import Rows
 
@@ -145,7 +144,7 @@ def test_the_evidence_is_searched_in_at_most_ten_fits(outcome):
         model, y = BayesianTreeClassifier(prior="evidence"), y > 3
     else:
         model = BayesianTreeRegressor(outcome=outcome, prior="evidence", calibrate=False)
-    with mock.patch.object(_data, "grow_tree", wraps=_data.grow_tree) as grown:
+    with mock.patch.object(_table_data, "grow_tree", wraps=_table_data.grow_tree) as grown:
         model.fit(X, y)
     # Counts have a dispersion too, for which both halves of the rows grow a tree.
     assert grown.call_count <= 10 + (2 * 9 if outcome == "negative_binomial" else 0)

@@ -12,7 +12,7 @@ from functools import partial
 import ibis
 import pytest
 
-from baytree.engines._sql_ask import answer, answers
+from baytree.sources._sql_ask import answer, answers
 
 # A sum, so that a slow machine does not run out of memory meanwhile.
 ENDLESS = (

@@ -11,6 +11,7 @@ import pytest
 from joblib import Parallel, delayed
 
 from baytree import BayesianTreeClassifier, PartitionPrior
+from tests.comparison import assert_same_store
 
 N_ROWS = 50_000
 
@@ -57,10 +58,7 @@ alone = cache(fit)
 
 def assert_identical(model, expected):
     assert expected.get_n_leaves() >= 20  # else there is little to compare
-    for name, array in expected.tree_.arrays().items():
-        other = model.tree_.arrays()[name]
-        assert other.dtype == array.dtype
-        assert np.array_equal(other, array, equal_nan=array.dtype.kind == "f"), name
+    assert_same_store(expected.tree_, model.tree_, strict=True)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 8, -1])

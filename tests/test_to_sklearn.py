@@ -34,10 +34,10 @@ def test_regressors_predict_the_same_with_missing_values():
     assert_allclose(to_sklearn(model).predict(X), model.predict(X), rtol=1e-12)
 
 
-def test_a_tree_space_gives_its_modal_tree_and_one_leaf_is_fine():
+def test_a_tree_space_gives_its_readable_tree_and_one_leaf_is_fine():
     X, y = load_iris(return_X_y=True)
     space = TreeSpaceClassifier(max_nodes=50).fit(X, y)
-    assert to_sklearn(space).get_n_leaves() == space.modal_tree_.get_n_leaves()
+    assert to_sklearn(space).get_n_leaves() == space.readable_tree_.get_n_leaves()
     assert to_sklearn(BayesianTreeClassifier(max_depth=0).fit(X, y)).get_n_leaves() == 1
 
 

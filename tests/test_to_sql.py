@@ -21,23 +21,10 @@ from baytree import (
 from baytree.export import to_ibis, to_sql
 from baytree.export._sql_text import DIALECTS, identifier, number_literal, text_literal
 from tests.own_outcomes import Rates, TwoRates
-from tests.scoring import N_MODELS, NASTY, is_number, scored
+from tests.scoring import N_MODELS, NASTY, as_arrow, scored
 
 duckdb = pytest.importorskip("duckdb")
 GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
-
-
-def as_arrow(rows, kinds):
-    """Columns of plain types; every second missing number is NaN, the others are null."""
-    columns = {"row": pa.array(range(len(rows)))}
-    for name, kind in kinds.items():
-        values = rows[name]
-        if is_number(kind):
-            missing = values.isna().to_numpy() & (np.arange(len(values)) % 2 == 0)
-            columns[name] = pa.array(values.to_numpy(), mask=missing, from_pandas=False)
-        else:
-            columns[name] = pa.array(values.tolist(), pa.bool_() if kind == "truth" else pa.string())
-    return pa.table(columns)
 
 
 class DuckDB:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from baytree.outcomes import NegativeBinomial
 from tests import strategies
-from tests.comparison import oracle_settings
+from tests.comparison import assert_same_arrays, assert_same_store, oracle_settings
 from tests.own_outcomes import Counts
 from tests.reference import outcomes
 from tests.reference.space import every_tree
@@ -61,21 +62,25 @@ def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
     assert_allclose(model.log_evidence_bound_, evidence, **close)
     assert_allclose(model.log_posterior_, max(tree.log_posterior for tree in trees), **close)
 
-    found, shares = model.trees_, model.tree_shares_
+    found, shares = model.best_trees(50), model.tree_probabilities(50)
+    listed = shares[: len(model.trees_)]
+    assert len(listed) == min(len(trees), 10)
     assert_allclose(model.weights_.sum(), 1)
-    assert_allclose(model.weights_, shares / shares.sum(), rtol=1e-9, atol=1e-300)
+    assert_allclose(model.weights_, listed / listed.sum(), rtol=1e-9, atol=1e-300)
     assert np.all(np.diff(shares) <= 1e-8)
-    assert len(found) == min(len(trees), model.n_trees)
+    assert len(found) == min(len(trees), 50)
     signatures = [signature(tree, X) for tree in found]
     assert len(set(signatures)) == len(found)
     assert_allclose(shares, [expected[own] for own in signatures], rtol=1e-6, atol=1e-9)
     assert_allclose(found[0].log_posterior_, model.log_posterior_, **close)
-    assert signature(model.modal_tree_, X) == signatures[0]
+    assert signature(model.readable_tree_, X) == signatures[0]
 
     distinct = {(node.rows, node.depth, node.prior) for tree in trees for node in tree.nodes()}
     if parameters.get("monotonic_cst") is None and parameters.get("smoothing", 0) == 0:
         assert model.space_.node_count == len(distinct)
-    assert_allclose(model.space_.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6)
+    assert_allclose(
+        model.space_.evidence.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6
+    )
 
     for i in range(len(X)):
         mean = sum_over(trees, evidence, lambda tree, i=i: mean_of(outcome, tree.leaf_of(i)))
@@ -113,7 +118,7 @@ def without_limit(parameters):
 def test_the_space_of_class_labels_is_all_trees(problem):
     X, y, weight, parameters = problem
     parameters = without_limit(parameters)
-    model = TreeSpaceClassifier(max_nodes=EVERYTHING, n_trees=50, **parameters).fit(X, y, sample_weight=weight)
+    model = TreeSpaceClassifier(max_nodes=EVERYTHING, **parameters).fit(X, y, sample_weight=weight)
     outcome = outcomes.Categorical(y.tolist(), [1.0] * len(y) if weight is None else list(weight), len(model.classes_))
     assert_same_space(model, X, outcome, parameters)
 
@@ -123,7 +128,7 @@ def test_the_space_of_class_labels_is_all_trees(problem):
 def test_the_space_of_every_real_outcome_is_all_trees(problem):
     X, name, y, weight, extras, outcome, parameters = problem
     parameters = without_limit(parameters)
-    model = TreeSpaceRegressor(outcome=name, max_nodes=EVERYTHING, n_trees=50, **parameters)
+    model = TreeSpaceRegressor(outcome=name, max_nodes=EVERYTHING, **parameters)
     model.fit(X, y, sample_weight=weight, **extras)
     if not np.all(np.isfinite(model.space_.value)):  # durations may have no mean
         return
@@ -192,8 +197,8 @@ def test_draws_come_from_the_posterior(name, seed):
 
 def test_draws_can_be_repeated():
     X, y = load_breast_cancer(return_X_y=True)
-    model = TreeSpaceClassifier(max_nodes=100, random_state=3).fit(X, y)
-    first, again, other = model.sample_trees(5), model.sample_trees(5, 3), model.sample_trees(5, 4)
+    model = TreeSpaceClassifier(max_nodes=100).fit(X, y)
+    first, again, other = (model.sample_trees(5, random_state=seed) for seed in (3, 3, 4))
     assert [tree.log_posterior_ for tree in first] == [tree.log_posterior_ for tree in again]
     assert [tree.log_posterior_ for tree in first] != [tree.log_posterior_ for tree in other]
 
@@ -224,8 +229,7 @@ def test_any_number_of_threads_gives_the_same_numbers(kind):
     X[::7, 2] = np.nan
     models = [Space(max_nodes=200, n_jobs=n).fit(X, y) for n in (None, 2, 5)]
     for other in models[1:]:
-        for name, array in models[0].space_.arrays().items():
-            assert_array_equal(array, getattr(other.space_, name))
+        assert_same_store(models[0].space_, other.space_)
         assert_array_equal(models[0].predict(X), other.predict(X))
 
 
@@ -247,10 +251,10 @@ def test_prunings_are_those_of_the_greedy_tree(kind):
 def test_roots_differ_and_the_rest_is_greedy():
     X, y = load_breast_cancer(return_X_y=True)
     model = TreeSpaceClassifier(space="roots", max_nodes=200).fit(X, y)
-    n_choices = np.diff(model.space_.choice_start)
-    assert n_choices[0] > 5
-    assert np.all(n_choices[1:] <= 1)
-    first = model.space_.choices_of(0)[0]
+    n_splits = np.array([len(model.space_.splits_of(node)) for node in range(model.space_.node_count)])
+    assert n_splits[0] > 5
+    assert np.all(n_splits[1:] <= 1)
+    first = model.space_.splits_of(0)[0]
     greedy = BayesianTreeClassifier(prior=model.prior_).fit(X, y)
     assert model.space_.threshold[first] == greedy.tree_.threshold[0]
 
@@ -262,10 +266,11 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
 
     Space, Single, load = PROBLEMS[kind]
     X, y = load(return_X_y=True, as_frame=True)
-    model = Space(max_nodes=100, n_trees=4).fit(X, y)
-    assert len(model.trees_) == len(model.weights_) == 4
-    assert 0 < model.tree_shares_.sum() < 1
-    tree = model.modal_tree_
+    model = Space(max_nodes=100).fit(X, y)
+    assert len(model.trees_) == len(model.weights_) == len(model.tree_probabilities()) == 10
+    assert len(model.best_trees(4)) == len(model.tree_probabilities(4)) == 4
+    assert 0 < model.tree_probabilities(4).sum() < model.tree_probabilities().sum() < 1
+    tree = model.readable_tree_
     assert isinstance(tree, Single)
     assert list(tree.feature_names_in_) == list(X.columns)
     assert "odds" in to_text(tree)
@@ -291,12 +296,12 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
 def test_alternatives_add_up():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = TreeSpaceClassifier(max_nodes=300).fit(X, y)
-    for node in range(model.modal_tree_.tree_.node_count):
+    for node in range(model.readable_tree_.tree_.node_count):
         found = model.alternatives(node)
         assert math.isclose(sum(alternative.share for alternative in found), 1, rel_tol=1e-9)
         assert all(a.share >= b.share for a, b in pairwise(found))
     root = model.alternatives()
-    assert root[0].share == model.stability_
+    assert root[0].share == model.space_.choice_share[model.space_.choices_of(0)].max()
     assert root[0].rule in str(root)
     assert root[0].n_left + root[0].n_right == len(X)
     by_feature = np.zeros(X.shape[1] + 1)
@@ -310,16 +315,16 @@ def test_alternatives_add_up():
 def test_importances_are_an_average_over_trees():
     random = np.random.default_rng(1)
     X, y = random.integers(0, 3, (6, 2)).astype(float), random.integers(0, 2, 6)
-    model = TreeSpaceClassifier(prior=0.3, max_nodes=EVERYTHING, n_trees=10_000).fit(X, y)
+    model = TreeSpaceClassifier(prior=0.3, max_nodes=EVERYTHING).fit(X, y)
     gains = [
         np.bincount(
             tree.tree_.feature[~tree.tree_.is_leaf],
             weights=np.maximum(tree.tree_.gain()[~tree.tree_.is_leaf], 0),
             minlength=2,
         )
-        for tree in model.trees_
+        for tree in model.best_trees(10_000)
     ]
-    average = model.tree_shares_ @ np.array(gains)
+    average = model.tree_probabilities(10_000) @ np.array(gains)
     assert_allclose(model.feature_importances_, average / average.sum(), rtol=1e-6)
 
 
@@ -338,7 +343,7 @@ def test_one_row_and_one_class_have_a_space():
     model = TreeSpaceClassifier().fit([[1.0]], ["a"])
     assert model.predict([[2.0]]) == ["a"]
     assert model.weights_.tolist() == [1.0]
-    assert model.stability_ == 1
+    assert model.feature_posterior_.tolist() == [0.0, 1.0]
     assert model.log_evidence_ == model.log_evidence_bound_
     assert len(model.alternatives()) == 1
     model = TreeSpaceRegressor().fit([[1.0], [2.0]], [3.0, 3.0])
@@ -362,8 +367,7 @@ def test_look_ahead_is_the_same_on_any_number_of_threads(kind):
     _, Single, load = PROBLEMS[kind]
     X, y = load(return_X_y=True)
     models = [Single(lookahead=1, n_jobs=n).fit(X, y) for n in (None, 3)]
-    for name, array in models[0].tree_.arrays().items():
-        assert_array_equal(array, getattr(models[1].tree_, name))
+    assert_same_arrays(*models)
     assert models[0].log_posterior_ != Single().fit(X, y).log_posterior_
 
 
@@ -383,7 +387,7 @@ def test_progress_is_shown_on_request(capsys):
     TreeSpaceClassifier(max_nodes=50, verbose=True).fit(X, y)
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "nodes explored, log evidence" in shown.err
+    assert re.search(r"Tree space, log evidence -[\d.]+: \d+ nodes", shown.err)
     assert shown.err.endswith("\n")
 
 
@@ -396,8 +400,6 @@ def test_progress_is_shown_on_request(capsys):
         ({"max_nodes": "many"}, "max_nodes must be"),
         ({"time_limit": -1}, "time_limit must be"),
         ({"time_limit": np.nan}, "time_limit must be"),
-        ({"n_trees": 0}, "n_trees must be"),
-        ({"random_state": "x"}, "seed"),
         ({"prior": -1.0}, "prior must be"),
     ],
 )
@@ -409,6 +411,22 @@ def test_bad_parameters_are_refused_before_anything_changes(parameters, words):
     with pytest.raises((ValueError, TypeError), match=words):
         model.fit(X, y)
     assert model.fitted_ is before["fitted_"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda model: model.best_trees(0), "n_trees must be"),
+        (lambda model: model.tree_probabilities(2.5), "n_trees must be"),
+        (lambda model: model.sample_trees(0), "k must be"),
+        (lambda model: model.sample_trees(2, random_state="x"), "seed"),
+        (lambda model: model.alternatives(-1), "node must be"),
+    ],
+)
+def test_bad_arguments_are_refused(ask, words):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises((ValueError, TypeError), match=words):
+        ask(TreeSpaceClassifier(max_nodes=10).fit(X, y))
 
 
 @pytest.mark.parametrize("lookahead", [-1, 0.5, "1"])
@@ -428,9 +446,10 @@ def test_infinite_values_are_refused_at_predict():
 def test_trees_may_be_deeper_than_pythons_stack():
     n = 3000
     X, y = np.eye(n)[:, : n // 2], (np.arange(n) < n // 2).astype(int)
-    model = TreeSpaceClassifier(max_nodes=0, prior=0.01, n_trees=3).fit(X, y, np.full(n, 50.0))
+    model = TreeSpaceClassifier(max_nodes=0, prior=0.01).fit(X, y, np.full(n, 50.0))
     assert model.get_depth() > 1000
     assert_allclose(model.weights_.sum(), 1)
+    assert len(model.best_trees(3)) == 3
     assert len(model.alternatives()) == 2
 
 
@@ -438,21 +457,23 @@ def test_the_odds_of_a_tree_are_those_of_its_own_splits():
     random = np.random.default_rng(0)
     X = random.random((400, 2))
     y = X[:, 0] + 0.2 * random.normal(size=400) > 0.5
-    model = TreeSpaceClassifier(n_trees=100, max_depth=1).fit(X, y)
+    model = TreeSpaceClassifier(max_depth=1).fit(X, y)
     leaf = model.alternatives()[-1] if model.alternatives()[-1].feature is None else None
-    for tree, share in zip(model.trees_, model.tree_shares_, strict=True):
+    for tree, share in zip(model.best_trees(100), model.tree_probabilities(100), strict=True):
         if tree.get_n_leaves() == 2 and leaf is not None:
             assert_allclose(tree.tree_.log_odds_split[0], np.log(share) - np.log(leaf.share), rtol=1e-6)
-    assert model.modal_tree_.tree_.log_odds_split[0] > 0
+    assert model.readable_tree_.tree_.log_odds_split[0] > 0
 
 
 def test_what_was_fitted_does_not_change_with_the_parameters():
     X, y = load_breast_cancer(return_X_y=True)
     model = TreeSpaceClassifier(max_nodes=100).fit(X, y)
     assert len(model.trees_) == 10
-    model.set_params(n_trees=3, space="nonsense", max_depth="x", monotonic_cst=[1] * 30)
-    assert len(model.trees_) == 3
-    assert model.modal_tree_.get_n_leaves() > 2
+    before = model.tree_probabilities(3)
+    model.set_params(space="nonsense", max_depth="x", monotonic_cst=[1] * 30)
+    assert len(model.best_trees(3)) == 3
+    assert_array_equal(model.tree_probabilities(3), before)
+    assert model.readable_tree_.get_n_leaves() > 2
 
 
 def test_no_limit_can_be_said_in_words():

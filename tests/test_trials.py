@@ -39,9 +39,10 @@ def test_counts_that_cannot_be_squared_are_refused():
 
 def test_a_posterior_from_a_file_may_be_huge():
     document = to_dict(BayesianTreeRegressor(outcome="poisson").fit(X, Y))
-    for name in ("posterior", "prior"):
-        entry = document["arrays"][name]
-        entry["values"] = [1e16, 2.0] * (len(entry["values"]) // 2)
+    entry = document["stores"]["trees"]["prior"]
+    entry["values"] = [1e16, 2.0] * (len(entry["values"]) // 2)
+    statistics = document["stores"]["trees"]["statistics"]
+    statistics["values"] = [1.0, 0.0, 0.0, 0.0] * (len(statistics["values"]) // 4)
     document["sha256"] = _checksum(document)
     low, high = from_dict(document).predict_interval(X[:1])[0]
     assert low < 5e15 < high
@@ -208,12 +209,12 @@ def test_messages_say_what_is_wrong(fit, error, words):
     [
         lambda d: d.__setitem__("version", 0),
         lambda d: d.__setitem__("version", True),
-        lambda d: d["arrays"]["value"].__setitem__("array", "<08"),
-        lambda d: d["arrays"]["value"].__setitem__("shape", [10**8, 1, 2]),
-        lambda d: d["arrays"]["value"]["values"].__setitem__(0, 0.99),
-        lambda d: d["arrays"]["posterior"]["values"].__setitem__(0, -1.0),
-        lambda d: d["arrays"]["posterior"]["values"].__setitem__(0, "nan"),
-        lambda d: d.__setitem__("classes", None),
+        lambda d: d["stores"]["trees"]["statistics"].__setitem__("array", "<08"),
+        lambda d: d["stores"]["trees"]["statistics"].__setitem__("shape", [10**8, 2]),
+        lambda d: d["stores"]["trees"]["prior"]["values"].__setitem__(0, -1.0),
+        lambda d: d["stores"]["trees"]["statistics"]["values"].__setitem__(0, -100.0),
+        lambda d: d["stores"]["trees"]["statistics"]["values"].__setitem__(0, "nan"),
+        lambda d: d["outcome"]["state"].__setitem__("classes", None),
         lambda d: d["schema"].__setitem__("kinds", ["number"] * 10**6),
     ],
 )
@@ -230,7 +231,7 @@ def test_a_file_is_checked_value_by_value(damage, with_checksum):
 def test_many_classes_cost_no_more_than_their_number():
     y = np.arange(400) % 200
     model = TreeSpaceClassifier(max_nodes=5).fit(np.arange(400.0)[:, None], y)
-    assert model.space_.log_ceiling.shape == (model.space_.node_count,)
+    assert model.space_.leaves.log_ceiling.shape == (model.space_.node_count,)
 
 
 @pytest.mark.parametrize("scale", ["log", "linear"])

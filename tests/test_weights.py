@@ -14,27 +14,28 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from baytree import BayesianTreeClassifier
 from tests import strategies
+from tests.comparison import assert_same_store, every_array
 
 STRUCTURE = ["children_left", "children_right", "feature", "threshold", "depth"]
 
 
 def assert_same_structure(one, other):
     for name in STRUCTURE:
-        assert_array_equal(one.tree_.arrays()[name], other.tree_.arrays()[name])
+        assert_array_equal(getattr(one.tree_, name), getattr(other.tree_, name))
 
 
 def assert_same_posterior(one, other):
     """The same tree and the same numbers but for rounding; how many rows it took may differ."""
     assert_array_equal(one.classes_, other.classes_)
     assert_same_structure(one, other)
-    for name in one.tree_.arrays().keys() - {"n_node_samples", "missing_go_to_left"}:
-        assert_allclose(one.tree_.arrays()[name], other.tree_.arrays()[name], rtol=1e-9, atol=1e-9)
+    mine, its = every_array(one.tree_), every_array(other.tree_)
+    for name in mine.keys() - {"n_node_samples", "missing_go_to_left"}:
+        assert_allclose(mine[name], its[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 def assert_identical(one, other):
     assert_array_equal(one.classes_, other.classes_)
-    for name, array in one.tree_.arrays().items():
-        assert_array_equal(other.tree_.arrays()[name], array)
+    assert_same_store(one.tree_, other.tree_)
 
 
 @st.composite

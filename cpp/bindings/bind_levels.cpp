@@ -37,8 +37,10 @@ class BoundLevels {
  public:
   template <Outcome T>
   BoundLevels(const Columns& columns, const T& outcome, const Settings& settings, const std::vector<double>& prior,
-              double unit)
-      : outcome_{outcome}, grower_(Engine<T>::levels(columns, outcome, settings, prior)), unit_(unit) {}
+              double unit, const GivenTree* given)
+      : outcome_{outcome}, grower_(given ? Engine<T>::given_levels(columns, outcome, settings, prior, *given)
+                                         : Engine<T>::levels(columns, outcome, settings, prior)),
+        unit_(unit) {}
 
   std::size_t n_codes() const {
     return std::visit([](const auto& of) { return of->n_codes(); }, grower_);
@@ -169,13 +171,14 @@ void bind_levels(nb::module_& module) {
   module.def(
       "levels",
       [](const Columns& columns, const BoundOutcome& outcome, const std::vector<double>& prior,
-         const Settings& settings, double unit) {
+         const Settings& settings, double unit, const GivenTree* given) {
         require(settings.prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
-        return std::visit([&](const auto& of) { return BoundLevels(columns, of, settings, prior, unit); },
+        return std::visit([&](const auto& of) { return BoundLevels(columns, of, settings, prior, unit, given); },
                           outcome.form);
       },
       nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("unit"),
-      "Start to grow a tree whose rows live elsewhere.");
+      nb::arg("given").none() = nb::none(),
+      "Start to grow a tree from histograms of its open nodes; or to make the nodes of a given tree.");
 
   module.def("columns_without_rows", &columns_without_rows, nb::arg("bins"), nb::arg("has_missing"),
              nb::arg("is_categorical"), nb::arg("keep_values"), "Columns that are known by their bins alone.");

@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "growth/given_tree.hpp"
 #include "interrupt.hpp"
 #include "partitions/forest_router.hpp"
 #include "partitions/router.hpp"
@@ -92,6 +93,8 @@ void bind_forest_router(nb::module_& module) {
 }  // namespace
 
 void bind_routers(nb::module_& module) {
+  nb::class_<GivenTree> given(module, "GivenTree", "A tree whose splits are given, in depth-first order.");
+  def_init<std::size_t>(given, nb::arg("n_features"));
   bind_forest_router(module);
   nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");
   def_init<std::size_t>(router, nb::arg("n_features"));

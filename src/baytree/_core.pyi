@@ -256,6 +256,18 @@ def grow(
 ) -> dict:
     """Grow the tree; returns one array per field of its nodes."""
 
+def given_tree(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    given: GivenTree,
+    n_threads: int,
+) -> dict:
+    """
+    The nodes that a given tree has on the rows of a table, in its order; one array per field.
+    """
+
 def tree_space(
     columns: Columns,
     outcome: Outcome,
@@ -346,9 +358,16 @@ class Levels:
         """One array per field of the nodes."""
 
 def levels(
-    columns: Columns, outcome: Outcome, outcome_prior: Sequence[float], settings: Settings, unit: float
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    unit: float,
+    given: GivenTree | None = None,
 ) -> Levels:
-    """Start to grow a tree whose rows live elsewhere."""
+    """
+    Start to grow a tree from histograms of its open nodes; or to make the nodes of a given tree.
+    """
 
 def columns_without_rows(
     bins: Sequence[
@@ -504,6 +523,40 @@ def add_wide(
     other: Annotated[NDArray[numpy.int64], dict(order="C", device="cpu", writable=False)],
 ) -> None:
     """Add whole numbers of 128 bits, halves side by side."""
+
+class GivenTree:
+    """A tree whose splits are given, in depth-first order."""
+
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> None: ...
 
 class ForestRouter:
     """Routes rows down all trees of a forest."""

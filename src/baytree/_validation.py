@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._typing import AnyArray, FloatArray
 
 
+FEW_NUMBERS = 20  # whole numbers with at most so many different values are taken for classes
 _BEYOND_ALL = 2**62  # no table is so long, no tree so deep
 _FEW = 0.1  # weight a row, on average, that is hardly meant
 

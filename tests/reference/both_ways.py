@@ -21,8 +21,11 @@ def weights_of(tree, row, node=0):
 
 def space_weights_of(space, row, node=0):
     """The same of a tree space."""
-    result = {node: space.leaf_share[node]}
+    result = {}
     for choice in range(space.choice_start[node], space.choice_start[node + 1]):
+        if space.kind[choice] == 0:
+            result[node] = result.get(node, 0.0) + space.choice_share[choice]
+            continue
         sides = [int(space.children_left[choice]), int(space.children_right[choice])]
         shares = _shares(space, choice, row, [space.weighted_n_node_samples[side] for side in sides])
         for side, share in zip(sides, shares, strict=True):

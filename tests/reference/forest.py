@@ -8,6 +8,7 @@ import math
 import struct
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy import integrate, stats
 from baytree import _core
 from baytree.growth import Growth, put_in_order
 from baytree.growth._grow import read_tree
+from baytree.leaves import ConstantLeaves
 from baytree.outcomes import Outcome, Target
-from baytree.tree import SplitKind, Tree
+from baytree.tree import SplitKind, TreeStore
 from tests.reference import bins
 from tests.reference.draws import MASK, Random, mark
 
@@ -36,9 +38,11 @@ class Problem:
     resample: bool
     prune: bool
 
-    @property
+    @cached_property
     def n_draws(self):
-        return int(min(max(math.floor(sum(self.weight) + 0.5), 1), 100 * len(self.X)))
+        """The total weight, rounded; sums end in other digits in another order, and these may decide at a half."""
+        *_, total = itertools.accumulate(rows_in_order(self)[1])
+        return int(min(max(math.floor(total + 0.5), 1), 100 * len(self.X)))
 
     @property
     def factor(self):
@@ -178,7 +182,7 @@ def probability(problem, count, weight):
 class Member:
     """A tree, which of its nodes are internal after pruning, and what its nodes predict."""
 
-    tree: Tree
+    tree: TreeStore
     internal: set[int]
     value: Any
     times: Any  # how many rows of the table each node has
@@ -218,7 +222,8 @@ def member(problem, t):
     prior = _priors(problem, tree, statistics)
     internal = _pruned(problem, tree, problem.outcome.log_marginal(prior, statistics))
     value = problem.outcome.mean(problem.outcome.update(prior, statistics))
-    in_order = put_in_order(replace(tree, value=value[:, None, :]), problem.growth.monotonic)
+    leaves = ConstantLeaves(problem.outcome, prior, statistics, mean_in_order=value)
+    in_order = put_in_order(replace(tree, leaves=leaves), problem.growth.monotonic)
     return Member(tree, internal, in_order.value[:, 0], times, rows)
 
 

@@ -1,7 +1,7 @@
 """The way of a row through a tree, read from the arrays alone.
 
-The arrays are those that `Tree` describes; kinds of split are 0 none (a leaf), 1 threshold, 2 present or missing, 3 a
-set of categories, 4 a hyperplane. A tree space has the same arrays, one entry for each of its choices.
+The arrays are those that `TreeStore` describes; kinds of split are 0 none (a leaf), 1 threshold, 2 present or missing,
+3 a set of categories, 4 a hyperplane. A tree space has the same arrays, one entry for each of its choices.
 """
 
 from __future__ import annotations
@@ -68,9 +68,13 @@ def leaf_of(tree, row):
 
 def weights_of(space, row, node=0):
     """How probably a row ends in each node of a tree space: a dictionary."""
-    result = {node: space.leaf_share[node]}
+    result = {}
     for choice in range(space.choice_start[node], space.choice_start[node + 1]):
-        child = (space.children_left if goes_left(space, choice, row) else space.children_right)[choice]
-        for end, weight in weights_of(space, row, int(child)).items():
+        if space.kind[choice] == 0:
+            below = {node: 1.0}
+        else:
+            child = (space.children_left if goes_left(space, choice, row) else space.children_right)[choice]
+            below = weights_of(space, row, int(child))
+        for end, weight in below.items():
             result[end] = result.get(end, 0.0) + space.choice_share[choice] * weight
     return result

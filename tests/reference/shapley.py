@@ -36,11 +36,9 @@ def predict(grown, row, known=None, node=0):
         return predict(grown, row, known, child)
 
     own = list(grown.value[node, 0])
-    if not hasattr(grown, "choice_start"):
-        return own if grown.kind[node] == 0 else below(grown, node, row, known, value_of)
-    result = [grown.leaf_share[node] * value for value in own]
+    result = [0.0] * len(own)
     for choice in range(grown.choice_start[node], grown.choice_start[node + 1]):
-        added = below(grown, choice, row, known, value_of)
+        added = own if grown.kind[choice] == 0 else below(grown, choice, row, known, value_of)
         result = [a + grown.choice_share[choice] * b for a, b in zip(result, added, strict=True)]
     return result
 

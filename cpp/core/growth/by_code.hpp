@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -21,6 +22,8 @@
 #include "outcomes/tallied.hpp"
 #include "parallel.hpp"
 #include "partitions/divide.hpp"
+#include "partitions/location.hpp"
+#include "partitions/mode.hpp"
 #include "partitions/monotonic.hpp"
 #include "partitions/node.hpp"
 #include "partitions/node_features.hpp"
@@ -77,6 +80,7 @@ class ByCode {
   std::size_t first_code(std::size_t feature) const { return first_[feature]; }
   std::size_t width() const { return outcome_.width(); }
   const T& outcome() const { return outcome_; }
+  const Columns& columns() const { return columns_; }
   void set_outcome(T outcome) { outcome_ = std::move(outcome); }
   const Settings& settings() const { return settings_; }
   bool may_be_split(const Node<Number>& node) const { return may_split(node, settings_.limits); }
@@ -130,6 +134,55 @@ class ByCode {
       return partition_at(scratch.list, first_split(scratch.list.splits, mode.lowest_score), f, columns_,
                           scratch.sorted(), log_prior.of_feature(f), [](Keyed entry) { return Row{key_of(entry)}; });
     });
+  }
+
+  // Scores all partitions of a node; returns the log prior of the given split, which sends some codes of its feature
+  // to the lower side.
+  double score_given(Node<Number>& node, const Sums& sums, const Split& split, std::span<const std::uint8_t> lower,
+                     Scratch& scratch) const {
+    const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
+    stop_if_asked();
+    score_in_turn(node, scorer, sums, settings_, scratch);
+    choose_mode(node, settings_, scratch.scores);
+    if (kind_of(split) == SplitKind::none) return kMinusInfinity;
+    const auto f = static_cast<std::size_t>(feature_of(split));
+    if (!settings_.uses(f) || !list(node, scorer, f, sums, scratch)) return kMinusInfinity;
+    collect(f, sums, scratch);
+    return NodePrior(settings_.prior, node.depth).of_feature(f) +
+           log_location_of(scratch.list, scratch.sorted(), columns_.columns[f], settings_,
+                           [&](Keyed entry) { return lower[key_of(entry)] != 0; });
+  }
+
+  // A node of the rows whose codes of a feature are chosen.
+  template <class Chosen>
+  Node<Number> node_of(const NodeSums<Number>& sums, std::size_t feature, Chosen&& chosen) const {
+    Node<Number> node;
+    node.statistics = sum_up(sums.by_code(), feature, chosen);
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
+    for (Code code = 0; code < n_codes_of(feature); ++code) {
+      const std::size_t at = first_code(feature) + code;
+      if (sums.rows[at] == 0 || !chosen(code)) continue;
+      node.n_rows += static_cast<std::size_t>(sums.rows[at]);
+      low = std::min(low, sums.low_key[at]), high = std::max(high, sums.high_key[at]);
+    }
+    node.one_outcome = low >= high;
+    return node;
+  }
+
+  Node<Number> root_of(const std::vector<double>& prior, const NodeSums<Number>& sums, Interrupt& interrupt) {
+    Node<Number> root = node_of(sums, 0, [](Code) { return true; });
+    complete_root(prior, sums.by_code(), root, interrupt);
+    return root;
+  }
+
+  // The children of a node by its partition, which sends some codes of its feature to the lower side.
+  Children<Number> children_of(const Node<Number>& node, const NodeSums<Number>& sums,
+                               std::span<const std::uint8_t> lower) const {
+    const auto feature = static_cast<std::size_t>(node.partition.feature());
+    Children<Number> children{node_of(sums, feature, [&](Code code) { return lower[code] != 0; }),
+                              node_of(sums, feature, [&](Code code) { return lower[code] == 0; })};
+    complete_children(node, children);
+    return children;
   }
 
   // Completes the children of a node, whose statistics are known.

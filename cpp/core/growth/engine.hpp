@@ -12,6 +12,7 @@
 #include "data/columns.hpp"
 #include "function_ref.hpp"
 #include "growth/forest_rows.hpp"
+#include "growth/given_tree.hpp"
 #include "growth/node_sums.hpp"
 #include "growth/space_graph.hpp"
 #include "outcomes/any_outcome.hpp"
@@ -91,9 +92,16 @@ struct Engine {
                             std::vector<double> weights, std::size_t subtree_rows, std::size_t n_threads,
                             Interrupt& interrupt, FunctionRef<void(std::size_t, const Nodes&)> keep);
 
+  // The nodes that a given tree has on the rows of a table, in its order.
+  static Nodes given_tree(const Columns& columns, const T& outcome, const Settings& settings,
+                          const std::vector<double>& root_prior, const GivenTree& given, std::size_t n_threads,
+                          Interrupt& interrupt);
+
   // The outcome has no rows.
   static std::unique_ptr<LevelGrower<Number>> levels(Columns columns, T outcome, Settings settings,
                                                      std::vector<double> root_prior);
+  static std::unique_ptr<LevelGrower<Number>> given_levels(Columns columns, T outcome, Settings settings,
+                                                           std::vector<double> root_prior, GivenTree given);
 };
 
 }  // namespace baytree

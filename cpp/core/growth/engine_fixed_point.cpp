@@ -7,5 +7,7 @@ template Engine<FixedPoints>::Nodes Engine<FixedPoints>::grow_tree(const Columns
                                                                    std::size_t, std::size_t, Interrupt&);
 template std::unique_ptr<LevelGrower<Whole128>> Engine<FixedPoints>::levels(Columns, FixedPoints, Settings,
                                                                             std::vector<double>);
+template std::unique_ptr<LevelGrower<Whole128>> Engine<FixedPoints>::given_levels(Columns, FixedPoints, Settings,
+                                                                                  std::vector<double>, GivenTree);
 
 }  // namespace baytree

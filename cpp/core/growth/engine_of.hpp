@@ -7,6 +7,8 @@
 
 #include "growth/engine.hpp"
 #include "growth/forest.hpp"
+#include "growth/given.hpp"
+#include "growth/given_levels.hpp"
 #include "growth/grow_tree.hpp"
 #include "growth/levels.hpp"
 #include "growth/listing.hpp"
@@ -48,6 +50,25 @@ double Engine<T>::grow_forest(const Columns& columns, const T& outcome, const Se
   ForestGrower<T> forest(columns, outcome, settings, root_prior, lookahead, plan, std::move(weights), subtree_rows);
   forest.grow(n_threads, interrupt, keep);
   return forest.rows().weights().unit();
+}
+
+template <Outcome T>
+typename Engine<T>::Nodes Engine<T>::given_tree(const Columns& columns, const T& outcome, const Settings& settings,
+                                                const std::vector<double>& root_prior, const GivenTree& given,
+                                                std::size_t n_threads, Interrupt& interrupt) {
+  T own = outcome;
+  Settings completed = settings;
+  auto root = make_root(columns, own, completed, root_prior, n_threads, interrupt);
+  return GivenGrower<T>(columns, own, completed, given, n_threads, interrupt)
+      .grow(std::move(root), all_rows(columns, completed));
+}
+
+template <Outcome T>
+std::unique_ptr<LevelGrower<typename T::Number>> Engine<T>::given_levels(Columns columns, T outcome, Settings settings,
+                                                                         std::vector<double> root_prior,
+                                                                         GivenTree given) {
+  return std::make_unique<GivenLevels<T>>(std::move(columns), std::move(outcome), std::move(settings),
+                                          std::move(root_prior), std::move(given));
 }
 
 template <Outcome T>

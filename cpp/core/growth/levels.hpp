@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -38,7 +37,7 @@ class Levels final : public LevelGrower<typename T::Number> {
 
   void grow(std::size_t n_nodes, std::size_t n_threads, Interrupt& interrupt,
             FunctionRef<NodeSums<Number>(std::size_t)> of) override {
-    if (nodes_[0].statistics.empty()) make_root_of(of(0), interrupt);
+    if (nodes_[0].statistics.empty()) nodes_[0] = by_code_.root_of(root_prior_, of(0), interrupt);
     n_threads = std::max<std::size_t>(n_threads, 1);
     std::vector<std::optional<Children<Number>>> children(n_nodes);
     std::vector<ByCodeScratch<T>> scratch(n_threads);
@@ -47,7 +46,8 @@ class Levels final : public LevelGrower<typename T::Number> {
       if (!by_code_.may_be_split(node)) return;
       const Sums sums = of(i);
       by_code_.choose_partition(node, sums.by_code(), scratch[worker]);
-      if (node.partition.is_split()) children[i] = make_children_of(node, sums);
+      if (node.partition.is_split())
+        children[i] = by_code_.children_of(node, sums, by_code_.codes_that_go_lower(node.partition.split));
     });
     std::vector<std::size_t> next(open_.begin() + static_cast<std::ptrdiff_t>(n_nodes), open_.end());
     for (std::size_t i = 0; i < n_nodes; ++i) {
@@ -74,36 +74,6 @@ class Levels final : public LevelGrower<typename T::Number> {
 
  private:
   using Sums = NodeSums<Number>;
-
-  // A node of the rows whose codes of a feature are chosen.
-  template <class Chosen>
-  Node<Number> sum_up(const Sums& sums, std::size_t feature, std::size_t n_codes, Chosen&& chosen) const {
-    Node<Number> node;
-    node.statistics = by_code_.sum_up(sums.by_code(), feature, chosen);
-    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
-    for (Code code = 0; code < n_codes; ++code) {
-      const std::size_t at = by_code_.first_code(feature) + code;
-      if (sums.rows[at] == 0 || !chosen(code)) continue;
-      node.n_rows += static_cast<std::size_t>(sums.rows[at]);
-      low = std::min(low, sums.low_key[at]), high = std::max(high, sums.high_key[at]);
-    }
-    node.one_outcome = low == high;
-    return node;
-  }
-
-  void make_root_of(const Sums& sums, Interrupt& interrupt) {
-    nodes_[0] = sum_up(sums, 0, by_code_.n_codes_of(0), [](Code) { return true; });
-    by_code_.complete_root(root_prior_, sums.by_code(), nodes_[0], interrupt);
-  }
-
-  Children<Number> make_children_of(const Node<Number>& node, const Sums& sums) const {
-    const auto feature = static_cast<std::size_t>(node.partition.feature());
-    const std::vector<std::uint8_t> lower = by_code_.codes_that_go_lower(node.partition.split);
-    Children<Number> children{sum_up(sums, feature, lower.size(), [&](Code code) { return lower[code] != 0; }),
-                              sum_up(sums, feature, lower.size(), [&](Code code) { return lower[code] == 0; })};
-    by_code_.complete_children(node, children);
-    return children;
-  }
 
   ByCode<T> by_code_;
   std::vector<double> root_prior_;

@@ -1,26 +1,30 @@
-"""Which columns a model is fitted to: identifiers, dates and what never varies are left out, and said aloud."""
+"""The roles of columns: features, what is left out and why, and what describes the rows (weights, events, groups)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._words import count_text, listed
 from ..table import nearest_name
+from ._files import named
 
 _FEW_ROWS = 20  # where all values differ by chance
 _NEARLY_ALL = 0.95
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|number|rowid)$", re.IGNORECASE)
 _MOSTLY = 0.8
+_METADATA_IN_FIT = {"weight": "sample_weight"}  # where the estimators have another name
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The columns that are used, and what there is to say of the others."""
+class FeatureColumns:
+    """The columns to predict from, and what there is to say of the others."""
 
     table: pa.Table
     left_out: dict[str, str] = field(default_factory=dict)  # name -> why
@@ -29,8 +33,8 @@ class Columns:
     def kinds(self) -> str:
         """How many columns of each kind: 3 of numbers, 2 of categories."""
         types = [column.type for column in self.table.columns]
-        numbers = sum(is_number(own) for own in types)
-        truths = sum(pa.types.is_boolean(own) for own in types)
+        numbers = sum(is_number(kind) for kind in types)
+        truths = sum(pa.types.is_boolean(kind) for kind in types)
         counts = {"numbers": numbers, "truth values": truths, "categories": len(types) - numbers - truths}
         return ", ".join(f"{n} of {kind}" for kind, n in counts.items() if n)
 
@@ -45,15 +49,43 @@ def is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def check_names(names: Sequence[str], table: pa.Table, option: str, path: str) -> None:
-    """Refuse the name of a column that is not there."""
+def same_value(value: Any, text: Any) -> bool:
+    """Whether a value is what a text says: the text itself, or the number that it writes."""
+    if value is None or str(value).strip() == str(text).strip():
+        return value is not None
+    try:
+        return float(value) == float(text)
+    except (TypeError, ValueError):
+        return False
+
+
+def check_names(names: Iterable[str], columns: list[str], option: str, path: str) -> None:
+    """Refuse an option that names a column which is not there."""
     for name in names:
-        if name not in table.column_names:
-            near = nearest_name(name, table.column_names)
+        if name not in columns:
+            near = nearest_name(name, columns)
             raise ValueError(f"{option} names the column {name!r}, which {path!r} does not have: {near}")
 
 
-def choose_columns(table: pa.Table, keep: Sequence[str], drop: Sequence[str]) -> Columns:
+def check_column(name: str, columns: list[str], path: str) -> None:
+    """Refuse a table without a column."""
+    if name not in columns:
+        raise ValueError(f"{named(path)} has no column {name!r}: {nearest_name(name, columns)}")
+
+
+def take_metadata(table: pa.Table, metadata: dict[str, str], path: str) -> tuple[pa.Table, dict[str, Any]]:
+    """The table without the columns that describe the rows, and these as `fit` takes them."""
+    for name, column in metadata.items():
+        check_names([column], table.column_names, f"--{name}", path)
+    values = {_METADATA_IN_FIT.get(name, name): _as_array(table[column]) for name, column in metadata.items()}
+    return table.drop_columns(sorted(set(metadata.values()))), values
+
+
+def _as_array(column: pa.ChunkedArray) -> Any:
+    return np.asarray(pc.cast(column, pa.float64()) if pa.types.is_decimal(column.type) else column)
+
+
+def choose_features(table: pa.Table, keep: Sequence[str], drop: Sequence[str]) -> FeatureColumns:
     """The columns to fit to; `keep` has those to use all the same."""
     left_out = dict.fromkeys(drop, "as --drop says")
     notes: list[str] = []
@@ -74,7 +106,7 @@ def choose_columns(table: pa.Table, keep: Sequence[str], drop: Sequence[str]) ->
     if not used:
         why = "; ".join(f"{name!r} {reason}" for name, reason in left_out.items()) or "there is only the target"
         raise ValueError(f"No column is left to predict from: {why}.")
-    return Columns(pa.table(used), left_out, notes)
+    return FeatureColumns(pa.table(used), left_out, notes)
 
 
 def _unusable(column: pa.ChunkedArray) -> str:
@@ -115,10 +147,10 @@ def _looks_wrong(name: str, column: pa.ChunkedArray) -> list[str]:
     others = [value for value in values if not _is_number(value)]
     if len(values) < _FEW_ROWS or len(values) - len(others) < _MOSTLY * len(values):
         return []
-    told = listed([repr(value) for value in others], 3)
+    examples = listed([repr(value) for value in others], 3)
     return [
         f"{name!r} is taken for categories ({count_text(len(values), 'value')}), because not all of its values are "
-        f"numbers: {told}. Where such a value means missing: --missing {others[0]!r}"
+        f"numbers: {examples}. Where such a value means missing: --missing {others[0]!r}"
     ]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from ._options import debug_option, json_option, reading_options
-from ._sniff import Reading
+from ._files import TextFormat
+from ._options import debug_option, json_option, text_options
 
 
 @click.command(short_help="Say what changed between two models.")
@@ -15,48 +15,48 @@ from ._sniff import Reading
 @click.argument("after", type=click.Path(path_type=str))
 @click.argument("data", type=click.Path(path_type=str), required=False)
 @click.option("--target", metavar="COLUMN", help="The column of DATA that is predicted: tells which model is right.")
-@reading_options
+@text_options
 @json_option
 @debug_option
-def compare(before: str, after: str, data: str | None, target: str | None, reading: Reading, as_json: bool) -> None:
+def compare(
+    before: str, after: str, data: str | None, target: str | None, text_format: TextFormat, as_json: bool
+) -> None:
     """Say what changed between two models: settings, columns, splits, leaves and, on DATA, predictions."""
-    from ._difference import model_differences
-    from ._models import read_model
-    from ._talk import Talk, print_json
+    from ._console import Console, print_json
+    from ._differences import model_differences
+    from ._model import read_model
 
     if target is not None and data is None:
         raise click.UsageError("--target needs DATA.")
-    first, second = read_model(before), read_model(after)
-    if (first.fitted_.classes is None) != (second.fitted_.classes is None):
+    models = read_model(before), read_model(after)
+    if (models[0].fitted_.outcome.predicts_classes) != (models[1].fitted_.outcome.predicts_classes):
         raise ValueError(f"One of {before!r} and {after!r} predicts classes, the other numbers: nothing to compare.")
-    found = model_differences(first, second)
-    rows = None if data is None else _on_rows(first, second, data, target, reading)
+    differences = model_differences(*models)
+    rows = None if data is None else _row_differences(*models, data, target, text_format)
     if as_json:
-        print_json({"models": found.to_dict(), "rows": None if rows is None else rows.to_dict()})
+        print_json({"models": differences.to_dict(), "rows": None if rows is None else rows.to_dict()})
         return
-    talk = Talk()
-    talk.heading(f"{before} and {after}")
-    found.tell(talk)
+    console = Console()
+    console.heading(f"{before} and {after}")
+    differences.describe(console)
     if rows is not None:
-        talk.heading(f"On the rows of {'standard input' if data == '-' else data}")
-        rows.tell(talk)
+        console.heading(f"On the rows of {'standard input' if data == '-' else data}")
+        rows.describe(console)
 
 
-def _on_rows(first: Any, second: Any, data: str, target: str | None, reading: Reading) -> Any:
-    from ..table import nearest_name
-    from ._batches import open_batches
-    from ._features import Features
-    from ._row_difference import RowDifferences
+def _row_differences(before: Any, after: Any, data: str, target: str | None, text_format: TextFormat) -> Any:
+    from ._columns import check_column
+    from ._differences import RowDifferences
+    from ._model import FeatureReader
+    from ._table import open_table
 
-    with open_batches(data, reading) as batches:
-        both = [Features(own.fitted_, tuple(reading.means_missing), batches.decimal) for own in (first, second)]
-        for features in both:
-            features.check(batches.names, data)
-        if target is not None and target not in batches.names:
-            raise ValueError(f"{data!r} has no column {target!r}: {nearest_name(target, batches.names)}")
-        found = RowDifferences(first, second, has_target=target is not None)
-        for part in batches.parts:
-            start = found.n_rows + 1
-            y = None if target is None else part[target].to_pylist()
-            found.add(both[0].read(part, start), both[1].read(part, start), y)
-    return found
+    with open_table(data, text_format) as parts:
+        first, second = (FeatureReader.of(model, parts, text_format, data) for model in (before, after))
+        if target is not None:
+            check_column(target, parts.names, data)
+        differences = RowDifferences(before, after)
+        for table in parts.tables:
+            start = differences.n_rows + 1
+            y = None if target is None else table[target].to_pylist()
+            differences.add(first.read(table, start), second.read(table, start), y)
+    return differences

@@ -1,21 +1,28 @@
-"""Options that several commands have."""
+"""Options that several commands have, and what they tell the program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ._sniff import Reading
-from ._state import State
+from ._files import TextFormat
 
 TASKS = ("classification", "regression")
 # As the package names them; importing it would take too long for a help text. A test compares.
 OUTCOMES = ("normal", "poisson", "negative_binomial", "exponential")
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class State:
+    """Whether errors come with their traceback."""
+
+    debug: bool = False
 
 
 def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -34,6 +41,9 @@ outcome_option = click.option(
     type=click.Choice(OUTCOMES),
     help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
 )
+interval_option = click.option(
+    "--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add an interval: 0.9."
+)
 data_argument = click.argument("data", type=click.Path(path_type=str))
 model_argument = click.argument("model", type=click.Path(path_type=str))
 
@@ -43,20 +53,22 @@ def out_option(text: str, *, required: bool = False) -> Callable[[F], F]:
     return click.option("-o", "--out", required=required, type=click.Path(path_type=str), help=text)
 
 
-def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How text files are read, where guessing is not enough; the function gets them as `reading`."""
+def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How text files are written, where detection is not enough; the function gets them as `text_format`."""
 
-    @click.option("--delimiter", metavar="TEXT", help="What separates values; found out by default.")
+    @click.option("--delimiter", metavar="TEXT", help="What separates values; detected by default.")
     @click.option("--encoding", metavar="NAME", help="Of a text file; UTF-8 by default.")
-    @click.option("--missing", multiple=True, metavar="TEXT", help="A further text that means missing: '?'. Repeat it.")
+    @click.option(
+        "--missing", multiple=True, metavar="TEXT", help="A further text that means missing: '?'. Repeatable."
+    )
     @wraps(function)
-    def reading(*arguments: Any, delimiter: Any, encoding: Any, missing: Any, **options: Any) -> Any:
-        return function(*arguments, reading=Reading(delimiter, encoding, missing), **options)
+    def with_format(*arguments: Any, delimiter: Any, encoding: Any, missing: Any, **options: Any) -> Any:
+        return function(*arguments, text_format=TextFormat(delimiter, encoding, missing), **options)
 
-    return reading
+    return with_format
 
 
-_MEANING = {
+_META_HELP = {
     "weight": "Column that says how often each row counts.",
     "exposure": "Of counts: column with the time or size over which each row was counted.",
     "event": "Of durations: column that says whether each ended in an event.",
@@ -64,24 +76,31 @@ _MEANING = {
 }
 
 
-def beside_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options that name columns which belong to the rows; the function gets those that are given as `beside`."""
+def metadata_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that name columns which describe the rows and are no features; the function gets them as `metadata`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def wrapped(*arguments: Any, **options: Any) -> Any:
-            given = {name: options.pop(name) for name in names}
-            return function(*arguments, beside={n: c for n, c in given.items() if c is not None}, **options)
+            columns = {name: options.pop(name) for name in names}
+            return function(*arguments, metadata={n: c for n, c in columns.items() if c is not None}, **options)
 
         for name in reversed(names):
-            wrapped = click.option(f"--{name}", metavar="COLUMN", help=_MEANING[name])(wrapped)
+            wrapped = click.option(f"--{name}", metavar="COLUMN", help=_META_HELP[name])(wrapped)
         return wrapped
 
     return decorate
 
 
-def outputs_differ(out: str | None, *inputs: str | None) -> None:
-    """An output is never one of the inputs."""
-    for path in inputs:
-        if path not in (None, "-") and out not in (None, "-") and Path(str(out)).resolve() == Path(str(path)).resolve():
-            raise ValueError(f"--out would overwrite {path!r}, which is read: give it another name.")
+def check_output(out: str | None, *inputs: str | None) -> None:
+    """Refuse, before anything is worked out, an output that cannot be written or would overwrite an input."""
+    if out in (None, "-"):
+        return
+    path = Path(str(out))
+    for name in inputs:
+        if name not in (None, "-") and path.resolve() == Path(str(name)).resolve():
+            raise ValueError(f"--out would overwrite {name!r}, which is read: give it another name.")
+    if not path.parent.is_dir():
+        raise ValueError(f"--out {out!r}: the folder {str(path.parent)!r} does not exist.")
+    if path.is_dir():
+        raise ValueError(f"--out {out!r} is a folder: give a file.")

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+import csv
+import io
+import json
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
 import click
 
+from ._files import TextFormat
 from ._options import (
+    check_output,
     data_argument,
     debug_option,
+    interval_option,
     json_option,
     model_argument,
     out_option,
-    outputs_differ,
-    reading_options,
+    text_options,
 )
-from ._sniff import Reading
+
+_PARQUET = (".parquet", ".pq")
 
 
 @click.command(short_help="Predict the rows of a table with a model.")
 @model_argument
 @data_argument
 @out_option("File to write: .csv, .tsv, .parquet or .jsonl. Default: CSV on standard output.")
-@click.option("--carry", multiple=True, metavar="COLUMN", help="Carry only this column along, an id say. Repeat it.")
-@click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add an interval: 0.9.")
-@reading_options
+@click.option("--carry", multiple=True, metavar="COLUMN", help="Carry only this column along, an id say. Repeatable.")
+@interval_option
+@text_options
 @json_option
 @debug_option
 def predict(
@@ -33,7 +44,7 @@ def predict(
     out: str | None,
     carry: tuple[str, ...],
     interval: float | None,
-    reading: Reading,
+    text_format: TextFormat,
     as_json: bool,
 ) -> None:
     """Predict the rows of DATA (csv, tsv or parquet; - for standard input) with MODEL.
@@ -41,61 +52,123 @@ def predict(
     Every row comes back with its prediction and, of classes, their probabilities. Rows are read and written part by
     part, so DATA may be larger than memory.
     """
-    from ._batches import open_batches
-    from ._features import Features
-    from ._models import check_folder, read_model
-    from ._write import open_writer
+    from ._columns import check_names
+    from ._model import FeatureReader, read_model
+    from ._table import open_table
 
-    outputs_differ(out, data, model)
+    check_output(out, data, model)
     if model == data == "-":
         raise ValueError("MODEL and DATA cannot both come from standard input.")
-    if out not in (None, "-"):
-        check_folder(str(out))
     estimator = read_model(model)
-    with open_batches(data, reading) as batches:
-        features = Features(estimator.fitted_, tuple(reading.means_missing), batches.decimal)
-        features.check(batches.names, data)
-        kept = _kept(batches.names, carry, data)
+    with open_table(data, text_format) as parts:
+        features = FeatureReader.of(estimator, parts, text_format, data)
+        check_names(carry, parts.names, "--carry", data)
+        carried = list(carry) or parts.names
         first_row = 1
-        with open_writer(out, as_json=as_json) as writer:
-            for part in batches.parts:
-                added = _predictions(estimator, features.read(part, first_row), interval)
-                writer.write(_joined(part.select(kept), added))
-                first_row += part.num_rows
-
-
-def _kept(names: list[str], carry: tuple[str, ...], path: str) -> list[str]:
-    from ..table import nearest_name
-
-    for name in carry:
-        if name not in names:
-            raise ValueError(
-                f"--carry names the column {name!r}, which {path!r} does not have: {nearest_name(name, names)}"
-            )
-    return list(carry) or names
+        with _open_writer(out, as_json=as_json) as writer:
+            for table in parts.tables:
+                predicted = _predictions(estimator, features.read(table, first_row), interval)
+                writer.write(_joined(table.select(carried), predicted))
+                first_row += table.num_rows
 
 
 def _predictions(estimator: Any, X: Any, interval: float | None) -> dict[str, Any]:
-    """The new columns; none has rows where there are none."""
-    fitted = estimator.fitted_
-    found: dict[str, Any] = {"prediction": estimator.predict(X)}
-    names = fitted.class_names
+    """The new columns by name."""
+    names = estimator.fitted_.class_names
+    columns: dict[str, Any] = {"prediction": estimator.predict(X)}
     if names:
-        found |= {f"probability_{name}": p for name, p in zip(names, estimator.predict_proba(X).T, strict=True)}
+        columns |= {f"probability_{name}": p for name, p in zip(names, estimator.predict_proba(X).T, strict=True)}
     if interval is not None:
         ends = estimator.predict_interval(X, level=interval)
-        sides = {
+        of_classes = {
             f"{side}_{name}": ends[:, c, i] for c, name in enumerate(names) for i, side in enumerate(("low", "high"))
         }
-        found |= sides if names else {"low": ends[:, 0], "high": ends[:, 1]}
-    return found
+        columns |= of_classes if names else {"low": ends[:, 0], "high": ends[:, 1]}
+    return columns
 
 
-def _joined(table: Any, added: dict[str, Any]) -> Any:
+def _joined(table: Any, columns: dict[str, Any]) -> Any:
     import pyarrow as pa
 
-    for name, values in added.items():
+    for name, values in columns.items():
         if name in table.column_names:
             raise ValueError(f"The table has a column {name!r} already: choose what comes along with --carry.")
         table = table.append_column(name, pa.array(values.tolist()))
     return table
+
+
+class _Writer(ABC):
+    """Writes Arrow tables one below the other."""
+
+    @abstractmethod
+    def write(self, table: Any) -> None:
+        """Write rows."""
+
+    def close(self) -> None:
+        """Write what ends the file."""
+        return
+
+
+class _Text(_Writer):
+    """CSV or TSV; text is quoted only where it must be."""
+
+    def __init__(self, file: IO[str], delimiter: str) -> None:
+        self._rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self._has_header = False
+
+    def write(self, table: Any) -> None:
+        if not self._has_header:
+            self._rows.writerow(table.column_names)
+            self._has_header = True
+        self._rows.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+class _Json(_Writer):
+    """One object a line."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, table: Any) -> None:
+        for row in table.to_pylist():
+            self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+
+
+class _Parquet(_Writer):
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, table: Any) -> None:
+        import pyarrow.parquet as pq
+
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def _open_writer(out: str | None, *, as_json: bool) -> Iterator[_Writer]:
+    """A writer to a file, which is there only once all is written, or to standard output."""
+    from ..persistence import replacing
+
+    if out is None or out == "-":
+        yield _Json(sys.stdout) if as_json else _Text(sys.stdout, ",")
+        return
+    suffix = Path(out).suffix
+    with replacing(out) as file:
+        if suffix in _PARQUET:
+            parquet = _Parquet(file)
+            yield parquet
+            parquet.close()
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        if as_json or suffix in (".jsonl", ".ndjson"):
+            yield _Json(text)
+        else:
+            yield _Text(text, "\t" if suffix in (".tsv", ".tab") else ",")
+        text.detach()

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
+from ._files import TextFormat
 from ._options import (
-    beside_options,
+    check_output,
     data_argument,
     debug_option,
+    metadata_options,
     out_option,
     outcome_option,
-    outputs_differ,
-    reading_options,
     target_option,
     task_option,
+    text_options,
 )
-from ._sniff import Reading
 
 
 @click.command(short_help="Write a model as one HTML page.")
@@ -30,14 +30,14 @@ from ._sniff import Reading
 @task_option
 @outcome_option
 @click.option("--title", help="Heading of the page.")
-@beside_options("weight", "exposure", "event", "groups")
+@metadata_options("weight", "exposure", "event", "groups")
 @click.option("--subgroups", metavar="COLUMNS", help="Columns whose values get figures of their own: sex,age.")
 @click.option(
     "--decision",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Probability from which on the second of two classes is predicted.",
 )
-@reading_options
+@text_options
 @debug_option
 def report(
     data: str,
@@ -47,38 +47,37 @@ def report(
     task: str | None,
     outcome: str | None,
     title: str | None,
-    beside: dict[str, str],
+    metadata: dict[str, str],
     subgroups: str | None,
     decision: float | None,
-    reading: Reading,
+    text_format: TextFormat,
 ) -> None:
     """Write what a model says of DATA as one HTML page, to read, to print and to share.
 
     DATA holds the rows that the model is, or was, fitted to.
     """
     from .. import report as page
-    from ._models import check_folder, make_model, read_model
-    from ._talk import Talk
-    from ._training import read_for_model, read_training
+    from ._console import Console
+    from ._model import make_model, read_model, read_rows_for
+    from ._training_table import read_training_table
 
-    outputs_differ(out, data, model)
-    check_folder(out)
+    check_output(out, data, model)
     if model is not None:
         if (decision, task, outcome) != (None, None, None):
             raise ValueError(
                 "--decision, --task and --outcome are for a tree that is fitted here: a model has its own."
             )
         estimator = read_model(model)
-        X, y, given = read_for_model(estimator, data, target, reading=reading, beside=beside)
+        X, y, values = read_rows_for(estimator, data, target, text_format=text_format, metadata=metadata)
     else:
-        kind = "regression" if outcome else task
-        found = read_training(data, target, reading=reading, task=kind, beside=beside)
-        found.tell(Talk(aside=True))
-        X, y, given = found.columns.table, found.task.y, found.beside
-        if decision is not None and not found.task.is_classification:
+        task = "regression" if outcome else task
+        training = read_training_table(data, target, text_format=text_format, task=task, metadata=metadata)
+        training.describe(Console(on_stderr=True))
+        X, y, values = training.features.table, training.target.y, training.metadata
+        if decision is not None and not training.target.is_classification:
             raise ValueError("--decision is for classes.")
-        estimator = make_model("tree", found.task.kind, outcome=outcome, decision=decision)
-        estimator.fit(X, y, **{name: value for name, value in given.items() if name != "groups"})
+        estimator = make_model("tree", training.target.task, outcome=outcome, decision=decision)
+        estimator.fit(X, y, **{name: value for name, value in values.items() if name != "groups"})
     written = page.write(
         estimator,
         X,
@@ -88,7 +87,7 @@ def report(
         source=_source(data),
         target=target,
         subgroups=[] if subgroups is None else subgroups.split(","),
-        **given,
+        **values,
     )
     sys.stdout.write(f"{written}\n")
 

@@ -1,24 +1,69 @@
-"""Running a command: errors in one sentence, and the exit code."""
+"""The program: its commands, its errors in one sentence, and its exit codes."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
+from importlib.metadata import version
 from typing import Any
 
 import click
 
-from ._commands import commands
-from ._state import State
+from ._compare import compare
+from ._explain import explain
+from ._fit import fit
+from ._options import State, debug_option
+from ._predict import predict
+from ._report import report
+from ._show import export, show
 
 USER_ERROR, STOPPED, NOBODY_READS = 1, 130, 141
 # What bad input raises, here and in the libraries that read it; anything else is a defect of ours.
-_SAID = (ValueError, TypeError, OSError, ImportError, MemoryError)
+_USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
+
+
+class _InOrder(click.Group):
+    """Lists its commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(version("baytree"), message="baytree %(version)s")
+def commands() -> None:
+    """Bayesian decision trees: fit one to a table, read it, use it.
+
+    Start with:  baytree fit data.csv --target COLUMN
+    """
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@debug_option
+def completion(shell: str) -> None:
+    """Print the completion script of a SHELL.
+
+    \b
+    bash:  baytree completion bash >> ~/.bashrc
+    zsh:   baytree completion zsh >> ~/.zshrc
+    fish:  baytree completion fish > ~/.config/fish/completions/baytree.fish
+    """  # noqa: D301 - the character that tells click to keep the lines
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise ValueError(f"click cannot complete in {shell}.")
+    sys.stdout.write(kind(commands, {}, "baytree", "_BAYTREE_COMPLETE").source() + "\n")
+
+
+for _command in (fit, predict, explain, show, report, export, compare, completion):
+    commands.add_command(_command)
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command that some arguments name."""
+    """Run the command that some arguments name; the exit code."""
     _write_utf8()
     state = State()
     try:
@@ -27,7 +72,7 @@ def run(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write(f"\nStopped. {state.when_stopped}\n")
+        sys.stderr.write("\nStopped. Nothing was written.\n")
         return STOPPED
     except BrokenPipeError:
         # Python would complain once more when it flushes what nobody reads.
@@ -60,13 +105,13 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror}."
-    if isinstance(error, _SAID):
+    if isinstance(error, _USER_ERRORS):
         return str(error)
     return f"an error of its own ({type(error).__name__}: {error}). Please report it with what --debug prints."
 
 
 def _give_up_output() -> None:
-    """What could not be written is not tried again when Python ends, on a full disk say."""
+    """Do not try again to write what could not be written when Python ends, on a full disk for example."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -76,6 +121,6 @@ def _give_up_output() -> None:
 def _write_utf8() -> None:
     """Files and pipes get UTF-8 wherever we run; a terminal keeps what it understands."""
     for stream in (sys.stdout, sys.stderr):
-        known: Any = stream
-        if hasattr(known, "reconfigure"):
-            known.reconfigure(**({"errors": "replace"} if known.isatty() else {"encoding": "utf-8"}))
+        text: Any = stream
+        if hasattr(text, "reconfigure"):
+            text.reconfigure(**({"errors": "replace"} if text.isatty() else {"encoding": "utf-8"}))

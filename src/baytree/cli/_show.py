@@ -1,13 +1,17 @@
-"""``baytree show``: what a model file holds."""
+"""``baytree show`` and ``baytree export``: what a model file holds, and the model in another form."""
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from ._options import debug_option, json_option, model_argument
+from ._options import check_output, debug_option, interval_option, json_option, model_argument, out_option
+
+FORMS = ("sql", "onnx", "c", "rules", "text", "csv", "json")
 
 
 @click.command(short_help="Show what a model file holds.")
@@ -20,33 +24,35 @@ def show(model: str, depth: int | None, rules: bool, as_json: bool) -> None:
     """Show MODEL: what it was fitted on, what it predicts and its tree."""
     from .._words import count_text, listed
     from ..export import to_rules, to_text
-    from ._models import read_model
-    from ._talk import Talk, print_json
+    from ._console import Console, print_json
+    from ._model import read_model
 
     estimator = read_model(model)
     fitted = estimator.fitted_
     if as_json:
         print_json(_facts(estimator))
         return
-    talk, facts = Talk(), fitted.fitted_on
-    talk.heading(f"{type(estimator).__name__} in {'standard input' if model == '-' else model}")
-    talk.say(f"predicts: {'the class ' + listed(list(fitted.class_names), 8) if fitted.class_names else 'a number'}")
+    console, facts = Console(), fitted.fitted_on
+    console.heading(f"{type(estimator).__name__} in {'standard input' if model == '-' else model}")
+    console.line(
+        f"predicts: {'the class ' + listed(list(fitted.class_names), 8) if fitted.class_names else 'a number'}"
+    )
     if facts is not None:
         columns = count_text(facts.n_columns, "column")
-        talk.say(f"fitted on: {count_text(facts.n_rows, 'row')} x {columns}, {facts.date}, baytree {facts.version}")
-        talk.say(f"fingerprint of the table: {facts.fingerprint[:16]}")
+        console.line(f"fitted on: {count_text(facts.n_rows, 'row')} x {columns}, {facts.date}, baytree {facts.version}")
+        console.line(f"fingerprint of the table: {facts.fingerprint[:16]}")
     names = [fitted.schema.name(i) for i in fitted.used_features]
-    talk.say(f"uses: {listed(names, 12) if names else 'no column'}")
-    tree = fitted.modal.tree
-    talk.heading(f"The tree ({count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')})")
-    talk.say(str(to_rules(estimator)) if rules else to_text(estimator, max_depth=depth))
+    console.line(f"uses: {listed(names, 12) if names else 'no column'}")
+    tree = fitted.readable.trees
+    console.heading(f"The tree ({count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')})")
+    console.line(str(to_rules(estimator)) if rules else to_text(estimator, max_depth=depth))
 
 
 def _facts(estimator: Any) -> dict[str, Any]:
     from ..export import to_rules
 
     fitted = estimator.fitted_
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     return {
         "model": type(estimator).__name__,
         "classes": list(fitted.class_names) or None,
@@ -58,3 +64,50 @@ def _facts(estimator: Any) -> dict[str, Any]:
         "depth": int(tree.depth.max()),
         "rules": [str(rule) for rule in to_rules(estimator)],
     }
+
+
+@click.command(short_help="Write a model as SQL, ONNX, C and others.")
+@model_argument
+@click.option("--to", "form", required=True, type=click.Choice(FORMS), help="csv has one line per node.")
+@out_option("File to write; standard output by default.")
+@click.option("--dialect", default="duckdb", show_default=True, help="Of SQL: duckdb, sqlite, postgres and others.")
+@click.option("--table", default="rows", show_default=True, help="Of SQL: the table that holds the rows.")
+@click.option("--name", default="predict", show_default=True, help="Of C: the function.")
+@interval_option
+@debug_option
+def export(model: str, form: str, out: str | None, dialect: str, table: str, name: str, interval: float | None) -> None:
+    """Write MODEL as SQL, ONNX, C, rules, text, CSV or JSON."""
+    from ..persistence import replacing
+    from ._model import read_model
+
+    check_output(out, model)
+    if interval is not None and form not in ("sql", "c"):
+        raise click.UsageError(f"--interval is not for --to {form}.")
+    if form == "onnx" and out is None and sys.stdout.isatty():
+        raise click.UsageError("ONNX is binary: give a file with --out.")
+    content = _exported(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
+    if out not in (None, "-"):
+        with replacing(str(out)) as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+    elif isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    else:
+        sys.stdout.write(content)
+
+
+def _exported(estimator: Any, form: str, *, dialect: str, table: str, name: str, interval: float | None) -> str | bytes:
+    from .. import export as forms
+
+    if form == "onnx":
+        return bytes(forms.to_onnx(estimator).SerializeToString())
+    if form == "sql":
+        text = forms.to_sql(estimator, dialect=dialect, table=table, interval=interval)
+    elif form == "c":
+        text = forms.to_c(estimator, name=name, interval=interval)
+    elif form == "json":
+        text = json.dumps(forms.to_dict(estimator), indent=2)
+    elif form == "csv":
+        text = str(forms.to_frame(estimator).to_csv(index=False))
+    else:
+        text = str(forms.to_rules(estimator)) if form == "rules" else forms.to_text(estimator)
+    return text if text.endswith("\n") else text + "\n"

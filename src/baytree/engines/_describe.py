@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import Model, look_elsewhere
+from ..estimators import Model, columns_of_source
+from ..sources import WORDS, TableSpec, ctrl_c_is_remembered, open_source
 from ..table import Kind
-from ._ctrl_c import ctrl_c_is_remembered
-from ._fit import as_source
-from ._given import WORDS, Given
 
 
 def describe(
@@ -44,12 +42,12 @@ def describe(
     4
     """
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    asked = as_source(source, beside, Given(), cache=True)
+    rows = open_source(source, beside, TableSpec(), cache=True)
     with ctrl_c_is_remembered():
         try:
-            schema, bins = look_elsewhere(model, asked)
+            schema, bins = columns_of_source(model, rows)
         finally:
-            asked.close()
+            rows.close()
     word = {kind: name for name, kind in WORDS.items()}
     columns = dict(zip(range(schema.n_features) if schema.names is None else schema.names, schema.columns, strict=True))
     return {

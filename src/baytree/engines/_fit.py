@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ..estimators import Source, fit_elsewhere
-from ._batches import Batches, read_dataset
-from ._ctrl_c import ctrl_c_is_remembered, raise_if_asked
-from ._given import Given
-from ._kinds import SourceKind, kind_of
-from ._part_source import PartSource
-from ._parts import Names
-from ._progress import Progress
+from .._progress import Progress
+from ..estimators import fit_source
+from ..sources import TableSpec, ctrl_c_is_remembered, open_source, raise_if_asked
 
 Model = TypeVar("Model")
 
@@ -73,43 +68,16 @@ def fit(
     5
     """
     beside = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    asked = as_source(source, beside, Given.read(dtypes, bins, categories, list(beside.values())), cache=cache)
-    tell = Progress() if verbose else None
+    specs = TableSpec.read(dtypes, bins, categories, list(beside.values()))
+    rows = open_source(source, beside, specs, cache=cache)
+    with Progress("Reading the table", show=bool(verbose)) as progress, ctrl_c_is_remembered():
 
-    def at_level(depth: int, n_open: int, n_rows: int) -> None:
-        raise_if_asked()
-        if tell is not None:
-            tell(depth, n_open, n_rows)
+        def at_level(depth: int, n_open: int, n_rows: int) -> None:
+            raise_if_asked()
+            progress.begin(f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows")
 
-    with ctrl_c_is_remembered():
         try:
-            return fit_elsewhere(model, asked, at_level)  # type: ignore[type-var]
+            fitted: Model = fit_source(model, rows, at_level)
+            return fitted
         finally:
-            asked.close()
-            if tell is not None:
-                tell.close()
-
-
-def as_source(source: Any, beside: dict[str, Any], given: Given, *, cache: bool) -> Source:
-    """What a fit can ask, for whatever was given."""
-    kind = kind_of(source)
-    if kind is SourceKind.DASK_ARRAY:
-        from ._dask import parts_of_array  # noqa: PLC0415
-
-        return PartSource(parts_of_array(source, **beside), given)
-    for name, own in beside.items():
-        if not isinstance(own, str) and (own is not None or name == "target"):
-            raise TypeError(f"{name} must be the name of a column; got {type(own).__name__}.")
-    names = Names(**beside)
-    if kind is SourceKind.IBIS:
-        from ._sql import SqlSource  # noqa: PLC0415
-
-        return SqlSource(source, names, given)
-    if kind is SourceKind.DASK:
-        from ._dask import parts_of_frame  # noqa: PLC0415
-
-        return PartSource(parts_of_frame(source, names), given)
-    if kind is SourceKind.FRAME:
-        return PartSource(Batches(lambda: [source], names, cache=False), given)
-    read = source if kind is SourceKind.FUNCTION else read_dataset(source)
-    return PartSource(Batches(read, names, cache=cache), given)
+            rows.close()

@@ -9,12 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..estimators import Model, fitted_tree_of, read_rows
-from ..fitted import FittedTree
+from ..estimators import Model, fitted_of, read_rows
+from ..fitted import Fitted
+from ..sources import SourceKind, eager, frames_of, kind_of, predict_dask_array, read_dataset
 from ..table import nearest_name
-from ._batches import read_dataset
-from ._frames import eager, frames_of
-from ._kinds import SourceKind, kind_of
 
 
 def predict(model: Model, source: Any) -> Any:
@@ -23,17 +21,17 @@ def predict(model: Model, source: Any) -> Any:
     Parameters
     ----------
     model
-        A fitted single-tree estimator.
+        A fitted tree, tree space or forest.
     source
-        As in `fit`; columns that the tree does not use may be missing, others are left alone.
+        As in `fit`; columns that the model does not use may be missing, others are left alone.
 
     Returns
     -------
     Any
         The same rows with new columns: ``prediction``, and of a classifier the probability of each class as
-        ``probability_0`` and so on, in the order of ``classes_``. A frame for a frame, an iterator of frames for
-        batches, a Dask data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame
-        of the new columns alone.
+        ``probability_<label>``, in the order of ``classes_``. A frame for a frame, an iterator of frames for batches, a
+        Dask data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame of the new
+        columns alone.
 
     Examples
     --------
@@ -44,21 +42,18 @@ def predict(model: Model, source: Any) -> Any:
     >>> engines.predict(model, X[:1])["prediction"].tolist()
     [0]
     """
-    fitted_tree_of(model)  # refuses what is no single tree
-    kind = kind_of(source)
+    fitted, kind = fitted_of(model), kind_of(source)
     if kind is SourceKind.IBIS:
         from ._sql_predict import predict_table  # noqa: PLC0415
 
-        return predict_table(fitted_tree_of(model), source)
-    work = partial(_predict_frame, fitted_tree_of(model))
+        return predict_table(fitted, source)
+    work = partial(_predict_frame, fitted)
     if kind is SourceKind.FRAME:
         return work(source)
     if kind is SourceKind.DASK_ARRAY:
-        from ._dask import predict_array  # noqa: PLC0415
-
-        return predict_array(partial(_predict_array, fitted_tree_of(model)), source)
+        return predict_dask_array(partial(_predict_array, fitted), source)
     if kind is SourceKind.DASK:
-        return source.map_partitions(work, meta=work_meta(fitted_tree_of(model), source))
+        return source.map_partitions(work, meta=work_meta(fitted, source))
     read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
     return _frames(work, read)
 
@@ -68,19 +63,21 @@ def _frames(work: Any, read: Any) -> Iterator[Any]:
         yield work(frame)
 
 
-def column_names(fitted: FittedTree) -> list[str]:
+def column_names(fitted: Fitted) -> list[str]:
     """The columns that predictions add."""
-    classes = [] if fitted.classes is None else [f"probability_{i}" for i in range(len(fitted.classes))]
-    return ["prediction", *classes]
+    names = fitted.outcome.value_names(fitted.trees.leaves.value.shape[1])
+    if fitted.outcome.predicts_classes:
+        return ["prediction", *names]
+    return ["prediction"] if len(names) == 1 else [f"prediction_{i}" for i in range(len(names))]
 
 
-def work_meta(fitted: FittedTree, source: Any) -> Any:
+def work_meta(fitted: Fitted, source: Any) -> Any:
     """What Dask must know of the result."""
     _refuse_lacking(fitted, [str(name) for name in source.columns])
     return _beside(source._meta, _no_predictions(fitted))
 
 
-def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
+def _predict_frame(fitted: Fitted, frame: Any) -> Any:
     table = eager(frame)
     features = _features(fitted, table)
     found = _predictions(fitted, features) if len(table) else _no_predictions(fitted)
@@ -91,7 +88,7 @@ def _predict_frame(fitted: FittedTree, frame: Any) -> Any:
     return table.with_columns(*series).to_native()
 
 
-def _features(fitted: FittedTree, table: nw.DataFrame[Any]) -> Any:
+def _features(fitted: Fitted, table: nw.DataFrame[Any]) -> Any:
     """The features in their order; those that no split asks for may be missing."""
     names = fitted.schema.names
     if names is None:
@@ -103,7 +100,7 @@ def _features(fitted: FittedTree, table: nw.DataFrame[Any]) -> Any:
     return table.select([own.get(name, name) for name in names]).to_native()
 
 
-def _refuse_lacking(fitted: FittedTree, columns: list[str]) -> None:
+def _refuse_lacking(fitted: Fitted, columns: list[str]) -> None:
     """Refuse a table that lacks a column which the tree uses."""
     for i in [] if fitted.schema.names is None else fitted.used_features:
         name = fitted.schema.name(i)
@@ -118,25 +115,22 @@ def _beside(frame: Any, found: dict[str, Any]) -> Any:
     return pandas.concat([kept, pandas.DataFrame(found, index=frame.index)], axis=1)
 
 
-def _no_predictions(fitted: FittedTree) -> dict[str, Any]:
+def _no_predictions(fitted: Fitted) -> dict[str, Any]:
     """The new columns of a frame that has no rows."""
     found = dict.fromkeys(column_names(fitted), np.zeros(0))
     return found if fitted.classes is None else found | {"prediction": fitted.classes[:0]}
 
 
-def _predict_array(fitted: FittedTree, X: Any) -> Any:
+def _predict_array(fitted: Fitted, X: Any) -> Any:
     import pandas as pd  # noqa: PLC0415
 
-    if len(X):
-        return pd.DataFrame(_predictions(fitted, X))
-    return pd.DataFrame({name: np.zeros(0) for name in column_names(fitted)})
+    return pd.DataFrame(_predictions(fitted, X) if len(X) else _no_predictions(fitted))
 
 
-def _predictions(fitted: FittedTree, features: Any) -> dict[str, Any]:
+def _predictions(fitted: Fitted, features: Any) -> dict[str, Any]:
     """The new columns of a frame that has rows."""
-    rows = read_rows(fitted, features)
-    mean = fitted.mean(rows)
-    if fitted.classes is None:
-        return {"prediction": mean[:, 0]}
-    decided = fitted.classes[fitted.class_codes(rows)]
-    return {"prediction": decided} | {f"probability_{i}": mean[:, i] for i in range(len(fitted.classes))}
+    mean = fitted.mean(read_rows(fitted, features))
+    names = column_names(fitted)
+    if not fitted.outcome.predicts_classes:
+        return dict(zip(names, mean.T, strict=True))
+    return dict(zip(names, [fitted.outcome.predicted(mean, fitted.decision), *mean.T], strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,32 +11,28 @@ import numpy as np
 from joblib import cpu_count
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     check_integer,
     check_optional_integer,
-    check_positive_array,
     check_real,
     shown,
     unchanged_on_error,
 )
 from ..explain import Explanation, explain, read_allowed, tree_html
-from ..fitted import MISSING, Fitted
+from ..fitted import Fitted
 from ..growth import Engine, Growth, read_monotonic
-from ..outcomes import Outcome, Target
+from ..outcomes import Outcome
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
+from ..sources import MemorySource, Need, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
-from ._beside import beside
-from ._data import EncodedData, TrainingData
-from ._fitted_on import fitted_on
-from ._targets import TargetReader
-from ._trials import settle_outcome
+from ._fit import fit
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen
 
 _MOST_THREADS = 4096
-_MOST_BINS = 65535
 
 
 class Estimator(BaseEstimator, ABC):
@@ -47,6 +42,7 @@ class Estimator(BaseEstimator, ABC):
     """
 
     _engine: ClassVar[Engine] = Engine()
+    _needs: ClassVar[tuple[Need, ...]] = ()  # beyond histograms of the rows
     fitted_: Any
     n_features_in_: int
     prior: Any
@@ -59,7 +55,7 @@ class Estimator(BaseEstimator, ABC):
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
-    missing: Any
+    unseen: Any
     max_bins: Any
     n_jobs: Any
 
@@ -72,7 +68,7 @@ class Estimator(BaseEstimator, ABC):
         """Check the parameters that not all estimators have; return those that concern growth."""
 
     @abstractmethod
-    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> Fitted:
+    def _grow(self, data: Any, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Grow what the estimator consists of, with the spread that cross-validation asks for or without."""
 
     def _repr_html_inner(self) -> str:
@@ -86,7 +82,7 @@ class Estimator(BaseEstimator, ABC):
         return bundle
 
     def _tree_below(self) -> str:
-        return tree_html(self.fitted_.modal) if self._is_fitted else ""
+        return tree_html(self.fitted_.readable) if self._is_fitted else ""
 
     @property
     def _is_fitted(self) -> bool:
@@ -162,45 +158,17 @@ class Estimator(BaseEstimator, ABC):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
-        """The one fit of all estimators."""
+        """Fit the estimator to rows in memory."""
         with unchanged_on_error(self):
-            data = self._read_training_data(X, y, sample_weight, reader, extras)
-            growth = self._growth(data.schema, reader, data.classes)
-            family = reader.family_of(data.classes)
-            if growth.max_bins is not None:
-                family.of(data.target, None)  # errors tell the row
-                data = replace(data, target=family.on_grids(data.target))
-            about = partial(fitted_on, data.rows, data.target, growth.n_threads)
-            with beside(about, growth.n_threads) as facts:
-                encoded = data.encoded(growth)
-                outcome = settle_outcome(family, self.prior, encoded, growth)
-                fitted = self._grow(encoded, outcome, growth, calibrated=reader.calibrates())
-            self.fitted_ = replace(
-                fitted,
-                fitted_on=facts(),
-                decision=reader.read_decision(data.classes),
-                missing=read_missing(self.missing),
-            )
+            source = self._memory_source(X, y, sample_weight, extras)
+            self.fitted_ = fit(self, source, reader)
         return self
 
-    def _read_training_data(
-        self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]
-    ) -> TrainingData:
-        """Check everything that `fit` is given; rows that count for nothing are no rows."""
+    def _memory_source(self, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any]) -> MemorySource:
+        """The rows in memory as a source, with the names that scikit-learn checked."""
         table = self._check_table(X, reset=True)
-        rows, schema = Schema.learn(table, self.categorical_features, getattr(self, "feature_names_in_", None))
-        target = self._check_target(rows, y, sample_weight, reader, extras)
-        schema.refuse_infinity(rows, self._n_threads())
-        target, classes, counts = reader.learn(target)
-        if counts is not None:
-            rows = Rows(rows.matrix[counts])
-        return TrainingData(rows, schema, target, classes, counts)
-
-    @staticmethod
-    def _check_target(rows: Rows, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]) -> Target:
-        y = reader.check_y(y)
-        check_consistent_length(rows.matrix, y)
-        return reader.read(y, sample_weight, extras)
+        names = getattr(self, "feature_names_in_", None)
+        return MemorySource(table, y, sample_weight, extras, names, self._n_threads())
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does: its shape, its names."""
@@ -232,7 +200,7 @@ class Estimator(BaseEstimator, ABC):
         return self.fitted_.schema.read(self._check_table(X, reset=False), self.fitted_.used_features)
 
     def _read_all(self, X: Any) -> Rows:
-        """The same with all columns."""
+        """Check rows at predict and read all columns."""
         check_is_fitted(self)
         return self.fitted_.schema.read(self._check_table(X, reset=False))
 
@@ -248,7 +216,7 @@ class Estimator(BaseEstimator, ABC):
 
     def _check_plain(self) -> dict[str, Any]:
         """Check the parameters that concern neither columns nor classes; return those that concern growth."""
-        read_missing(self.missing)
+        read_unseen(self.unseen)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
@@ -480,54 +448,3 @@ class Estimator(BaseEstimator, ABC):
         check_is_fitted(self)
         self._growth(self.schema_, self._target_reader(), self.fitted_.classes)  # what no fit takes, no file takes
         write_model(type(self).__name__, self.get_params(deep=False), self.fitted_, path)
-
-
-def read_partitions(partitions: Any) -> bool:
-    """Read the `partitions` parameter: whether hyperplanes are among them."""
-    if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
-        raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
-    return partitions == "oblique"
-
-
-def read_missing(missing: Any) -> str:
-    """Read the `missing` parameter: where values go that a split has not seen."""
-    if not isinstance(missing, str) or missing not in MISSING:
-        raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}; got {shown(missing)}.")
-    return missing
-
-
-def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
-    """Read the `max_bins` parameter: None, or the most bins of a column."""
-    if max_bins is None:
-        return None
-    number = check_integer("max_bins", max_bins, low=2)
-    if number > _MOST_BINS:
-        raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
-    if partitions == "oblique":
-        raise ValueError(
-            'Hyperplanes need every value: write partitions="axis" beside max_bins, or leave out max_bins.'
-        )
-    return number
-
-
-def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:
-    """Read the `feature_prior` parameter: one weight per feature, or a dict by name or position (others: 1)."""
-    n_features = schema.n_features
-    if feature_prior is None:
-        return np.ones(n_features)
-    by_column = schema.by_position("feature_prior", feature_prior)
-    if by_column is not None:
-        for column, weight in by_column.items():
-            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0, low_ok=True)
-        feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
-    given = np.asarray(feature_prior)
-    is_left_out = given == 0 if given.shape == (n_features,) else np.zeros(n_features, dtype=bool)
-    if n_features and is_left_out.all():
-        raise ValueError("feature_prior is zero throughout: at least one feature must have weight.")
-    weights = check_positive_array(
-        "feature_prior",
-        np.where(is_left_out, 1.0, given) if is_left_out.any() else feature_prior,
-        length=n_features,
-        one_per=f"feature ({n_features} of them), or zero to leave it out",
-    )
-    return np.where(is_left_out, 0.0, weights)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..fitted import FittedForest, FittedSpace, FittedTree, real_outcome
-from ..growth import n_copies, some_folds_of
-from ..outcomes import Outcome, RealOutcome
-from ._data import TrainingData
+from ..fitted import Fitted, real_outcome
+from ..growth import TableData, TrainingData, n_copies, some_folds_of
+from ..outcomes import RealOutcome
 
 _FOLDS = 10
 _MOST_ROWS = 5000  # that are cross-validated
@@ -26,31 +24,26 @@ _LEVEL = 0.9
 _NARROWEST, _WIDEST = 1 / 16, 16.0
 _STEPS = 14  # of the bisection: the factor is then right to a thousandth
 
-AnyFitted = TypeVar("AnyFitted", FittedTree, FittedSpace)
 Coverage = Callable[[RealOutcome], FloatArray]  # 1 of a row inside of its interval, 0 of one outside
 
 
-def has_spread(outcome: Outcome) -> bool:
-    """Whether the width of an outcome's predictive distribution is free."""
-    return isinstance(outcome, RealOutcome) and outcome.has_spread
-
-
-def calibrate(fitted: AnyFitted, data: TrainingData, refit: Callable[[TrainingData], AnyFitted]) -> AnyFitted:
-    """The same with the spread that cross-validation asks for, where its outcome has one."""
+def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fitted]) -> Fitted:
+    """Give a result the spread that cross-validation asks for, where its outcome has one."""
     outcome = real_outcome(fitted.outcome)
-    if not outcome.has_spread or data.target.total_weight() < _FEWEST:
+    if not outcome.has_spread:
         return fitted
-    _warn_of_copies(data)
-    tests, weights = _cross_validated(data, _folds(outcome, data), refit)
+    sample = data.sample(outcome)
+    if sample.target.total_weight() < _FEWEST:
+        return fitted
+    _warn_of_copies(sample)
+    tests, weights = _cross_validated(sample, _folds(outcome, sample), grow)
     if not tests:  # all rows are equal
         return fitted
     return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
 
 
-def calibrate_out_of_bag(
-    fitted: FittedForest, data: TrainingData, trees_without: Callable[[IntArray], FloatArray]
-) -> FittedForest:
-    """The same of a forest, by the trees that lack a row: no tree is grown for it.
+def calibrate_out_of_bag(fitted: Fitted, data: TableData, trees_without: Callable[[IntArray], FloatArray]) -> Fitted:
+    """Give a forest its spread by the trees that lack a row: no tree is grown for it.
 
     `trees_without(rows)` tells how much each tree counts as one that lacks each of some rows, shape (n_rows, n_trees).
     """
@@ -74,7 +67,7 @@ def calibrate_out_of_bag(
     return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
 
 
-def _warn_of_copies(data: TrainingData) -> None:
+def _warn_of_copies(data: TableData) -> None:
     n = n_copies(data.rows, data.target)
     if 2 * n > len(data.rows):
         warnings.warn(
@@ -85,7 +78,7 @@ def _warn_of_copies(data: TrainingData) -> None:
         )
 
 
-def _coverage_of_all(fitted: FittedForest, test: TrainingData, trees: FloatArray) -> Coverage:
+def _coverage_of_all(fitted: Fitted, test: TableData, trees: FloatArray) -> Coverage:
     """How many rows all trees would hold if none had seen a row: by those that have not, and by the halves of these.
 
     The fewer trees, the noisier their distribution, and the more rows lie outside of its interval. With k of K trees,
@@ -119,18 +112,18 @@ def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray)
     return outcome.with_spread(1.0 if holds(_NARROWEST) else _least(holds))
 
 
-def _weights(test: TrainingData) -> FloatArray:
+def _weights(test: TableData) -> FloatArray:
     return np.ones(len(test.rows)) if test.target.weight is None else test.target.weight
 
 
-def _folds(outcome: RealOutcome, data: TrainingData) -> IntArray:
+def _folds(outcome: RealOutcome, data: TableData) -> IntArray:
     """Folds that depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
     standard = np.abs(outcome.statistics(data.target)[:, 1])
     return some_folds_of(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
 
 
 def _cross_validated(
-    data: TrainingData, fold: IntArray, refit: Callable[[TrainingData], AnyFitted]
+    data: TableData, fold: IntArray, grow: Callable[[TableData], Fitted]
 ) -> tuple[list[Coverage], list[FloatArray]]:
     """For each fold what tells which of its rows lie inside their interval, and their weights."""
     tests, weights = [], []
@@ -139,7 +132,7 @@ def _cross_validated(
         train = (fold < _FOLDS) & ~held_out
         if held_out.any() and train.any():
             test = data.take(held_out)
-            tests.append(_coverage(refit(data.take(train)).cdf_at(test.rows, _numbers(test))))
+            tests.append(_coverage(grow(data.take(train)).cdf_at(test.rows, _numbers(test))))
             weights.append(_weights(test))
     return tests, weights
 
@@ -148,7 +141,7 @@ def _coverage(cdf: Callable[[RealOutcome], FloatArray]) -> Coverage:
     return lambda outcome: (np.abs(cdf(outcome) - 0.5) <= _LEVEL / 2).astype(np.float64)
 
 
-def _numbers(test: TrainingData) -> FloatArray:
+def _numbers(test: TableData) -> FloatArray:
     return np.asarray(test.target.y, dtype=np.float64)
 
 

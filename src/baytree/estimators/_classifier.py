@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 
 from .._typing import AnyArray
 from .._validation import shown
+from ..sources import ClassReader
 from ._predictions import ClassPredictions
-from ._targets import ClassReader
 from ._tree import SingleTree
 
 
@@ -25,70 +25,78 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     Parameters
     ----------
     prior
-        Dirichlet prior of the class probabilities in a leaf: None for two pseudo-observations in all, evenly
-        spread; a number for that many per class; an array of one per class, in the order of ``classes_``, or a dict by
-        class label; ``"paper"`` for the paper's 20 in all; or ``"evidence"``: the strength with the highest
-        `log_evidence_`, between 0.2 and 200 in all, found in nine fits.
-    prune
-        Whether the grown tree is reduced to its most probable pruning. False: the paper's greedy-modal tree.
+        Dirichlet prior of the class probabilities in a leaf. None: two pseudo-observations in all, divided evenly among
+        the classes. A number: that many for each class. An array: one for each class, in the order of ``classes_``; or
+        a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
+        the highest evidence, found in nine fits.
     partition_prior
         Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
     feature_prior
-        How probable a split along each feature is beforehand: one weight per feature, or a dict of weights by name or
-        position (others: 1). Zero leaves a feature out. None: all alike.
+        Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: the same for all.
     smoothing
-        The paper's delta: a child's prior is its parent's plus `smoothing` times its own class counts.
-    lookahead
-        Levels looked at beyond the next: 0 grows the greedy-modal tree; with k, a node takes the partition whose best
-        subtree within k further levels is the most probable. Of each of a node's eight best features the best
-        partition and the one that halves the rows are followed, so a level more costs up to 17 times as much.
+        The paper's delta: a child's prior is the prior of its parent plus `smoothing` times the sufficient statistics
+        of the child.
     partitions
-        ``"axis"``: splits along one feature; ``"oblique"``: also along hyperplanes of few features (docs/oblique.md).
+        ``"axis"``: splits along one feature. ``"oblique"``: also along hyperplanes of a few features (docs/oblique.md).
+    lookahead
+        Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
+        subtree within k further levels is the most probable. The eight best features of a node are followed, each by
+        its best partition and by the one that halves the rows, so a further level costs up to 17 times as much.
+    prune
+        Whether to reduce the grown tree to its most probable pruning. False keeps the paper's greedy-modal tree.
     categorical_features
-        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type, a mask, positions
-        or names, or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
-        it, others into sets.
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type; a mask, positions
+        or names; or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        that order, others into sets.
     monotonic_cst
-        Two classes only: 1 for features with which the probability of the second class must not fall, -1 for those
-        with which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
-    max_depth
-        Most splits between the root and a leaf. None: no limit but the prior.
-    min_samples_leaf
-        Fewest rows in a leaf.
-    min_weight_fraction_leaf
-        Smallest share of the total weight in a leaf.
-    max_leaf_nodes
-        Most leaves; splits are kept best first, by gain in log posterior. None: no limit.
+        For two classes: 1 for features with which the probability of the second class must not fall, -1 for those with
+        which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
     class_weight
-        Weights of the classes by label, ``"balanced"`` for the inverse of their frequency, or None.
-    decision
-        Which class `predict` decides for: None for the most probable; of two classes a threshold, the probability from
-        which on the second is decided for; a matrix of costs (a row for each true class, a column for each class
-        decided for, in the order of ``classes_``), or a dict ``{true class: {class decided for: cost}}`` in which
-        errors that are not named cost 1. Probabilities do not depend on it.
-    missing
-        What happens at predict to a value (missing, or a new category) that the training rows at a split never had:
-        ``"majority"`` sends it to the side with more weight, ``"average"`` both ways, weighted by either side.
+        Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
+    max_depth
+        Maximum depth. None: no limit other than the prior.
+    min_samples_leaf
+        Minimum number of rows in a leaf.
+    min_weight_fraction_leaf
+        Minimum proportion of the total weight in a leaf.
+    max_leaf_nodes
+        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
-        quantile bins, which is faster and takes less memory. Missing values and categories stay as they are.
+        quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
+        ``partitions="axis"``.
+    decision
+        Decision rule used by `predict`. None predicts the most probable class. With two classes, a number is the
+        probability at or above which the second class is predicted. A matrix gives costs (a row for each true class, a
+        column for each predicted class, in the order of ``classes_``), as does a dict ``{true class: {predicted class:
+        cost}}`` in which errors that are not named cost 1. Probabilities do not depend on it.
+    unseen
+        Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
     n_jobs
-        Threads: None for one, -1 for all cores. The tree does not depend on it.
+        Number of threads: None for one, -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_
         Class labels, sorted.
-    fitted_
-        What was found: a `FittedTree` of tree, outcome, schema and classes, which everything else reads.
     tree_
-        The `Tree`: parallel arrays named as in scikit-learn, with posteriors.
+        The `TreeStore` of the tree: parallel arrays named as in scikit-learn, with posteriors.
     grown_tree_
-        The same before it was pruned.
+        The tree as it was grown, before it was pruned.
+    prior_
+        Parameters of the prior at the root.
+    feature_posterior_
+        Probability that the root is split along each feature and, last, that it is not split.
+    feature_importances_
+        Each feature's share of the gain in log marginal likelihood.
+    log_posterior_, log_evidence_
+        Log of prior times likelihood of the readable tree, and of the evidence of all trees that were explored.
     schema_, categories_
         Names, kinds and categories of the columns; the categories alone.
-    prior_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
-        See their own descriptions.
+    fitted_
+        The `Fitted` result: trees, outcome, schema and decision, which everything else reads.
 
     Examples
     --------
@@ -106,41 +114,41 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self,
         *,
         prior: Any = None,
-        prune: bool = True,
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
-        lookahead: int = 0,
         partitions: str = "axis",
+        lookahead: int = 0,
+        prune: bool = True,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        class_weight: Any = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
-        class_weight: Any = None,
-        decision: Any = None,
-        missing: str = "majority",
         max_bins: int | None = None,
+        decision: Any = None,
+        unseen: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
-        self.prune = prune
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
-        self.lookahead = lookahead
         self.partitions = partitions
+        self.lookahead = lookahead
+        self.prune = prune
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
-        self.class_weight = class_weight
-        self.decision = decision
-        self.missing = missing
         self.max_bins = max_bins
+        self.decision = decision
+        self.unseen = unseen
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -154,7 +162,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         y
             Class label of each row.
         sample_weight
-            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+            Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of weight 0 as
+            no row.
 
         Returns
         -------
@@ -176,8 +185,12 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        X
+            Table with the columns of `fit`.
+        y
+            Class label of each row.
+        sample_weight
+            Weight of each row.
         classes
             All class labels, for a first call on a table that may lack some. Before any fit, this call is a fit.
 

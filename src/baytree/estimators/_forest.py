@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
@@ -14,27 +13,27 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._progress import Progress
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
 from .._words import count_text
-from ..fitted import FittedForest, FittedTree
+from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
     Engine,
-    Growth,
     Plan,
     Search,
+    TableData,
     grow_forest,
-    in_forest_units,
     put_in_order,
     some_folds_of,
     trees_without,
     weight_of_a_draw,
 )
 from ..outcomes import Outcome
-from ..tree import Forest
+from ..sources import Need
+from ..tree import TreeStore, joined, limited_to, most_probable_pruning
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
-from ._data import EncodedData
 from ._tree import SingleTree
 
 _BOOTSTRAPS = ("bayesian", "resample")
@@ -52,7 +51,7 @@ _SHARED = (
     "min_samples_leaf",
     "min_weight_fraction_leaf",
     "max_leaf_nodes",
-    "missing",
+    "unseen",
     "max_bins",
     "n_jobs",
 )
@@ -61,7 +60,7 @@ _MOST_ROWS = 5000  # on which the tree to read is compared with the forest
 _OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
 
 
-class ManyGrownTrees(Estimator):
+class BaseForest(Estimator):
     """The average of trees that were grown with random weights; subclasses say what they predict."""
 
     _engine: ClassVar[Engine] = Engine(
@@ -78,7 +77,8 @@ class ManyGrownTrees(Estimator):
             fit_few=True,
         ),
     )
-    fitted_: FittedForest
+    _needs = (Need.FOREST,)
+    fitted_: Fitted
     n_estimators: Any
     prune: Any
     lookahead: Any
@@ -91,11 +91,11 @@ class ManyGrownTrees(Estimator):
     verbose: Any
 
     @abstractmethod
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> SingleTree:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> SingleTree:
         """A single-tree estimator of one of the trees."""
 
     @abstractmethod
-    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         """Keep what the trees that do not have a row predict for it; NaN where all have it."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
@@ -110,37 +110,35 @@ class ManyGrownTrees(Estimator):
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
 
-    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedForest:
+    def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         before = self.fitted_ if self.warm_start and self._is_fitted else None
-        plan = self._plan(data, outcome, growth, before)
-        tree = self._tree_to_read(data, outcome, growth)
-        forest = self._grow_trees(data, outcome, growth, plan, before, tree)
-        fitted = FittedForest(
-            forest,
+        plan = self._plan(data, outcome, before)
+        tree = _tree_of_all_rows(data, outcome)
+        trees = self._grow_trees(data, outcome, plan, before, tree)
+        fitted = Fitted(
+            trees,
             outcome,
             data.schema,
-            data.classes,
-            tree,
-            seed=plan.seed,
-            smoothing=growth.smoothing,
-            monotonic=growth.monotonic,
+            kind=ModelKind.FOREST,
+            tree_of_all_rows=tree,
+            forest=ForestFacts(plan.seed),
+            monotonic=data.growth.monotonic,
         )
-
-        of_all = replace(plan, first=0, n_trees=forest.n_trees)
-        without = partial(trees_without, data.columns, data.target, outcome, growth, of_all)
+        of_all = replace(plan, first=0, n_trees=trees.n_trees)
+        without = partial(trees_without, data.columns, data.target, outcome, data.growth, of_all)
         if calibrated:
             fitted = calibrate_out_of_bag(fitted, data, without)
-            fitted = replace(fitted, tree_to_read=replace(tree, outcome=fitted.outcome))
+            fitted = replace(fitted, tree_of_all_rows=replace(tree, outcome=fitted.outcome))
         for name in _OUT_OF_BAG:
             self.__dict__.pop(name, None)
         if self.oob_score:
-            trees = without(np.arange(len(data.rows)))
-            _warn_of_rows_in_all(trees)
-            self._keep_out_of_bag(_out_of_bag_mean(fitted, data, trees), data)
-        return replace(fitted, agreement=_agreement(fitted, data))
+            by_tree = without(np.arange(len(data)))
+            _warn_of_rows_in_all(by_tree)
+            self._keep_out_of_bag(_of_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
+        return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data)))
 
-    def _plan(self, data: EncodedData, outcome: Outcome, growth: Growth, before: FittedForest | None) -> Plan:
-        first = 0 if before is None else before.forest.n_trees
+    def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> Plan:
+        first, growth = 0 if before is None else before.trees.n_trees, data.growth
         if self.n_estimators < first:
             raise ValueError(
                 f"n_estimators is {self.n_estimators}, but with warm_start the forest keeps its {first} trees: give a "
@@ -152,7 +150,7 @@ class ManyGrownTrees(Estimator):
             # Constraints hold for the means that a tree sees while it grows, so these must be those of the forest.
             factor = weight_of_a_draw(data.target) if resample else 1.0
         return Plan(
-            seed=seed if before is None else before.seed,
+            seed=seed if before is None or before.forest is None else before.forest.seed,
             first=first,
             n_trees=self.n_estimators - first,
             resample=resample,
@@ -162,50 +160,34 @@ class ManyGrownTrees(Estimator):
         )
 
     def _grow_trees(
-        self,
-        data: EncodedData,
-        outcome: Outcome,
-        growth: Growth,
-        plan: Plan,
-        before: FittedForest | None,
-        tree: FittedTree,
-    ) -> Forest:
+        self, data: TableData, outcome: Outcome, plan: Plan, before: Fitted | None, tree: Fitted
+    ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
-        forest = None
-        if before is not None:
-            same = np.array_equal(before.outcome.prior, outcome.prior) and np.array_equal(
-                before.modal.tree.posterior[0], tree.tree.posterior[0]
-            )
-            if not same or before.schema.n_features != data.schema.n_features:
-                raise ValueError("warm_start adds trees to a forest of the same table: make it False for another one.")
-            forest = before.forest
+        stores = [] if before is None else [_same_table(before, data, outcome, tree).trees]
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
-        for first in range(plan.first, plan.first + plan.n_trees, step):
-            part = replace(plan, first=first, n_trees=min(step, plan.first + plan.n_trees - first))
-            grown = grow_forest(data.columns, data.target, outcome, growth, part)
-            more = in_forest_units(grown, outcome, growth, prune=self.prune)
-            forest = more if forest is None else forest.with_trees(more)
-            if self.verbose:
-                sys.stderr.write(f"\r{forest.n_trees:,} of {self.n_estimators:,} trees grown ")
-                sys.stderr.flush()
-        if self.verbose:
-            sys.stderr.write("\n")
-        if forest is None:
-            raise ValueError("A forest has at least one tree.")
-        return forest
+        stop = plan.first + plan.n_trees
+        with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:
+            for first in range(plan.first, stop, step):
+                part = replace(plan, first=first, n_trees=min(step, stop - first))
+                stores.append(self._grow_part(data, outcome, part))
+                progress.update(first + part.n_trees)
+        return stores[0] if len(stores) == 1 else joined(stores)
 
-    def _tree_to_read(self, data: EncodedData, outcome: Outcome, growth: Growth) -> FittedTree:
-        """The most probable pruning of the tree of all rows as they are."""
-        grown = put_in_order(data.grow(outcome, growth), growth.monotonic)
-        tree = grown.most_probable_pruning()
-        return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
+    def _grow_part(self, data: TableData, outcome: Outcome, plan: Plan) -> TreeStore:
+        """Some trees, as the limits and the pruning leave them, by the evidence of the rows without the factor."""
+        trees = grow_forest(data.columns, data.target, outcome, data.growth, plan)
+        if data.growth.max_leaf_nodes is not None:
+            trees = limited_to(trees, data.growth.max_leaf_nodes)
+        if self.prune:
+            trees = most_probable_pruning(trees)
+        return put_in_order(trees, data.growth.monotonic)
 
-    def _as_estimator(self, fitted: FittedTree, **changed: Any) -> SingleTree:
+    def _as_estimator(self, fitted: Fitted, **changed: Any) -> SingleTree:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_} | changed
         return self._single_tree(fitted, shared)
 
     @property
-    def estimators_(self) -> list[SingleTree]:
+    def trees_(self) -> list[SingleTree]:
         """The trees: single-tree estimators like any other, made when you ask for them.
 
         Examples
@@ -214,14 +196,14 @@ class ManyGrownTrees(Estimator):
         >>> from baytree import BayesianForestClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-        >>> len(model.estimators_)
+        >>> len(model.trees_)
         10
         """
         check_is_fitted(self)
-        return [self._as_estimator(tree) for tree in self.fitted_.trees()]
+        return [self._as_estimator(tree) for tree in self.fitted_.single_trees()]
 
     @property
-    def representative_tree_(self) -> SingleTree:
+    def readable_tree_(self) -> SingleTree:
         """One tree to read: the most probable pruning of the tree that all rows grow, each counted once.
 
         Examples
@@ -230,15 +212,15 @@ class ManyGrownTrees(Estimator):
         >>> from baytree import BayesianForestClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-        >>> model.representative_tree_.get_n_leaves()
+        >>> model.readable_tree_.get_n_leaves()
         3
         """
         check_is_fitted(self)
-        return self._as_estimator(self.fitted_.modal, prune=True)
+        return self._as_estimator(self.fitted_.readable, prune=True)
 
     @property
-    def representative_agreement_(self) -> float:
-        """How near `representative_tree_` comes to the forest, on training rows.
+    def readable_agreement_(self) -> float:
+        """How near `readable_tree_` comes to the forest, on training rows.
 
         For classes, the share of rows on which both decide alike. For numbers, the share of the variance of the
         forest's predictions that the tree explains.
@@ -249,7 +231,7 @@ class ManyGrownTrees(Estimator):
         >>> from baytree import BayesianForestClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-        >>> model.representative_agreement_ > 0.8
+        >>> model.readable_agreement_ > 0.8
         True
         """
         check_is_fitted(self)
@@ -257,7 +239,7 @@ class ManyGrownTrees(Estimator):
 
     @property
     def feature_posterior_(self) -> FloatArray:
-        """The share of the trees whose root is split along each feature and, last, of those without a split.
+        """Probability that the root of `readable_tree_` is split along each feature and, last, that it is not split.
 
         Examples
         --------
@@ -266,6 +248,22 @@ class ManyGrownTrees(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
         >>> round(float(model.feature_posterior_.sum()), 6)
+        1.0
+        """
+        check_is_fitted(self)
+        return self.fitted_.readable.feature_posterior
+
+    @property
+    def root_feature_shares_(self) -> FloatArray:
+        """The proportion of the trees whose root is split along each feature and, last, of those without a split.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
+        >>> round(float(model.root_feature_shares_.sum()), 6)
         1.0
         """
         check_is_fitted(self)
@@ -288,23 +286,8 @@ class ManyGrownTrees(Estimator):
         return self.fitted_.feature_inclusion
 
     @property
-    def stability_(self) -> float:
-        """The largest share of trees that begin with the same feature: near one where the data leave no doubt.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from baytree import BayesianForestClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-        >>> model.stability_ <= 1
-        True
-        """
-        return float(self.feature_posterior_.max())
-
-    @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes, summed over the grown tree of all rows and all of its prunings.
+        """Log probability of the outcomes, summed over all trees that were explored on all rows: the prunings of one.
 
         Examples
         --------
@@ -316,11 +299,11 @@ class ManyGrownTrees(Estimator):
         True
         """
         check_is_fitted(self)
-        return self.fitted_.modal.grown.log_evidence()
+        return self.fitted_.readable.grown.log_evidence()
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of `representative_tree_`.
+        """Log of prior times likelihood of `readable_tree_`.
 
         Examples
         --------
@@ -332,7 +315,7 @@ class ManyGrownTrees(Estimator):
         -53.6
         """
         check_is_fitted(self)
-        return self.fitted_.modal.tree.log_posterior()
+        return self.fitted_.readable.trees.log_posterior()
 
     def predict_uncertainty(self, X: Any) -> FloatArray:
         """Divide the uncertainty of each prediction into noise and what more data would settle.
@@ -382,7 +365,7 @@ class ManyGrownTrees(Estimator):
         >>> model.posterior(X[:1]).round(2)
         array([[50.67,  0.67,  0.67]])
         """
-        return self.representative_tree_.posterior(X)
+        return self.readable_tree_.posterior(X)
 
     def posterior_mixture(self, X: Any) -> tuple[sparse.csr_matrix, FloatArray]:
         """Return the posterior of each row over all trees, a mixture of those of its leaves.
@@ -410,7 +393,7 @@ class ManyGrownTrees(Estimator):
         (1.0, 3)
         """
         rows = self._read(X)
-        return self.fitted_.mixture(rows, self._n_threads()), self.fitted_.posterior
+        return self.fitted_.mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf of each row in each tree.
@@ -435,7 +418,7 @@ class ManyGrownTrees(Estimator):
         (2, 10)
         """
         rows = self._read(X)
-        return self.fitted_.leaves(rows, self._n_threads()) - self.fitted_.forest.roots
+        return self.fitted_.leaves_by_tree(rows, self._n_threads()) - self.fitted_.trees.roots
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, IntArray]:
         """Return which nodes each row passes, and where the nodes of each tree begin, as scikit-learn does.
@@ -459,8 +442,8 @@ class ManyGrownTrees(Estimator):
         >>> len(start), path.shape[1] == start[-1]
         (11, np.True_)
         """
-        paths = [tree.decision_path(X) for tree in self.estimators_]
-        return sparse.hstack(paths, format="csr"), self.fitted_.forest.tree_start
+        paths = [tree.decision_path(X) for tree in self.trees_]
+        return sparse.hstack(paths, format="csr"), np.append(self.fitted_.trees.roots, self.fitted_.trees.node_count)
 
     def get_depth(self) -> int:
         """Return the depth of the representative tree.
@@ -478,7 +461,7 @@ class ManyGrownTrees(Estimator):
         >>> model.get_depth()
         2
         """
-        return self.representative_tree_.get_depth()
+        return self.readable_tree_.get_depth()
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves of the representative tree.
@@ -496,7 +479,24 @@ class ManyGrownTrees(Estimator):
         >>> model.get_n_leaves()
         3
         """
-        return self.representative_tree_.get_n_leaves()
+        return self.readable_tree_.get_n_leaves()
+
+
+def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
+    """The most probable pruning of the tree of all rows as they are."""
+    grown = put_in_order(data.grow(outcome), data.growth.monotonic)
+    tree = most_probable_pruning(grown)
+    return Fitted(tree, outcome, data.schema, grown_tree=None if tree is grown else grown)
+
+
+def _same_table(before: Fitted, data: TableData, outcome: Outcome, tree: Fitted) -> Fitted:
+    """The forest that is to have more trees, if it was grown on the same table."""
+    same = np.array_equal(before.outcome.prior, outcome.prior) and np.array_equal(
+        before.readable.trees.posterior[0], tree.trees.posterior[0]
+    )
+    if not same or before.schema.n_features != data.schema.n_features:
+        raise ValueError("warm_start adds trees to a forest of the same table: make it False for another one.")
+    return before
 
 
 def _warn_of_rows_in_all(trees: FloatArray) -> None:
@@ -510,25 +510,23 @@ def _warn_of_rows_in_all(trees: FloatArray) -> None:
         )
 
 
-def _out_of_bag_mean(fitted: FittedForest, data: EncodedData, trees: FloatArray) -> FloatArray:
-    """What the trees that lack a row predict for it; NaN where all have it, and for rows that do not count."""
-    mean = np.asarray(fitted.mixture(data.rows, trees=trees) @ fitted.value)
-    mean[~trees.any(axis=1)] = np.nan
-    if data.counts is None:
+def _of_given_rows(mean: FloatArray, data: TableData) -> FloatArray:
+    """Figures of the rows that count as figures of all rows that were given; NaN for the others."""
+    if data.counted is None:
         return mean
-    result = np.full((len(data.counts), mean.shape[1]), np.nan)
-    result[data.counts] = mean
+    result = np.full((len(data.counted), mean.shape[1]), np.nan)
+    result[data.counted] = mean
     return result
 
 
-def _agreement(fitted: FittedForest, data: EncodedData) -> float:
+def _agreement(fitted: Fitted, data: TableData) -> float:
     """How near the tree to read comes to the forest."""
     chosen: AnyArray = np.flatnonzero(some_folds_of(data.rows, data.target, 1, _MOST_ROWS) == 0)
     rows = data.take(chosen).rows
     mean = fitted.mean_by_parts(rows)
-    if fitted.classes is not None:
-        return float(np.mean(fitted.decision.codes(mean) == fitted.modal.class_codes(rows)))
-    of_forest, of_tree = mean[:, 0], fitted.modal.mean(rows)[:, 0]
+    if fitted.outcome.predicts_classes:
+        return float(np.mean(fitted.decision.codes(mean) == fitted.readable.class_codes(rows)))
+    of_forest, of_tree = mean[:, 0], fitted.readable.mean(rows)[:, 0]
     finite = np.isfinite(of_forest) & np.isfinite(of_tree)
     variance = float(np.var(of_forest[finite])) if finite.any() else 0.0
     error = float(np.mean((of_forest[finite] - of_tree[finite]) ** 2)) if finite.any() else 0.0

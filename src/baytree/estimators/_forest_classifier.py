@@ -8,15 +8,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._typing import FloatArray
-from ..fitted import FittedTree
+from ..fitted import Fitted
+from ..growth import TableData
+from ..outcomes import Outcome
+from ..sources import ClassReader
 from ._classifier import BayesianTreeClassifier
-from ._data import EncodedData
-from ._forest import ManyGrownTrees
+from ._forest import BaseForest
 from ._predictions import ClassPredictions
-from ._targets import ClassReader
 
 
-class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees):
+class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
     """The average of trees, each grown on the table with random weights: more accurate than any one of them.
 
     A tree of the forest draws a weight for every row (Bayesian bootstrap: independent exponential weights, a draw from
@@ -29,51 +30,102 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     n_estimators
         Number of trees.
     prior
-        As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the tree of all rows as they are.
-    prune
-        Whether every tree is reduced to its most probable pruning; the average is better without.
-    partition_prior, feature_prior, smoothing, lookahead, categorical_features, monotonic_cst
-        As in `BayesianTreeClassifier`. A forest that is held to `monotonic_cst` has trees of ordinary depth.
+        Dirichlet prior of the class probabilities in a leaf. None: two pseudo-observations in all, divided evenly among
+        the classes. A number: that many for each class. An array: one for each class, in the order of ``classes_``; or
+        a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
+        the highest evidence over the prunings of the tree of all rows.
+    partition_prior
+        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+    feature_prior
+        Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: the same for all.
+    smoothing
+        The paper's delta: a child's prior is the prior of its parent plus `smoothing` times the sufficient statistics
+        of the child.
     partitions
-        ``"oblique"``: splits along one feature and along hyperplanes of several; ``"axis"``: the former alone, which is
-        several times as fast.
+        ``"oblique"``: splits along one feature and along hyperplanes of several. ``"axis"``: along one feature only,
+        which is several times as fast.
+    lookahead
+        Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
+        subtree within k further levels is the most probable. The eight best features of a node are followed, each by
+        its best partition and by the one that halves the rows, so a further level costs up to 17 times as much.
+    prune
+        Whether to reduce every tree to its most probable pruning. The average is more accurate without.
     bootstrap
-        ``"bayesian"``: every row has a random weight in every tree, some of them zero; ``"resample"``: rows are drawn
+        ``"bayesian"``: every row has a random weight in every tree, some of them zero. ``"resample"``: rows are drawn
         with replacement.
     max_features
-        Features that each node draws to choose from: a share (but at least two), a number, ``"sqrt"``,
+        Features that each node draws to choose from: a proportion (at least two features), a number, ``"sqrt"``,
         ``"log2"``, or None for all.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, class_weight, decision, missing, max_bins
-        As in `BayesianTreeClassifier`, for every tree. `max_bins` needs ``partitions="axis"``.
+    categorical_features
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type; a mask, positions
+        or names; or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        that order, others into sets.
+    monotonic_cst
+        For two classes: 1 for features with which the probability of the second class must not fall, -1 for those with
+        which it must not rise, 0 for the others; one for each feature, or a dict by name or position. A forest with
+        constraints has trees of ordinary depth.
+    class_weight
+        Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
+    max_depth
+        Maximum depth. None: no limit other than the prior.
+    min_samples_leaf
+        Minimum number of rows in a leaf.
+    min_weight_fraction_leaf
+        Minimum proportion of the total weight in a leaf.
+    max_leaf_nodes
+        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+    max_bins
+        None: every distinct value counts. A number: columns with more distinct values are divided into that many
+        quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
+        ``partitions="axis"``.
+    decision
+        Decision rule used by `predict`. None predicts the most probable class. With two classes, a number is the
+        probability at or above which the second class is predicted. A matrix gives costs (a row for each true class, a
+        column for each predicted class, in the order of ``classes_``), as does a dict ``{true class: {predicted class:
+        cost}}`` in which errors that are not named cost 1. Probabilities do not depend on it.
+    unseen
+        Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
     oob_score
-        Whether to predict every row by the trees that lack it: ``oob_score_``, ``oob_decision_function_``. Of several
-        equal rows it is one that they lack.
-    random_state
-        Seed of the weights and of the features. The forest does not depend on the order of the rows, and a row of
-        weight 2 is the row twice.
+        Whether to predict every row by the trees that do not have it: ``oob_score_``, ``oob_decision_function_``. Of
+        several equal rows one is left out.
     warm_start
         Whether a further `fit` on the same table keeps the trees and adds those that `n_estimators` asks for beyond.
+    random_state
+        Seed of the random weights and of the features that nodes draw. The forest does not depend on the order of the
+        rows.
     verbose
-        Whether to show on standard error how many trees are grown.
+        Whether to show progress on standard error.
     n_jobs
-        Threads: None for one, -1 for all cores. The forest does not depend on it.
+        Number of threads: None for one, -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_
         Class labels, sorted.
-    fitted_
-        What was found: a `FittedForest` of trees, outcome, schema and classes, which everything else reads.
-    estimators_
+    trees_
         The trees, as single-tree estimators.
-    representative_tree_, representative_agreement_
-        One tree to read, and how near it comes to the forest.
-    schema_, categories_
-        Names, kinds and categories of the columns; the categories alone.
+    readable_tree_, readable_agreement_
+        One tree to read, grown on all rows, and how near it comes to the forest.
+    root_feature_shares_
+        The proportion of the trees whose root is split along each feature and, last, of those without a split.
     oob_score_, oob_decision_function_
         Accuracy and class probabilities of training rows by the trees that do not have them (NaN where all have).
-    prior_, feature_importances_, feature_inclusion_, feature_posterior_, stability_, log_evidence_, log_posterior_
-        See their own descriptions.
+    prior_
+        Parameters of the prior at the root.
+    feature_posterior_
+        Probability that the root is split along each feature and, last, that it is not split.
+    feature_importances_
+        Each feature's share of the gain in log marginal likelihood.
+    feature_inclusion_
+        The probability that a tree uses each feature; in a forest the proportion of the trees.
+    log_posterior_, log_evidence_
+        Log of prior times likelihood of the readable tree, and of the evidence of all trees that were explored.
+    schema_, categories_
+        Names, kinds and categories of the columns; the categories alone.
+    fitted_
+        The `Fitted` result: trees, outcome, schema and decision, which everything else reads.
 
     Examples
     --------
@@ -81,7 +133,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     >>> from baytree import BayesianForestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianForestClassifier(random_state=0).fit(X, y)
-    >>> model.predict(X[:1]), len(model.estimators_)
+    >>> model.predict(X[:1]), len(model.trees_)
     (array([0]), 100)
     """
 
@@ -90,53 +142,53 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
         n_estimators: int = 100,
         *,
         prior: Any = None,
-        prune: bool = False,
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
-        lookahead: int = 0,
         partitions: str = "oblique",
+        lookahead: int = 0,
+        prune: bool = False,
         bootstrap: str = "bayesian",
         max_features: Any = 1.0,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        class_weight: Any = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
-        class_weight: Any = None,
-        decision: Any = None,
-        missing: str = "majority",
         max_bins: int | None = None,
+        decision: Any = None,
+        unseen: str = "majority",
         oob_score: bool = False,
-        random_state: Any = None,
         warm_start: bool = False,
+        random_state: Any = None,
         verbose: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.prior = prior
-        self.prune = prune
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
-        self.lookahead = lookahead
         self.partitions = partitions
+        self.lookahead = lookahead
+        self.prune = prune
         self.bootstrap = bootstrap
         self.max_features = max_features
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
-        self.class_weight = class_weight
-        self.decision = decision
-        self.missing = missing
         self.max_bins = max_bins
+        self.decision = decision
+        self.unseen = unseen
         self.oob_score = oob_score
-        self.random_state = random_state
         self.warm_start = warm_start
+        self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
 
@@ -145,8 +197,14 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `BayesianTreeClassifier.fit`.
+        X
+            Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
+            matrix. NaN and None are missing values.
+        y
+            Class label of each row.
+        sample_weight
+            Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of weight 0 as
+            no row.
 
         Returns
         -------
@@ -166,13 +224,13 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, ManyGrownTrees
     def _target_reader(self) -> ClassReader:
         return ClassReader(self.class_weight, decision=self.decision)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         own = {"class_weight": self.class_weight, "decision": self.decision}
         return BayesianTreeClassifier.from_fitted(fitted, parameters | own)
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_decision_function_ = mean
-        of_rows = mean if data.counts is None else mean[data.counts]
+        of_rows = mean if data.counted is None else mean[data.counted]
         known = ~np.isnan(of_rows[:, 0])
-        decided = self._target_reader().read_decision(data.classes).codes(of_rows[known])
+        decided = self._target_reader().read_decision(outcome.classes).codes(of_rows[known])
         self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")

@@ -9,47 +9,120 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from .._typing import FloatArray
-from ..fitted import FittedTree
-from ._data import EncodedData
-from ._forest import ManyGrownTrees
+from ..fitted import Fitted
+from ..growth import TableData
+from ..outcomes import Outcome
+from ..sources import NumberReader
+from ._forest import BaseForest
 from ._predictions import NumberPredictions
 from ._regressor import BayesianTreeRegressor
-from ._targets import NumberReader
 
 
-class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees):
+class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     """The average of trees for numbers, each grown on the table with random weights.
 
     Parameters
     ----------
     n_estimators
         Number of trees.
-    outcome, prior
-        As in `BayesianTreeRegressor`; the noise comes from trees of all rows as they are.
-    prune, partition_prior, feature_prior, smoothing, lookahead, partitions, categorical_features, monotonic_cst
-        As in `BayesianForestClassifier`.
-    bootstrap, oob_score, random_state, warm_start, verbose
-        As in `BayesianForestClassifier`; ``oob_prediction_`` has the means.
+    outcome
+        ``"normal"`` for real values, ``"poisson"`` for counts, ``"negative_binomial"`` for counts that vary more than
+        Poisson ones, ``"exponential"`` for durations, or an object of your own (docs/your_outcome.md).
+    prior
+        Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for ``"normal"``,
+        ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: set from y;
+        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/normal_prior.md).
+        ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence over the prunings of the tree
+        of all rows.
+    partition_prior
+        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+    feature_prior
+        Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: the same for all.
+    smoothing
+        The paper's delta: a child's prior is the prior of its parent plus `smoothing` times the sufficient statistics
+        of the child.
+    partitions
+        ``"oblique"``: splits along one feature and along hyperplanes of several. ``"axis"``: along one feature only,
+        which is several times as fast.
+    lookahead
+        Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
+        subtree within k further levels is the most probable. The eight best features of a node are followed, each by
+        its best partition and by the one that halves the rows, so a further level costs up to 17 times as much.
+    prune
+        Whether to reduce every tree to its most probable pruning. The average is more accurate without.
+    bootstrap
+        ``"bayesian"``: every row has a random weight in every tree, some of them zero. ``"resample"``: rows are drawn
+        with replacement.
     max_features
-        As in `BayesianForestClassifier`, but by default every node draws 80 % of the features: for numbers this is
-        more accurate.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
-        As in `BayesianForestClassifier`.
+        Features that each node draws to choose from: a proportion (at least two features), a number, ``"sqrt"``,
+        ``"log2"``, or None for all.
+    categorical_features
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type; a mask, positions
+        or names; or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        that order, others into sets.
+    monotonic_cst
+        1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
+        others; one for each feature, or a dict by name or position. A forest with constraints has trees of ordinary
+        depth.
+    max_depth
+        Maximum depth. None: no limit other than the prior.
+    min_samples_leaf
+        Minimum number of rows in a leaf.
+    min_weight_fraction_leaf
+        Minimum proportion of the total weight in a leaf.
+    max_leaf_nodes
+        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+    max_bins
+        None: every distinct value counts. A number: columns with more distinct values are divided into that many
+        quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
+        ``partitions="axis"``.
     calibrate
-        Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
-        hold nine in ten training rows, each by the trees that do not have it; ``"normal"`` only.
+        Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in
+        ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.
+    unseen
+        Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
+    oob_score
+        Whether to predict every row by the trees that do not have it: ``oob_score_``, ``oob_prediction_``. Of several
+        equal rows one is left out.
+    warm_start
+        Whether a further `fit` on the same table keeps the trees and adds those that `n_estimators` asks for beyond.
+    random_state
+        Seed of the random weights and of the features that nodes draw. The forest does not depend on the order of the
+        rows.
+    verbose
+        Whether to show progress on standard error.
+    n_jobs
+        Number of threads: None for one, -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
-    fitted_, estimators_, representative_tree_, representative_agreement_, schema_, categories_
-        As in `BayesianForestClassifier`.
+    trees_
+        The trees, as single-tree estimators.
+    readable_tree_, readable_agreement_
+        One tree to read, grown on all rows, and how near it comes to the forest.
+    root_feature_shares_
+        The proportion of the trees whose root is split along each feature and, last, of those without a split.
     oob_score_, oob_prediction_
-        R2 and means of training rows by the trees that lack them (NaN where none does). With an `exposure`, R2 of the
-        counts and ``oob_prediction_`` times the exposure; NaN where durations are censored.
-    prior_, spread_, feature_importances_, feature_inclusion_, feature_posterior_, stability_
-        See their own descriptions.
-    log_evidence_, log_posterior_
-        See their own descriptions.
+        R2 and means of training rows by the trees that do not have them (NaN where all have). With an `exposure`, R2 of
+        the counts and ``oob_prediction_`` times the exposure; NaN where durations are censored.
+    spread_
+        The factor by which predictive distributions are wider than the leaves alone make them.
+    prior_
+        Parameters of the prior at the root.
+    feature_posterior_
+        Probability that the root is split along each feature and, last, that it is not split.
+    feature_importances_
+        Each feature's share of the gain in log marginal likelihood.
+    feature_inclusion_
+        The probability that a tree uses each feature; in a forest the proportion of the trees.
+    log_posterior_, log_evidence_
+        Log of prior times likelihood of the readable tree, and of the evidence of all trees that were explored.
+    schema_, categories_
+        Names, kinds and categories of the columns; the categories alone.
+    fitted_
+        The `Fitted` result: trees, outcome, schema and decision, which everything else reads.
 
     Examples
     --------
@@ -67,12 +140,12 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        prune: bool = False,
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
-        lookahead: int = 0,
         partitions: str = "oblique",
+        lookahead: int = 0,
+        prune: bool = False,
         bootstrap: str = "bayesian",
         max_features: Any = 0.8,
         categorical_features: Any = "from_dtype",
@@ -81,24 +154,24 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
-        calibrate: bool = True,
-        missing: str = "majority",
         max_bins: int | None = None,
+        calibrate: bool = True,
+        unseen: str = "majority",
         oob_score: bool = False,
-        random_state: Any = None,
         warm_start: bool = False,
+        random_state: Any = None,
         verbose: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.outcome = outcome
         self.prior = prior
-        self.prune = prune
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
-        self.lookahead = lookahead
         self.partitions = partitions
+        self.lookahead = lookahead
+        self.prune = prune
         self.bootstrap = bootstrap
         self.max_features = max_features
         self.categorical_features = categorical_features
@@ -107,12 +180,12 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
-        self.calibrate = calibrate
-        self.missing = missing
         self.max_bins = max_bins
+        self.calibrate = calibrate
+        self.unseen = unseen
         self.oob_score = oob_score
-        self.random_state = random_state
         self.warm_start = warm_start
+        self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
 
@@ -121,8 +194,18 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
 
         Parameters
         ----------
-        X, y, sample_weight, exposure, event
-            As in `BayesianTreeRegressor.fit`.
+        X
+            Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
+            matrix. NaN and None are missing values.
+        y
+            Outcome of each row.
+        sample_weight
+            Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of weight 0 as
+            no row.
+        exposure
+            Time or size over which each row was counted; for ``outcome="poisson"`` and ``"negative_binomial"``.
+        event
+            Whether each duration ended in an event (else it is censored); for ``outcome="exponential"``.
 
         Returns
         -------
@@ -142,12 +225,12 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, ManyGrownTrees)
     def _target_reader(self) -> NumberReader:
         return NumberReader(self.outcome, self.calibrate)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeRegressor:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: EncodedData) -> None:
+    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:  # noqa: ARG002
         self.oob_prediction_ = mean[:, 0]
-        of_rows = mean[:, 0] if data.counts is None else mean[data.counts, 0]
+        of_rows = mean[:, 0] if data.counted is None else mean[data.counted, 0]
         y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
         expected = of_rows * data.target.own_extra("exposure")  # counts, where rates are predicted
         has_score = known.sum() > 1 and bool(np.all(data.target.own_extra("event") == 1))

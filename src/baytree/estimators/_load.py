@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..fitted import ModelKind
 from ..persistence import ModelFileError, read_document, read_file
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
+from ._forest import BaseForest
 from ._forest_classifier import BayesianForestClassifier
 from ._forest_regressor import BayesianForestRegressor
+from ._predictions import ClassPredictions, NumberPredictions
 from ._regressor import BayesianTreeRegressor
+from ._space import BaseTreeSpace
 from ._space_classifier import TreeSpaceClassifier
 from ._space_regressor import TreeSpaceRegressor
+from ._tree import SingleTree
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator
@@ -24,6 +29,11 @@ ESTIMATORS: dict[str, type[Estimator]] = {
         BayesianForestClassifier,
         BayesianForestRegressor,
     )
+}
+_OF_KIND: dict[ModelKind, type] = {
+    ModelKind.TREE: SingleTree,
+    ModelKind.SPACE: BaseTreeSpace,
+    ModelKind.FOREST: BaseForest,
 }
 
 
@@ -60,7 +70,10 @@ def from_document(document: Any, beside: dict[str, bytes] | None = None) -> Esti
     """The estimator that a document describes; the arrays of a large one are beside it."""
     known = {name: kind().get_params(deep=False) for name, kind in ESTIMATORS.items()}
     name, parameters, fitted = read_document(document, known, beside)
-    estimator = ESTIMATORS[name].from_fitted(fitted, parameters)
+    made, predicts = ESTIMATORS[name], ClassPredictions if fitted.outcome.predicts_classes else NumberPredictions
+    if not issubclass(made, _OF_KIND[fitted.kind]) or not issubclass(made, predicts):
+        raise ModelFileError(f"The baytree model is damaged: it holds no fitted {name}.")
+    estimator = made.from_fitted(fitted, parameters)
     try:
         estimator._growth(fitted.schema, estimator._target_reader(), fitted.classes)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

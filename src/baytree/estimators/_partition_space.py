@@ -8,18 +8,17 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import FEW_NUMBERS, shown
 from ..growth import list_partitions
 from ..outcomes import OUTCOMES, REGRESSION_OUTCOMES, CategoricalOutcome
 from ..table import Schema
 from ..tree import SplitKind
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
-from ._entry import estimator_of, fitted_of, table_of
+from ._fit import settle
+from ._prior_search import settle_outcome
 from ._regressor import BayesianTreeRegressor
-from ._trials import settle_outcome
-
-_FEW_VALUES = 20  # whole numbers with so many values are taken for classes
+from ._resolve import estimator_of, fitted_of, table_of
 
 
 def partition_space(
@@ -112,7 +111,7 @@ def _guessed(y: Any) -> str:
     values = np.unique(np.asarray(y))
     if values.dtype.kind not in "iuf":
         return CategoricalOutcome.name
-    if len(values) <= _FEW_VALUES and np.all(values == np.rint(values)):
+    if len(values) <= FEW_NUMBERS and np.all(values == np.rint(values)):
         return CategoricalOutcome.name
     raise ValueError(
         f"y holds {len(values)} different numbers: say outcome='categorical' if they are classes, or one of "
@@ -121,12 +120,10 @@ def _guessed(y: Any) -> str:
 
 
 def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any]) -> AnyArray:
-    reader = model._target_reader()
-    data = model._read_training_data(X, y, sample_weight, reader, extras)
-    growth = model._growth(data.schema, reader, data.classes)
-    encoded = data.encoded(growth)
-    outcome = settle_outcome(reader.family_of(data.classes), model.prior, encoded, growth)
-    found = list_partitions(encoded.columns, data.target, outcome, growth)
+    source = model._memory_source(X, y, sample_weight, extras)
+    data, _, family = settle(model, source, model._target_reader())
+    outcome = settle_outcome(family, model.prior, data)
+    found = list_partitions(data.columns, data.target, outcome, data.growth)
     log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
     log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
     log_joint = log_likelihood + log_prior

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from ..sources import NumberReader
 from ._predictions import NumberPredictions
-from ._targets import NumberReader
 from ._tree import SingleTree
 
 
@@ -20,29 +20,74 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         ``"normal"`` for real values, ``"poisson"`` for counts, ``"negative_binomial"`` for counts that vary more than
         Poisson ones, ``"exponential"`` for durations, or an object of your own (docs/your_outcome.md).
     prior
-        Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for
-        ``"normal"``, ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others.
-        None: set from y; for ``"normal"`` the noise comes from the leaves of a first and a second tree
-        (docs/normal_prior.md). ``"evidence"``: the strength (``"normal"``: the noise) with the highest `log_evidence_`.
-    prune, partition_prior, feature_prior, smoothing, lookahead, partitions, categorical_features
-        As in `BayesianTreeClassifier`.
+        Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for ``"normal"``,
+        ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: set from y;
+        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/normal_prior.md).
+        ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence, found in nine fits.
+    partition_prior
+        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+    feature_prior
+        Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: the same for all.
+    smoothing
+        The paper's delta: a child's prior is the prior of its parent plus `smoothing` times the sufficient statistics
+        of the child.
+    partitions
+        ``"axis"``: splits along one feature. ``"oblique"``: also along hyperplanes of a few features (docs/oblique.md).
+    lookahead
+        Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
+        subtree within k further levels is the most probable. The eight best features of a node are followed, each by
+        its best partition and by the one that halves the rows, so a further level costs up to 17 times as much.
+    prune
+        Whether to reduce the grown tree to its most probable pruning. False keeps the paper's greedy-modal tree.
+    categorical_features
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type; a mask, positions
+        or names; or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        that order, others into sets.
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, missing, max_bins, n_jobs
-        As in `BayesianTreeClassifier`.
+    max_depth
+        Maximum depth. None: no limit other than the prior.
+    min_samples_leaf
+        Minimum number of rows in a leaf.
+    min_weight_fraction_leaf
+        Minimum proportion of the total weight in a leaf.
+    max_leaf_nodes
+        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+    max_bins
+        None: every distinct value counts. A number: columns with more distinct values are divided into that many
+        quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
+        ``partitions="axis"``.
     calibrate
-        Whether predictive distributions are made wider or narrower, by the factor `spread_`, so that 90 % intervals
-        hold nine in ten cross-validated rows; ``"normal"`` only. The mean's posterior and `posterior` stay as they are.
+        Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in
+        ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not changed.
+    unseen
+        Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
+    n_jobs
+        Number of threads: None for one, -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
+    tree_
+        The `TreeStore` of the tree: parallel arrays named as in scikit-learn, with posteriors.
+    grown_tree_
+        The tree as it was grown, before it was pruned.
+    spread_
+        The factor by which predictive distributions are wider than the leaves alone make them.
+    prior_
+        Parameters of the prior at the root.
+    feature_posterior_
+        Probability that the root is split along each feature and, last, that it is not split.
+    feature_importances_
+        Each feature's share of the gain in log marginal likelihood.
+    log_posterior_, log_evidence_
+        Log of prior times likelihood of the readable tree, and of the evidence of all trees that were explored.
+    schema_, categories_
+        Names, kinds and categories of the columns; the categories alone.
     fitted_
-        What was found: a `FittedTree` of tree, outcome and schema, which everything else reads.
-    tree_, grown_tree_, schema_, categories_
-        As in `BayesianTreeClassifier`.
-    prior_, spread_, feature_importances_, feature_posterior_, log_posterior_, log_evidence_
-        See their own descriptions.
+        The `Fitted` result: trees, outcome, schema and decision, which everything else reads.
 
     Examples
     --------
@@ -59,12 +104,12 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        prune: bool = True,
         partition_prior: Any = 0.99,
         feature_prior: Any = None,
         smoothing: float = 0.0,
-        lookahead: int = 0,
         partitions: str = "axis",
+        lookahead: int = 0,
+        prune: bool = True,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         max_depth: int | None = None,
@@ -73,17 +118,17 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         max_leaf_nodes: int | None = None,
         max_bins: int | None = None,
         calibrate: bool = True,
-        missing: str = "majority",
+        unseen: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
         self.outcome = outcome
         self.prior = prior
-        self.prune = prune
         self.partition_prior = partition_prior
         self.feature_prior = feature_prior
         self.smoothing = smoothing
-        self.lookahead = lookahead
         self.partitions = partitions
+        self.lookahead = lookahead
+        self.prune = prune
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.max_depth = max_depth
@@ -92,7 +137,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_bins = max_bins
         self.calibrate = calibrate
-        self.missing = missing
+        self.unseen = unseen
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
@@ -106,11 +151,12 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         y
             Outcome of each row.
         sample_weight
-            How often each row counts: a weight of 2 is the row twice, a weight of 0 is no row.
+            Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of weight 0 as
+            no row.
         exposure
-            Counts only: time or size over which each row was counted; None: 1.
+            Time or size over which each row was counted; for ``outcome="poisson"`` and ``"negative_binomial"``.
         event
-            Durations only: whether each duration ended in an event (True) or was censored (False).
+            Whether each duration ended in an event (else it is censored); for ``outcome="exponential"``.
 
         Returns
         -------
@@ -133,7 +179,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         Parameters
         ----------
         X, y, sample_weight, exposure, event
-            As in `fit`.
+            Rows with what belongs to them, in the form that `fit` takes.
 
         Returns
         -------

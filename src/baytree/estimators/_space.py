@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
+from .._progress import Progress
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, shown
 from ..explain import Alternatives, alternatives_of
-from ..fitted import FittedSpace, FittedTree
-from ..growth import Growth, explore_space
+from ..fitted import Fitted, ModelKind
+from ..growth import TableData
 from ..outcomes import Outcome
-from ..tree import Space
+from ..sources import Need
+from ..tree import TreeStore
 from ._base import Estimator
 from ._calibrate import calibrate
-from ._data import EncodedData, TrainingData
 from ._tree import SingleTree
 
+_LISTED = 10  # most probable trees
 _TRIAL_SHARE = 0.2  # of the budget, for a space that is only to be tested
 _SPACES = ("all", "roots", "prunings")
 # Parameters that the trees of a space have too.
@@ -40,80 +40,67 @@ _SHARED = (
     "max_depth",
     "min_samples_leaf",
     "min_weight_fraction_leaf",
-    "missing",
+    "unseen",
     "max_bins",
     "n_jobs",
 )
-
-
-class Progress:
-    """Shows on standard error how far the exploration is, a few times a second."""
-
-    def __init__(self) -> None:
-        self.last = 0.0
-
-    def __call__(self, n_nodes: int, log_evidence: float) -> None:
-        """Tell of a round."""
-        if time.monotonic() - self.last < 0.2:
-            return
-        self.last = time.monotonic()
-        sys.stderr.write(f"\r{n_nodes:,} nodes explored, log evidence {log_evidence:.2f} ")
-        sys.stderr.flush()
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=5)  # where the user called fit
 
 
-class ManyTrees(Estimator):
+class BaseTreeSpace(Estimator):
     """Many trees at once, each with its posterior probability; subclasses say what they predict."""
 
-    fitted_: FittedSpace
+    _needs = (Need.TREE_SPACE,)
+    fitted_: Fitted
     space: Any
     max_nodes: Any
     time_limit: Any
-    n_trees: Any
-    random_state: Any
     verbose: Any
 
     @abstractmethod
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> SingleTree:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> SingleTree:
         """A single-tree estimator of one of the trees."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
         self._budget()  # a wrong parameter is told before anything is done
         return {"many_trees": True}
 
-    def _budget(self) -> _core.Budget:
+    def _budget(self, on_round: Callable[[int, float], None] | None = None) -> _core.Budget:
         if not isinstance(self.space, str) or self.space not in _SPACES:
             raise ValueError(f"space must be one of {', '.join(map(repr, _SPACES))}; got {shown(self.space)}.")
         max_nodes = check_optional_integer("max_nodes", self.max_nodes, low=0)
         endless = self.time_limit is None or self.time_limit == math.inf
         limit = None if endless else check_real("time_limit", self.time_limit, low=0, low_ok=True)
-        check_integer("n_trees", self.n_trees, low=1)
-        check_random_state(self.random_state)
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
-        return _core.Budget(max_nodes, limit, self.space == "roots", Progress() if self.verbose else None)
+        return _core.Budget(max_nodes, limit, self.space == "roots", on_round)
 
-    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedSpace:
+    def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Explore the space; an interruption ends it early."""
 
-        def explore(part: EncodedData, budget: _core.Budget) -> tuple[FittedSpace, bool]:
-            space, interrupted = explore_space(part.columns, part.target, outcome, growth, budget)
-            return FittedSpace(space, outcome, data.schema, data.classes, growth.monotonic), interrupted
+        def explore(rows: TableData, budget: _core.Budget) -> tuple[Fitted, bool]:
+            space, interrupted = rows.explore(outcome, budget)
+            monotonic = data.growth.monotonic
+            return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=monotonic), interrupted
 
-        def explore_less(part: TrainingData) -> FittedSpace:
+        def explore_less(rows: TableData) -> Fitted:
             """A smaller space, so that those of all folds together cost about as much as that of all rows."""
-            budget = _core.Budget(math.ceil(_TRIAL_SHARE * fitted.space.node_count), None, self.space == "roots", None)
-            trial, was_interrupted = explore(part.encoded(growth), budget)
+            budget = _core.Budget(math.ceil(_TRIAL_SHARE * fitted.trees.node_count), None, self.space == "roots", None)
+            trial, was_interrupted = explore(rows, budget)
             if was_interrupted:
                 raise KeyboardInterrupt
             return trial
 
-        fitted, interrupted = explore(data, self._budget())
-        n_nodes = fitted.space.node_count
-        if self.verbose:
-            sys.stderr.write(f"\r{n_nodes:,} nodes in all, log evidence {fitted.space.log_evidence[0]:.2f}\n")
+        with Progress("Tree space", unit="nodes", show=bool(self.verbose)) as progress:
+
+            def on_round(n_nodes: int, log_evidence: float) -> None:
+                progress.update(n_nodes, f"Tree space, log evidence {log_evidence:.2f}")
+
+            fitted, interrupted = explore(data, self._budget(on_round if self.verbose else None))
+            n_nodes = fitted.trees.node_count
+            on_round(n_nodes, float(fitted.trees.evidence.log_evidence[0]))
         if interrupted:
             _warn(f"The search was interrupted: the model holds the {n_nodes} nodes that were explored.")
             return fitted
@@ -124,8 +111,8 @@ class ManyTrees(Estimator):
             return fitted
 
     @property
-    def space_(self) -> Space:
-        """The `Space`: parallel arrays of its nodes and choices.
+    def space_(self) -> TreeStore:
+        """The `TreeStore`: parallel arrays of its nodes and choices.
 
         Examples
         --------
@@ -137,19 +124,15 @@ class ManyTrees(Estimator):
         True
         """
         check_is_fitted(self)
-        return self.fitted_.space
+        return self.fitted_.trees
 
-    def _n_trees(self) -> int:
-        check_is_fitted(self)
-        return check_integer("n_trees", self.n_trees, low=1)
-
-    def _as_estimators(self, trees: list[FittedTree]) -> list[SingleTree]:
+    def _as_estimators(self, trees: list[Fitted]) -> list[SingleTree]:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_}
         return [self._single_tree(tree, shared) for tree in trees]
 
     @property
     def trees_(self) -> list[SingleTree]:
-        """The `n_trees` most probable trees, best first: single-tree estimators.
+        """The ten most probable trees, best first: single-tree estimators. `best_trees` gives any number of them.
 
         Examples
         --------
@@ -160,7 +143,7 @@ class ManyTrees(Estimator):
         >>> [tree.get_n_leaves() for tree in model.trees_[:3]]
         [4, 6, 6]
         """
-        return self._as_estimators(self.fitted_.best_trees(self._n_trees()))
+        return self.best_trees()
 
     @property
     def weights_(self) -> FloatArray:
@@ -175,11 +158,20 @@ class ManyTrees(Estimator):
         >>> model.weights_[:3].round(3)
         array([0.128, 0.126, 0.126])
         """
-        return self.fitted_.tree_weights(self._n_trees())
+        check_is_fitted(self)
+        return self.fitted_.tree_weights(_LISTED)
 
-    @property
-    def tree_shares_(self) -> FloatArray:
-        """Posterior probabilities of `trees_` among all trees of the space.
+    def best_trees(self, n_trees: int = _LISTED) -> list[SingleTree]:
+        """Return the most probable trees, best first.
+
+        Parameters
+        ----------
+        n_trees
+            Number of trees; fewer are returned where the space holds fewer.
+
+        Returns
+        -------
+        list of single-tree estimators
 
         Examples
         --------
@@ -187,13 +179,38 @@ class ManyTrees(Estimator):
         >>> from baytree import TreeSpaceClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> bool(model.tree_shares_.sum() < 1)
+        >>> [tree.get_n_leaves() for tree in model.best_trees(2)]
+        [4, 6]
+        """
+        check_is_fitted(self)
+        return self._as_estimators(self.fitted_.best_trees(check_integer("n_trees", n_trees, low=1)))
+
+    def tree_probabilities(self, n_trees: int = _LISTED) -> FloatArray:
+        """Return the posterior probabilities of the most probable trees among all trees of the space.
+
+        Parameters
+        ----------
+        n_trees
+            Number of trees.
+
+        Returns
+        -------
+        array of shape (n_trees,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import TreeSpaceClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
+        >>> bool(model.tree_probabilities(100).sum() < 1)
         True
         """
-        return self.fitted_.tree_shares(self._n_trees())
+        check_is_fitted(self)
+        return self.fitted_.tree_shares(check_integer("n_trees", n_trees, low=1))
 
     @property
-    def modal_tree_(self) -> SingleTree:
+    def readable_tree_(self) -> SingleTree:
         """The most probable tree, a single-tree estimator like any other.
 
         Examples
@@ -202,11 +219,11 @@ class ManyTrees(Estimator):
         >>> from baytree import TreeSpaceClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> model.modal_tree_.get_n_leaves()
+        >>> model.readable_tree_.get_n_leaves()
         4
         """
         check_is_fitted(self)
-        return self._as_estimators([self.fitted_.modal])[0]
+        return self._as_estimators([self.fitted_.readable])[0]
 
     def sample_trees(self, k: int = 1, random_state: Any = None) -> list[SingleTree]:
         """Draw trees from the posterior, independently of each other.
@@ -216,7 +233,7 @@ class ManyTrees(Estimator):
         k
             How many.
         random_state
-            Seed; None: that of the estimator.
+            Seed.
 
         Returns
         -------
@@ -232,7 +249,7 @@ class ManyTrees(Estimator):
         [8, 8, 10]
         """
         check_is_fitted(self)
-        random = check_random_state(self.random_state if random_state is None else random_state)
+        random = check_random_state(random_state)
         return self._as_estimators(self.fitted_.draw_trees(check_integer("k", k, low=1), random))
 
     def alternatives(self, node: int = 0) -> Alternatives:
@@ -241,7 +258,7 @@ class ManyTrees(Estimator):
         Parameters
         ----------
         node
-            A node of ``modal_tree_.tree_``; 0 is the root.
+            A node of ``readable_tree_.tree_``; 0 is the root.
 
         Returns
         -------
@@ -262,7 +279,7 @@ class ManyTrees(Estimator):
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of the outcomes, over all trees of the space.
+        """Log probability of the outcomes, summed over all trees that were explored on all rows.
 
         Examples
         --------
@@ -273,7 +290,7 @@ class ManyTrees(Estimator):
         >>> round(model.log_evidence_, 1)
         -44.6
         """
-        return float(self.space_.log_evidence[0])
+        return float(self.space_.evidence.log_evidence[0])
 
     @property
     def log_evidence_bound_(self) -> float:
@@ -288,11 +305,11 @@ class ManyTrees(Estimator):
         >>> model.log_evidence_bound_ >= model.log_evidence_
         True
         """
-        return self.space_.log_evidence_bound
+        return self.space_.evidence.log_evidence_bound
 
     @property
     def log_posterior_(self) -> float:
-        """Log of prior times likelihood of the most probable tree.
+        """Log of prior times likelihood of `readable_tree_`.
 
         Examples
         --------
@@ -338,23 +355,7 @@ class ManyTrees(Estimator):
         >>> model.feature_inclusion_.round(2)
         array([0.54, 0.49, 1.  , 1.  ])
         """
-        return self.space_.feature_inclusion()
-
-    @property
-    def stability_(self) -> float:
-        """Posterior probability of the root's best partition: near one where the data leave no doubt.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from baytree import TreeSpaceClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
-        >>> round(model.stability_, 2)
-        0.67
-        """
-        own = self.space_.choice_share[self.space_.choices_of(0)]
-        return float(np.append(own, self.space_.leaf_share[0]).max())
+        return self.fitted_.feature_inclusion
 
     def posterior(self, X: Any) -> FloatArray:
         """Return the parameters of the posterior in each row's leaf of the modal tree.
@@ -377,7 +378,7 @@ class ManyTrees(Estimator):
         >>> model.posterior(X[:1]).round(2)
         array([[50.67,  0.67,  0.67]])
         """
-        return self.modal_tree_.posterior(X)
+        return self.readable_tree_.posterior(X)
 
     def posterior_mixture(self, X: Any) -> tuple[sparse.csr_matrix, FloatArray]:
         """Return the posterior of each row over all trees, a mixture of those of the nodes it may end in.
@@ -428,7 +429,7 @@ class ManyTrees(Estimator):
         >>> model.apply(X[:1])
         array([1], dtype=int64)
         """
-        return self.modal_tree_.apply(X)
+        return self.readable_tree_.apply(X)
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes of the modal tree each row passes.
@@ -451,7 +452,7 @@ class ManyTrees(Estimator):
         >>> model.decision_path(X[:1]).toarray()
         array([[1, 1, 0, 0, 0, 0, 0]])
         """
-        return self.modal_tree_.decision_path(X)
+        return self.readable_tree_.decision_path(X)
 
     def get_depth(self) -> int:
         """Return the depth of the modal tree.
@@ -469,7 +470,7 @@ class ManyTrees(Estimator):
         >>> model.get_depth()
         3
         """
-        return self.modal_tree_.get_depth()
+        return self.readable_tree_.get_depth()
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves of the modal tree.
@@ -487,4 +488,4 @@ class ManyTrees(Estimator):
         >>> model.get_n_leaves()
         4
         """
-        return self.modal_tree_.get_n_leaves()
+        return self.readable_tree_.get_n_leaves()

@@ -6,15 +6,15 @@ from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 
-from ..fitted import FittedTree
+from ..fitted import Fitted
+from ..sources import ClassReader
 from ._classifier import BayesianTreeClassifier
 from ._predictions import ClassPredictions
-from ._space import ManyTrees
-from ._targets import ClassReader
+from ._space import BaseTreeSpace
 
 
-class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
-    """All trees that the data support, each with its posterior probability, and their exact average.
+class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
+    """Average exactly over many explored trees, each weighted by its posterior probability.
 
     The greedy-modal tree is the start; other partitions of its nodes are opened, best first, each with the greedy-modal
     trees below it. The graph that results stands for every tree that can be put together from it. Predictions are
@@ -23,42 +23,87 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     Parameters
     ----------
     prior
-        As in `BayesianTreeClassifier`; ``"evidence"`` chooses by the prunings of the greedy tree.
-    partition_prior, feature_prior, smoothing, partitions, categorical_features, monotonic_cst
-        As in `BayesianTreeClassifier`.
-    max_depth, min_samples_leaf, min_weight_fraction_leaf, class_weight, decision, missing, max_bins, n_jobs
-        As in `BayesianTreeClassifier`.
+        Dirichlet prior of the class probabilities in a leaf. None: two pseudo-observations in all, divided evenly among
+        the classes. A number: that many for each class. An array: one for each class, in the order of ``classes_``; or
+        a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
+        the highest evidence over the prunings of the greedy tree.
+    partition_prior
+        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+    feature_prior
+        Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
+        position (others: 1). Zero leaves a feature out. None: the same for all.
+    smoothing
+        The paper's delta: a child's prior is the prior of its parent plus `smoothing` times the sufficient statistics
+        of the child.
+    partitions
+        ``"axis"``: splits along one feature. ``"oblique"``: also along hyperplanes of a few features (docs/oblique.md).
     space
-        ``"all"``: any node may be split otherwise; ``"roots"``: the root alone, as the paper proposes; ``"prunings"``:
-        the greedy-modal tree and all of its prunings.
+        The trees to explore. ``"all"``: other splits at every node, the most probable first. ``"roots"``: other splits
+        at the root only, as the paper proposes. ``"prunings"``: the greedy tree and all of its prunings.
     max_nodes
-        Nodes to explore beyond those of the greedy-modal tree; None: all. A node takes about two kilobytes.
+        Maximum number of nodes to explore beyond those of the greedy tree. None: no limit. A node takes about two
+        kilobytes.
     time_limit
-        Seconds after which the exploration beyond the greedy-modal tree ends; None: none. Ctrl-C ends it too. What was
-        explored by then is kept.
-    n_trees
-        How many of the most probable trees `trees_` lists.
-    random_state
-        Seed of `sample_trees`.
+        Seconds after which the exploration beyond the greedy tree ends. None: no limit. Ctrl-C ends it too; the model
+        then holds the trees that were explored.
+    categorical_features
+        Columns that hold categories: ``"from_dtype"`` for columns of text and of a categorical type; a mask, positions
+        or names; or None. Columns whose type has an order (ordered categories in pandas, Enum in polars) are split by
+        that order, others into sets.
+    monotonic_cst
+        For two classes: 1 for features with which the probability of the second class must not fall, -1 for those with
+        which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
+    class_weight
+        Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
+    max_depth
+        Maximum depth. None: no limit other than the prior.
+    min_samples_leaf
+        Minimum number of rows in a leaf.
+    min_weight_fraction_leaf
+        Minimum proportion of the total weight in a leaf.
+    max_bins
+        None: every distinct value counts. A number: columns with more distinct values are divided into that many
+        quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
+        ``partitions="axis"``.
+    decision
+        Decision rule used by `predict`. None predicts the most probable class. With two classes, a number is the
+        probability at or above which the second class is predicted. A matrix gives costs (a row for each true class, a
+        column for each predicted class, in the order of ``classes_``), as does a dict ``{true class: {predicted class:
+        cost}}`` in which errors that are not named cost 1. Probabilities do not depend on it.
+    unseen
+        Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
+        ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
     verbose
-        Whether to show on standard error how far the exploration is.
+        Whether to show progress on standard error.
+    n_jobs
+        Number of threads: None for one, -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_
         Class labels, sorted.
-    fitted_
-        What was found: a `FittedSpace` of space, outcome, schema and classes, which everything else reads.
     space_
-        The `Space`: parallel arrays of its nodes and choices.
+        The `TreeStore` of the tree space: parallel arrays of its nodes and choices.
+    trees_, weights_
+        The ten most probable trees, and their weights relative to each other.
+    readable_tree_
+        The most probable tree.
+    log_evidence_bound_
+        The most that `log_evidence_` could reach with everything explored.
+    prior_
+        Parameters of the prior at the root.
+    feature_posterior_
+        Probability that the root is split along each feature and, last, that it is not split.
+    feature_importances_
+        Each feature's share of the gain in log marginal likelihood.
+    feature_inclusion_
+        The probability that a tree uses each feature; in a forest the proportion of the trees.
+    log_posterior_, log_evidence_
+        Log of prior times likelihood of the readable tree, and of the evidence of all trees that were explored.
     schema_, categories_
         Names, kinds and categories of the columns; the categories alone.
-    trees_, weights_, tree_shares_, modal_tree_
-        The most probable trees, their weights relative to each other and to the whole space, and the first of them.
-    prior_, log_evidence_, log_evidence_bound_, log_posterior_, feature_posterior_, feature_inclusion_
-        See their own descriptions.
-    feature_importances_, stability_
-        See their own descriptions.
+    fitted_
+        The `Fitted` result: trees, outcome, schema and decision, which everything else reads.
 
     Examples
     --------
@@ -85,21 +130,19 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
+        space: str = "all",
+        max_nodes: int | None = 3000,
+        time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        class_weight: Any = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
-        class_weight: Any = None,
-        decision: Any = None,
-        space: str = "all",
-        max_nodes: int = 3000,
-        time_limit: float | None = None,
-        n_trees: int = 10,
-        random_state: Any = None,
-        verbose: bool = False,
-        missing: str = "majority",
         max_bins: int | None = None,
+        decision: Any = None,
+        unseen: str = "majority",
+        verbose: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
@@ -107,21 +150,19 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.partitions = partitions
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.decision = decision
         self.space = space
         self.max_nodes = max_nodes
         self.time_limit = time_limit
-        self.n_trees = n_trees
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing = missing
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_bins = max_bins
+        self.decision = decision
+        self.unseen = unseen
+        self.verbose = verbose
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -129,8 +170,14 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `BayesianTreeClassifier.fit`.
+        X
+            Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
+            matrix. NaN and None are missing values.
+        y
+            Class label of each row.
+        sample_weight
+            Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of weight 0 as
+            no row.
 
         Returns
         -------
@@ -150,7 +197,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, ManyTrees):
     def _target_reader(self) -> ClassReader:
         return ClassReader(self.class_weight, decision=self.decision)
 
-    def _single_tree(self, fitted: FittedTree, parameters: dict[str, Any]) -> BayesianTreeClassifier:
+    def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         return BayesianTreeClassifier.from_fitted(
             fitted, parameters | {"class_weight": self.class_weight, "decision": self.decision}
         )

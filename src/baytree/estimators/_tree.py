@@ -11,23 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
-from ..fitted import FittedTree
-from ..growth import Growth, put_in_order, read_monotonic, update_tree
+from ..fitted import Fitted
+from ..growth import TableData, TrainingData, add_rows, put_in_order
 from ..outcomes import Outcome
+from ..sources import TargetPlan, TargetReader, read_target
 from ..table import Rows
-from ..tree import Tree
+from ..tree import TreeStore, most_probable_pruning
 from ._base import Estimator
-from ._calibrate import calibrate, has_spread
-from ._data import EncodedData
-from ._fitted_on import fitted_on
-from ._sampled import sampled_rows
-from ._targets import TargetReader
+from ._calibrate import calibrate
+from ._facts import facts_of
 
 
 class SingleTree(Estimator):
     """One tree; subclasses say what its leaves predict."""
 
-    fitted_: FittedTree
+    fitted_: Fitted
     prune: Any
     lookahead: Any
     max_leaf_nodes: Any
@@ -39,42 +37,45 @@ class SingleTree(Estimator):
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
 
-    def _grow(self, data: EncodedData, outcome: Outcome, growth: Growth, *, calibrated: bool) -> FittedTree:
-        def grow(part: EncodedData) -> FittedTree:
-            grown = put_in_order(part.grow(outcome, growth), growth.monotonic)
-            tree = grown.most_probable_pruning() if self.prune else grown
-            return FittedTree(tree, outcome, data.schema, data.classes, None if tree is grown else grown)
+    def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
+        def grow(data: TrainingData) -> Fitted:
+            grown = put_in_order(data.grow(outcome), data.growth.monotonic)
+            tree = most_probable_pruning(grown) if self.prune else grown
+            grown_tree = None if tree is grown else grown
+            return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
 
         fitted = grow(data)
-        if not calibrated:
-            return fitted
-        sample = sampled_rows(data, outcome) if has_spread(outcome) else data
-        return calibrate(fitted, sample, lambda part: grow(part.encoded(growth)))
+        return calibrate(fitted, data, grow) if calibrated else fitted
 
     def _add(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """Add rows to the posteriors."""
         fitted = self.fitted_
         with unchanged_on_error(self):
-            rows = self._read_all(X)
-            target = self._check_target(rows, y, sample_weight, reader, extras)
-            target, counts = reader.read_more(target, fitted)
-            rows = rows if counts is None else Rows(rows.matrix[counts])
-            monotonic = read_monotonic(self.monotonic_cst, fitted.schema)
+            data = self._more_rows(self._read_all(X), y, sample_weight, reader, extras)
+            monotonic = data.growth.monotonic
 
-            def with_rows(tree: Tree) -> Tree:
-                leaves = tree.route(rows, self._n_threads())[0]
-                return put_in_order(update_tree(tree, leaves, target, fitted.outcome), monotonic)
+            def with_rows(tree: TreeStore) -> TreeStore:
+                return put_in_order(add_rows(tree, data, fitted.outcome), monotonic)
 
-            fitted.leaves(rows)  # refuses infinite values
-            unpruned = None if fitted.unpruned is None else with_rows(fitted.unpruned)
-            more, before = fitted_on(rows, target), fitted.fitted_on
+            grown_tree = None if fitted.grown_tree is None else with_rows(fitted.grown_tree)
+            more, before = facts_of(data), fitted.fitted_on
             facts = more if before is None else before.and_then(more)
-            self.fitted_ = replace(fitted, tree=with_rows(fitted.tree), unpruned=unpruned, fitted_on=facts)
+            self.fitted_ = replace(fitted, trees=with_rows(fitted.trees), grown_tree=grown_tree, fitted_on=facts)
         return self
 
+    def _more_rows(
+        self, rows: Rows, y: Any, sample_weight: Any, reader: TargetReader, extras: dict[str, Any]
+    ) -> TableData:
+        """More rows of the table that the estimator was fitted to."""
+        outcome, schema = self.fitted_.outcome, self.fitted_.schema
+        target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
+        target, counted = reader.read_more(target, outcome)
+        rows = rows if counted is None else Rows(rows.matrix[counted])
+        return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))
+
     @property
-    def tree_(self) -> Tree:
-        """The `Tree`: parallel arrays named as in scikit-learn, with posteriors.
+    def tree_(self) -> TreeStore:
+        """The `TreeStore` of one tree: parallel arrays named as in scikit-learn, with posteriors.
 
         Examples
         --------
@@ -86,10 +87,10 @@ class SingleTree(Estimator):
         (9, 0.8)
         """
         check_is_fitted(self)
-        return self.fitted_.tree
+        return self.fitted_.trees
 
     @property
-    def grown_tree_(self) -> Tree:
+    def grown_tree_(self) -> TreeStore:
         """The greedy-modal tree as it was grown; `tree_` is its most probable pruning.
 
         Examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..fitted import FittedSpace
+from ..fitted import Fitted
 from ..table import Schema
 from ..tree import CategorySet, Hyperplane, Split, Threshold
 
@@ -70,15 +70,15 @@ class Alternatives(tuple[Alternative, ...]):
     __repr__ = __str__
 
 
-def alternatives_of(fitted: FittedSpace, node: int) -> Alternatives:
-    """List the choices of a node of the modal tree, and that of no split."""
-    space, schema = fitted.space, fitted.schema
+def alternatives_of(fitted: Fitted, node: int) -> Alternatives:
+    """List the choices of a node of the readable tree, and that of no split."""
+    space, schema = fitted.trees, fitted.schema
     nodes = fitted.selections(1)[0][0].node
     if node >= len(nodes):
-        raise ValueError(f"node must be one of the modal tree's {len(nodes)} nodes; got {node}.")
+        raise ValueError(f"node must be one of the readable tree's {len(nodes)} nodes; got {node}.")
     node = int(nodes[node])
     found = [Alternative(float(space.leaf_share[node]), "no split", None, None, None, None, None, None)]
-    for choice in space.choices_of(node):
+    for choice in space.splits_of(node):
         split = space.split(choice)
         found.append(
             Alternative(

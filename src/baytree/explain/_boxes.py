@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..table import Column, Schema
-from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Threshold, Tree
+from ..tree import NO_CHILD, CategorySet, Hyperplane, PresentMissing, Threshold, TreeStore
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,14 @@ def any_value(column: Column) -> Demand:
     return Demand(categories=Categories(every, every))
 
 
-def boxes_of(tree: Tree, schema: Schema) -> list[Box]:
+def boxes_of(tree: TreeStore, schema: Schema) -> list[Box]:
     """The box of every leaf, in the order of the leaves."""
     found: list[Box] = []
     stack = [Box(0, {}, ())]
     while stack:
         box = stack.pop()
         node = box.leaf
-        if tree.children_left[node] == LEAF:
+        if tree.children_left[node] == NO_CHILD:
             found.append(box)
             continue
         split = tree.split(node)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 
 from ..table import Column, Kind, Schema
-from ..tree import Tree
+from ..tree import TreeStore
 from ._boxes import Box, Categories, Demand
 
 
-def conditions_of(tree: Tree, schema: Schema, box: Box) -> Iterator[str]:
+def conditions_of(tree: TreeStore, schema: Schema, box: Box) -> Iterator[str]:
     """All conditions of a leaf: ``30 < age <= 50``, ``colour in {red, blue}``; a hyperplane is one of its own."""
     for feature, demand in box.demands.items():
         name, column = schema.name(feature), schema.columns[feature]

@@ -36,9 +36,9 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_integer, shown
 from .._words import count_text, estimate_text, number_text
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ..table import Column, Schema
-from ..tree import Hyperplane, SplitKind, Tree
+from ..tree import Hyperplane, SplitKind, TreeStore
 from ._boxes import Box, Demand, any_value, boxes_of
 
 _FARTHEST = 1e300  # two of them have a finite sum
@@ -177,13 +177,13 @@ class _Found(NamedTuple):
 class Counterfactuals:
     """Finds the counterfactuals of rows of numbers."""
 
-    def __init__(self, fitted: FittedTree, allowed: Allowed) -> None:
+    def __init__(self, fitted: Fitted, allowed: Allowed) -> None:
         self.allowed = allowed
         self.decisions = fitted.decisions()
         self.schema = fitted.schema
-        self.n_rows = fitted.tree.n_node_samples
-        self.boxes = boxes_of(fitted.tree, fitted.schema)
-        self.hyperplanes = hyperplanes_of(fitted.tree)
+        self.n_rows = fitted.trees.n_node_samples
+        self.boxes = boxes_of(fitted.trees, fitted.schema)
+        self.hyperplanes = hyperplanes_of(fitted.trees)
         self.scale = scales_of(fitted)
 
     def of(self, row: FloatArray, leaf: int) -> tuple[Counterfactual, ...]:
@@ -275,7 +275,7 @@ class Counterfactuals:
         return Change(name, feature, old, new, f"{name} from {before} to {_range_text(value, move.demand, number)}")
 
 
-def hyperplanes_of(tree: Tree) -> dict[int, Hyperplane]:
+def hyperplanes_of(tree: TreeStore) -> dict[int, Hyperplane]:
     """The hyperplanes of a tree by node."""
     found = {int(node): tree.split(int(node)) for node in np.flatnonzero(tree.is_of(SplitKind.HYPERPLANE))}
     return {node: split for node, split in found.items() if isinstance(split, Hyperplane)}
@@ -328,9 +328,9 @@ def _distance(old: float, new: float, scale: float) -> float:
     return min(distance, _FARTHEST)
 
 
-def scales_of(fitted: FittedTree) -> list[float]:
+def scales_of(fitted: Fitted) -> list[float]:
     """The scale of every feature."""
-    tree, hyperplanes = fitted.tree, hyperplanes_of(fitted.tree)
+    tree, hyperplanes = fitted.trees, hyperplanes_of(fitted.trees)
     thresholds: list[list[float]] = [[] for _ in range(tree.n_features)]
     for node in np.flatnonzero(tree.is_of(SplitKind.THRESHOLD)):
         thresholds[tree.feature[node]].append(float(tree.threshold[node]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text
-from ..fitted import Fitted, FittedForest, FittedTree, Summary
+from ..fitted import Fitted, ModelKind, Summary
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
 from ._boxes import Box, boxes_of
@@ -24,11 +24,11 @@ _BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an aver
 
 def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) -> list[Explanation]:
     """Explain each row of a table that was read whole: by the tree to read, with a note of what all trees say."""
-    found = _explain_by_tree(fitted.modal, rows, allowed, n_threads)
-    if fitted.modal is fitted:
+    found = _explain_by_tree(fitted.readable, rows, allowed, n_threads)
+    if fitted.readable is fitted:
         return found
     said = _said(fitted, rows, n_threads)
-    if isinstance(fitted, FittedForest):
+    if fitted.kind is ModelKind.FOREST:
         notes = forest_notes(fitted, rows, said, n_threads)
     else:
         notes = [f"(the most probable tree says so; all trees together say {one})" for one in said]
@@ -38,16 +38,16 @@ def explain(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int = 1) ->
 def _said(fitted: Fitted, rows: Rows, n_threads: int) -> list[str]:
     """What a model predicts for each row."""
     mean = fitted.mean(rows, n_threads)
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return [estimate_text(float(own[0])) for own in mean]
-    codes = fitted.class_codes(rows, n_threads)
+    codes = fitted.decision.codes(mean)
     return [
         f"{fitted.class_names[code]}: {estimate_text(float(own[code]))}" for own, code in zip(mean, codes, strict=True)
     ]
 
 
-def _explain_by_tree(fitted: FittedTree, rows: Rows, allowed: Allowed, n_threads: int) -> list[Explanation]:
-    tree = fitted.tree
+def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: Allowed, n_threads: int) -> list[Explanation]:
+    tree = fitted.trees
     leaves = fitted.leaves(rows, n_threads)
     counterfactuals, decisions = Counterfactuals(fitted, allowed), fitted.decisions()
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
@@ -67,41 +67,52 @@ def _explain_by_tree(fitted: FittedTree, rows: Rows, allowed: Allowed, n_threads
     return _averaged(fitted, rows, explanations, n_threads)
 
 
-def _averaged(fitted: FittedTree, rows: Rows, found: list[Explanation], n_threads: int) -> list[Explanation]:
+def _averaged(fitted: Fitted, rows: Rows, found: list[Explanation], n_threads: int) -> list[Explanation]:
     """Where values that were not seen went both ways, what is predicted is an average over leaves."""
     unsure = [i for i, one in enumerate(found) if any(step.both_ways for step in one.steps)]
     if not unsure:
         return found
     part = rows.only(np.array(unsure))
     mean, ends = fitted.mean(part, n_threads), np.array([0.05, 0.95])
-    names: tuple[str, ...] = ("mean", "outcome")
-    if fitted.classes is not None:
-        names, intervals = fitted.class_names, fitted.class_quantiles(part, ends, n_threads)
-        says = [fitted.class_names[code] for code in fitted.class_codes(part, n_threads)]
-    else:
-        unknown = np.full((len(unsure), 2), np.nan)
-        kinds = [
-            fitted.quantiles(part, ends, kind, n_threads) if fitted.has_distribution(kind) else unknown
-            for kind in names
-        ]
-        intervals, mean = np.stack(kinds, axis=1), np.repeat(mean[:, :1], 2, axis=1)
-        overall = float(fitted.tree.value[0, 0, 0])
-        says = [fitted.decisions().names[int(own > overall)] for own in mean[:, 0]]
+    names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, ends, n_threads)
+    decisions, estimates = _decisions(fitted, mean), fitted.outcome.estimates(mean)
     for k, i in enumerate(unsure):
         found[i] = replace(
             found[i],
-            decision=says[k],
-            changes=found[i].changes if says[k] == found[i].decision else (),
-            estimate=dict(zip(names, mean[k].tolist(), strict=True)),
+            decision=decisions[k],
+            changes=found[i].changes if decisions[k] == found[i].decision else (),
+            estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
             note=" ".join(filter(None, (found[i].note, _BOTH_WAYS))),
         )
     return found
 
 
-def _leaf_part(fitted: FittedTree, box: Box, summary: Summary, decision: str) -> dict[str, Any]:
+def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> FloatArray:
+    """Ends of intervals of what `estimate_names` are of; NaN where there is no distribution."""
+    if fitted.outcome.predicts_classes:
+        return fitted.class_quantiles(rows, ends, n_threads)
+    unknown = np.full((len(rows), len(ends)), np.nan)
+    return np.stack(
+        [
+            fitted.quantiles(rows, ends, kind, n_threads) if fitted.has_distribution(kind) else unknown
+            for kind in fitted.outcome.estimate_names
+        ],
+        axis=1,
+    )
+
+
+def _decisions(fitted: Fitted, mean: FloatArray) -> list[str]:
+    """The decision on rows with these expected outcomes, in the words of a tree's leaves."""
+    if fitted.outcome.predicts_classes:
+        return [fitted.class_names[code] for code in fitted.decision.codes(mean)]
+    overall, names = float(fitted.trees.leaves.value[0, 0]), fitted.decisions().names
+    return [names[int(estimate > overall)] for estimate in mean[:, 0]]
+
+
+def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dict[str, Any]:
     """What all rows of a leaf have in common."""
-    tree, schema, leaf = fitted.tree, fitted.schema, box.leaf
+    tree, schema, leaf = fitted.trees, fitted.schema, box.leaf
     used = {feature for node in tree.path(leaf)[:-1] for feature in tree.split(node).features}
     return {
         "leaf": leaf,
@@ -110,7 +121,7 @@ def _leaf_part(fitted: FittedTree, box: Box, summary: Summary, decision: str) ->
         "estimate": {name: estimate for name, (estimate, _, _) in summary.items()},
         "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
         "family": fitted.outcome.family,
-        "posterior": dict(zip(fitted.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "posterior": dict(zip(fitted.outcome.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
         "pruned": _pruned(fitted, leaf),
         "conditions": {
             schema.name(feature): demand_text(demand, schema.columns[feature])
@@ -120,15 +131,15 @@ def _leaf_part(fitted: FittedTree, box: Box, summary: Summary, decision: str) ->
     }
 
 
-def _pruned(fitted: FittedTree, leaf: int) -> PrunedSplit | None:
+def _pruned(fitted: Fitted, leaf: int) -> PrunedSplit | None:
     grown, node = fitted.grown, fitted.in_grown(leaf)
     if grown.is_leaf[node]:
         return None
-    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.tree.log_odds_split[leaf]))
+    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.trees.log_odds_split[leaf]))
 
 
-def _step(fitted: FittedTree, split: Split, node: int, child: int, row: FloatArray) -> Step:
-    tree, schema = fitted.tree, fitted.schema
+def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray) -> Step:
+    tree, schema = fitted.trees, fitted.schema
     shares = tree.feature_posterior[node, :-1].copy()
     shares[tree.feature[node]] = -1.0
     second = int(np.argmax(shares))
@@ -143,11 +154,11 @@ def _step(fitted: FittedTree, split: Split, node: int, child: int, row: FloatArr
         runner_up=None if alone else schema.name(second),
         runner_up_share=0.0 if alone else float(shares[second]),
         filled=_filled(fitted, split, row),
-        both_ways=not seen and fitted.missing == "average",
+        both_ways=not seen and fitted.unseen == "average",
     )
 
 
-def _value(fitted: FittedTree, split: Split, row: FloatArray) -> float | bool | str | None:
+def _value(fitted: Fitted, split: Split, row: FloatArray) -> float | bool | str | None:
     """What a row has where a split looks; of a hyperplane the sum."""
     if isinstance(split, Hyperplane):
         return split.sum(row)
@@ -156,7 +167,7 @@ def _value(fitted: FittedTree, split: Split, row: FloatArray) -> float | bool | 
     return column.text(number) if column.categories is not None and value is not None else value
 
 
-def _filled(fitted: FittedTree, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:
+def _filled(fitted: Fitted, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:
     """The features of a hyperplane that the row does not have, with the values they count as."""
     if not isinstance(split, Hyperplane):
         return ()

@@ -6,27 +6,27 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text
-from ..fitted import FittedForest
+from ..fitted import Fitted
 from ..table import Rows
 
 _MOST_FEATURES = 3  # that are told of
 
 
-def forest_notes(fitted: FittedForest, rows: Rows, said: list[str], n_threads: int = 1) -> list[str]:
+def forest_notes(fitted: Fitted, rows: Rows, said: list[str], n_threads: int = 1) -> list[str]:
     """A note for each row; `said` is what the forest predicts."""
-    leaves = fitted.leaves(rows, n_threads)
-    agreed = _agreed(fitted, fitted.value[leaves], rows, n_threads)
+    leaves = fitted.leaves_by_tree(rows, n_threads)
+    agreed = _agreed(fitted, fitted.tree_means(rows, n_threads), rows, n_threads)
     shares = np.stack([fitted.path_features[own].mean(axis=0) for own in leaves])
     return [
-        f"(one tree of all rows says so; the {fitted.forest.n_trees} trees of the forest together say {one}, {how}; "
+        f"(one tree of all rows says so; the {fitted.trees.n_trees} trees of the forest together say {one}, {how}; "
         f"{_features(fitted, share)})"
         for one, how, share in zip(said, agreed, shares, strict=True)
     ]
 
 
-def _agreed(fitted: FittedForest, means: FloatArray, rows: Rows, n_threads: int) -> list[str]:
+def _agreed(fitted: Fitted, means: FloatArray, rows: Rows, n_threads: int) -> list[str]:
     """How far the trees agree, for each row."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         ends = np.quantile(means[:, :, 0], [0.05, 0.95], axis=1).T
         return [f"nine in ten of them between {estimate_text(low)} and {estimate_text(high)}" for low, high in ends]
     codes = fitted.class_codes(rows, n_threads)
@@ -35,7 +35,7 @@ def _agreed(fitted: FittedForest, means: FloatArray, rows: Rows, n_threads: int)
     return [f"{number} of them by themselves" for number in agree.tolist()]
 
 
-def _features(fitted: FittedForest, share: FloatArray) -> str:
+def _features(fitted: Fitted, share: FloatArray) -> str:
     """The features that most trees look at on the way of a row."""
     order = sorted(range(len(share)), key=lambda f: -share[f])[:_MOST_FEATURES]
     named = [f"{fitted.schema.name(f)} ({share[f]:.0%})" for f in order if share[f] > 0]

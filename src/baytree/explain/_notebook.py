@@ -6,15 +6,15 @@ import numpy as np
 
 from .._typing import IntArray
 from .._words import odds_text, summary_text
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._html import STYLE, escaped, faint
 
 _DEPTH = 3
 
 
-def tree_html(fitted: FittedTree) -> str:
+def tree_html(fitted: Fitted) -> str:
     """Draw a tree to depth 3: splits with their odds, leaves with estimate, interval and rows."""
-    tree = fitted.tree
+    tree = fitted.trees
     leaves = np.flatnonzero(tree.is_leaf & (tree.depth <= _DEPTH))
     lines = dict(zip(leaves.tolist(), _leaf_lines(fitted, leaves), strict=True))
 
@@ -38,7 +38,7 @@ def tree_html(fitted: FittedTree) -> str:
     return f'<div style="{STYLE}">{draw(0)}</div>'
 
 
-def _leaf_lines(fitted: FittedTree, leaves: IntArray) -> list[list[str]]:
+def _leaf_lines(fitted: Fitted, leaves: IntArray) -> list[list[str]]:
     """What leaves say: the class they decide for, or all that they know of a number."""
     decisions = fitted.decisions()
     result = []

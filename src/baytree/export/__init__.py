@@ -5,7 +5,6 @@ from ._dict import from_dict as from_dict
 from ._dict import to_dict as to_dict
 from ._frame import to_frame as to_frame
 from ._onnx import to_onnx as to_onnx
-from ._python import to_python as to_python
 from ._rules import Rule as Rule
 from ._rules import Rules as Rules
 from ._rules import to_rules as to_rules
@@ -28,7 +27,6 @@ __all__ = [
     "to_frame",
     "to_ibis",
     "to_onnx",
-    "to_python",
     "to_rules",
     "to_shap",
     "to_sklearn",

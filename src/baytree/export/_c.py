@@ -7,12 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._typing import FloatArray
+from .._validation import shown
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted
 from ..table import Kind
-from ..tree import Space, Tree
-from ._code import C, Language
+from ..tree import TreeStore
+from ._c_splits import goes_left, number, paths
 from ._members import Member, averaged, carried, leaf_columns, value_names
 
 _KEYWORDS = (
@@ -35,9 +36,6 @@ _KEYWORDS = (
     *("typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"),
 )
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
-
-
-_number = C.number
 
 
 def _text(text: str) -> str:
@@ -88,7 +86,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     It defines ``NAME(const double *x, double *values)``, which writes ``NAME_VALUES`` numbers, of the names
     ``NAME_value(i)``: class probabilities or the mean, then what else is asked for; ``NAME_class(x)``, the predicted
     class ``i`` of the name ``NAME_label(i)``; and, of a single tree, ``NAME_leaf(x)``. ``x`` has one double for each
-    column ``NAME_column(i)`` of the training table; ``NAME_text(column, text, length)`` and ``NAME_number(column,
+    column ``NAME_column(i)`` of the training table; ``NAME_text(column, text, length)`` and ``NAMEnumber(column,
     value)`` turn categories into such doubles.
 
     Parameters
@@ -120,12 +118,14 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     """
     fitted = carried(model)
     schema = fitted.schema
-    language = C.named(name, _KEYWORDS)
-    if isinstance(fitted, FittedTree):
+    if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in _KEYWORDS:
+        raise ValueError(f"name must be the name of a function: letters, digits and underscores; got {shown(name)}.")
+    prefix = f"{name}_"
+    if fitted.has_one_leaf:
         more = leaf_columns(fitted, interval, std)
-        parts, names = _of_tree(fitted, more, language), [*value_names(fitted), *more]
+        parts, names = _of_tree(fitted, more, prefix), [*value_names(fitted), *more]
     else:
-        parts = _of_members(fitted, averaged(fitted, interval, std), language)
+        parts = _of_members(fitted, averaged(fitted, interval, std), prefix)
         names = [*value_names(fitted), *(["std"] if std else [])]
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
     return _TEXT.format(
@@ -157,7 +157,7 @@ def _categories(fitted: Fitted, *, text: bool) -> str:
             continue
         lines.append(f"    if (column == {i}) {{\n")
         for position, category in enumerate(column.categories.tolist()):
-            same = f"value == {_number(category)}" if not text else _is_text(category)
+            same = f"value == {number(category)}" if not text else _is_text(category)
             lines.append(f"        if ({same}) return {position}.0;\n")
         # Without a place in the order it is missing.
         lines.append(f"        return {'NAN' if column.kind is Kind.ORDERED else '-1.0'};\n    }}\n")
@@ -173,54 +173,54 @@ def _function(kind: str, name: str, arguments: str, body: str) -> str:
     return f"\nstatic inline {kind} {name}(const double *x{arguments}) {{\n    (void)x;\n{body}}}\n"
 
 
-def _find(tree: Tree, label: str, language: Language) -> str:
+def _find(tree: TreeStore, label: str, prefix: str) -> str:
     """Functions that find the leaf; the last is the one to call."""
-    ways = language.ways(tree, label)
-    return "".join(_function("int", name, "", "".join(f"{line}\n" for line in lines)) for name, lines in ways)
+    functions = paths(tree, prefix, label)
+    return "".join(_function("int", name, "", "".join(f"{line}\n" for line in lines)) for name, lines in functions)
 
 
 def _rows(values: FloatArray) -> str:
-    return ",\n".join(f"    {{{', '.join(map(_number, row))}}}" for row in values)
+    return ",\n".join(f"    {{{', '.join(map(number, row))}}}" for row in values)
 
 
 def _table(kind: str, name: str, values: str, shape: str) -> str:
     return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
 
 
-def _of_tree(fitted: FittedTree, more: dict[str, FloatArray], language: Language) -> str:
-    tree, prefix = fitted.tree, language.prefix
+def _of_tree(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
+    tree = fitted.trees
     values = np.column_stack([tree.value[:, 0], *more.values()])
     copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
     parts = [
-        _find(tree, "", language),
+        _find(tree, "", prefix),
         _table("double", f"{prefix}nodes", _rows(values), f"[{len(values)}][{values.shape[1]}]"),
         _function("int", f"{prefix}leaf", "", f"    return {prefix}find(x);\n"),
         _function("void", prefix[:-1], ", double *values", copy),
     ]
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         best = ", ".join(map(str, fitted.node_codes))
         parts.append(_table("int", f"{prefix}best", f"    {best}", f"[{len(values)}]"))
         parts.append(_function("int", f"{prefix}class", "", f"    return {prefix}best[{prefix}find(x)];\n"))
     return "".join(parts)
 
 
-def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], language: Language) -> str:
+def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix: str) -> str:
     """The average over trees and tree spaces."""
-    prefix, n_values, n = language.prefix, len(value_names(fitted)), members[0][1].shape[1]
+    n_values, n = len(value_names(fitted)), members[0][1].shape[1]
     parts, lines = [], [f"    double total[{n}] = {{0.0}};\n"]
-    for i, (member, own) in enumerate(members):
-        parts.append(_table("double", f"{prefix}nodes{i}", _rows(own), f"[{len(own)}][{n}]"))
-        if isinstance(member.grown, Tree):
-            parts.append(_find(member.grown, str(i), language))
-            given = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+    for i, (member, values) in enumerate(members):
+        parts.append(_table("double", f"{prefix}nodes{i}", _rows(values), f"[{len(values)}][{n}]"))
+        if member.trees.is_plain:
+            parts.append(_find(member.trees, str(i), prefix))
+            leaf = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
+            lines.append(f"    {_adding('total', number(member.share), leaf, n, prefix)}\n")
         else:
-            lines.append(f"    double n[{len(own)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
-            lines += _choices(member.grown, n, language)
-            given = "n[0]"
-        lines.append(f"    {_adding('total', _number(member.share), given, n, language)}\n")
+            lines.append(f"    {{\n    double n[{len(values)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
+            lines += _choices(member.trees, n, prefix)
+            lines.append(f"    {_adding('total', number(member.share), 'n[0]', n, prefix)}\n    }}\n")
     lines.append(_from_total(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
         parts.append(_function("int", f"{prefix}class", "", body))
     return "".join(parts)
@@ -228,7 +228,7 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], langua
 
 def _from_total(fitted: Fitted, n_values: int, n: int) -> str:
     """Class probabilities, which sum to one; or means and, of what is beside them, the standard deviation."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return (
             f"    double sum = 0.0;\n    for (int k = 0; k < {n}; ++k) sum += total[k];\n"
             f"    for (int k = 0; k < {n}; ++k) values[k] = total[k] / sum;\n"
@@ -245,7 +245,7 @@ def _from_total(fitted: Fitted, n_values: int, n: int) -> str:
 def _decision(decision: Decision, n: int) -> str:
     """The position of the class that is decided for, given class probabilities."""
     if decision.threshold is not None:
-        positive, threshold = decision.positive, _number(decision.threshold)
+        positive, threshold = decision.positive, number(decision.threshold)
         return f"    return values[{positive}] >= {threshold} ? {positive} : {1 - positive};\n"
     lines = [
         "int best = 0;",
@@ -261,20 +261,20 @@ def _decision(decision: Decision, n: int) -> str:
     return "".join(f"    {line}\n" for line in lines)
 
 
-def _adding(total: str, share: str, given: str, n_values: int, language: Language) -> str:
+def _adding(total: str, share: str, added: str, n_values: int, prefix: str) -> str:
     return (
-        f"{{ const double *v = {given}; "
-        f"for (int k = 0; k < {n_values}; ++k) {total}[k] = {language.prefix}add({total}[k], {share}, v[k]); }}"
+        f"{{ const double *v = {added}; "
+        f"for (int k = 0; k < {n_values}; ++k) {total}[k] = {prefix}add({total}[k], {share}, v[k]); }}"
     )
 
 
-def _choices(space: Space, n_values: int, language: Language) -> list[str]:
+def _choices(space: TreeStore, n_values: int, prefix: str) -> list[str]:
     """What their choices add to the nodes, from the deepest up."""
     lines = []
     for node in range(space.node_count - 1, -1, -1):
-        for choice in space.choices_of(node):
+        for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
-            below = f"({language.goes_left(space.split(choice))}) ? n[{left}] : n[{right}]"
-            share = _number(space.choice_share[choice])
-            lines.append(f"    {_adding(f'n[{node}]', share, below, n_values, language)}\n")
+            below = f"({goes_left(space.split(choice), prefix)}) ? n[{left}] : n[{right}]"
+            share = number(space.choice_share[choice])
+            lines.append(f"    {_adding(f'n[{node}]', share, below, n_values, prefix)}\n")
     return lines

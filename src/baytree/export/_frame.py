@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted
 from ..tree import SplitKind
 
 
@@ -17,7 +17,7 @@ def to_frame(model: Model) -> Any:
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is used.
+        A fitted tree, or a tree space or forest, whose readable tree is used.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def to_frame(model: Model) -> Any:
         import pandas as pd  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_frame needs pandas: pip install pandas, or use to_dict or to_rules.") from None
-    fitted = fitted_tree_of(model)
-    tree = fitted.tree
+    fitted = readable_tree_of(model)
+    tree = fitted.trees
     has_threshold = tree.is_of(SplitKind.THRESHOLD) | tree.is_of(SplitKind.HYPERPLANE)
     nodes = range(tree.node_count)
     columns: dict[str, Any] = {
@@ -60,9 +60,9 @@ def to_frame(model: Model) -> Any:
     return pd.DataFrame(columns | _numbers(fitted))
 
 
-def _rule(fitted: FittedTree, node: int) -> str:
+def _rule(fitted: Fitted, node: int) -> str:
     """The condition under which a row comes here from the parent."""
-    tree = fitted.tree
+    tree = fitted.trees
     parent = int(tree.parents[node])
     if parent < 0:
         return ""
@@ -70,13 +70,13 @@ def _rule(fitted: FittedTree, node: int) -> str:
     return f"{split.subject(fitted.schema)} {split.condition(fitted.schema, left=left)}"
 
 
-def _numbers(fitted: FittedTree) -> dict[str, Any]:
+def _numbers(fitted: Fitted) -> dict[str, Any]:
     """Estimates, intervals and posteriors by the name of their column."""
-    summaries = fitted.summaries(np.arange(fitted.tree.node_count))
+    summaries = fitted.summaries(np.arange(fitted.trees.node_count))
     columns: dict[str, Any] = {}
     for name in summaries[0]:
         for i, what in enumerate(("estimate", "low", "high")):
             columns[f"{what}_{name}"] = [summary[name][i] for summary in summaries]
-    for name, values in zip(fitted.posterior_names, fitted.tree.posterior.T, strict=True):
+    for name, values in zip(fitted.outcome.posterior_names, fitted.trees.posterior.T, strict=True):
         columns[f"posterior_{name}"] = values
     return columns

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from .._typing import AnyArray, IntArray
 from ..table import Column, Kind, Schema
-from ..tree import SplitArrays, SplitKind
+from ..tree import SplitKind, TreeStore
 
 OPSETS = {"": 18, "ai.onnx.ml": 5}
 IR_VERSION = 10
@@ -148,7 +148,7 @@ def _as_number(graph: Graph, values: str, column: Column, missing: str) -> str:
     return graph.add("Where", graph.add("IsNaN", values), graph.number(np.nan), code)
 
 
-def add_conditions(graph: Graph, splits: SplitArrays, own: IntArray, columns: Columns) -> str:
+def add_conditions(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> str:
     """Whether each row goes left at each of some splits: truth values (n_rows, n_splits)."""
     parts, owners = [], []
     for kind, add in _OF_KIND.items():
@@ -162,19 +162,19 @@ def add_conditions(graph: Graph, splits: SplitArrays, own: IntArray, columns: Co
     return graph.gather(found, [place[split] for split in own.tolist()])
 
 
-def _thresholds(graph: Graph, splits: SplitArrays, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _thresholds(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     values = graph.gather(columns.numbers, columns.places(splits.feature[own]))
     below = graph.add("LessOrEqual", values, graph.constant(splits.threshold[own]))
     missing_left = graph.constant(splits.missing_go_to_left[own])
     return [(graph.add("Or", below, graph.add("And", graph.add("IsNaN", values), missing_left)), own)]
 
 
-def _present_missing(graph: Graph, splits: SplitArrays, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _present_missing(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     values = graph.gather(columns.numbers, columns.places(splits.feature[own]))
     return [(graph.add("Not", graph.add("IsNaN", values)), own)]
 
 
-def _category_sets(graph: Graph, splits: SplitArrays, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _category_sets(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     """One table for each feature: by category, another category and missing, where each of its splits sends them."""
     result = []
     for feature in np.unique(splits.feature[own]).tolist():
@@ -192,7 +192,7 @@ def _category_sets(graph: Graph, splits: SplitArrays, own: IntArray, columns: Co
     return result
 
 
-def _ways(splits: SplitArrays, i: int, n: int) -> AnyArray:
+def _ways(splits: TreeStore, i: int, n: int) -> AnyArray:
     part = slice(int(splits.category_start[i]), int(splits.category_start[i + 1]))
     ways = np.full(n + 2, bool(splits.unseen_go_to_left[i]))
     ways[splits.category[part]] = splits.category_goes_left[part]
@@ -200,7 +200,7 @@ def _ways(splits: SplitArrays, i: int, n: int) -> AnyArray:
     return ways
 
 
-def _hyperplanes(graph: Graph, splits: SplitArrays, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _hyperplanes(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     """Sums term by term, in the order of the model; those that have fewer terms add zeros.
 
     A single one is there twice: run times take out a Mul by what float32 cannot tell from one.

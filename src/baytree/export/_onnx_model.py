@@ -10,8 +10,8 @@ from onnx import TensorProto, numpy_helper
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
-from ..fitted import Fitted, FittedTree, real_outcome
-from ..tree import Space, SplitKind, Tree, joined
+from ..fitted import Fitted, real_outcome
+from ..tree import SplitKind, TreeStore, joined
 from ._members import Member, averaged, has_std, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
 
@@ -23,20 +23,20 @@ def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto
     """The model of a fitted result that reads some columns, with a text for missing values."""
     graph = Graph([*map(fitted.schema.name, used), "X", *OUTPUTS])
     columns = add_columns(graph, fitted.schema, used, missing)
-    if isinstance(fitted, FittedTree):
-        leaf = _leaves(graph, [fitted.tree], columns)
+    if fitted.has_one_leaf:
+        leaf = _leaves(graph, [fitted.trees], columns)
         _tree_outputs(graph, fitted, leaf)
         return graph.model()
     members = averaged(fitted, None, std=has_std(fitted))
-    if isinstance(members[0][0].grown, Space):
-        average = _of_space(graph, members[0][0].grown, members[0][1], columns)
-    else:
+    if fitted.trees.is_plain:
         average = _of_trees(graph, members, columns)
+    else:
+        average = _of_space(graph, fitted.trees, np.concatenate([own for _, own in members]), columns)
     _average_outputs(graph, fitted, average, members[0][1].shape[1])
     return graph.model()
 
 
-def _leaves(graph: Graph, trees: list[Tree], columns: Columns) -> str:
+def _leaves(graph: Graph, trees: list[TreeStore], columns: Columns) -> str:
     """The leaf of each row in each tree, (n_rows, n_trees), numbered throughout: a tree ensemble that predicts numbers.
 
     Thresholds are its own; where a row goes at other splits is worked out before, and is a column of zeros and ones.
@@ -69,7 +69,7 @@ class _Ensemble:
         self.n_nodes = self.n_leaves = 0
         self.n_before = 0  # nodes and leaves of the trees before
 
-    def add(self, tree: Tree, place: IntArray) -> None:
+    def add(self, tree: TreeStore, place: IntArray) -> None:
         """Add a tree whose splits look at these features."""
         inner, leaf = tree.internal_nodes, np.flatnonzero(tree.is_leaf)
         number = np.empty(tree.node_count, dtype=np.int64)
@@ -115,20 +115,21 @@ class _Ensemble:
 
 def _of_trees(graph: Graph, members: list[tuple[Member, FloatArray]], columns: Columns) -> str:
     """The average of what trees have in their leaves, (n_rows, n_values)."""
-    leaves = _leaves(graph, [member.grown for member, _ in members if isinstance(member.grown, Tree)], columns)
+    leaves = _leaves(graph, [member.trees for member, _ in members], columns)
     of_nodes = np.concatenate([member.share * values for member, values in members])
     return graph.add(
         "ReduceSum", graph.add("Gather", graph.constant(of_nodes), leaves, axis=0), graph.whole([1]), keepdims=0
     )
 
 
-def _of_space(graph: Graph, space: Space, own: FloatArray, columns: Columns) -> str:
-    """What the root of a tree space predicts, (n_rows, n_values): depth by depth, from the deepest up."""
-    if space.n_choices == 0:
+def _of_space(graph: Graph, space: TreeStore, own: FloatArray, columns: Columns) -> str:
+    """What the roots predict on average, (n_rows, n_values): depth by depth, from the deepest up."""
+    splits = np.flatnonzero(~space.is_leaf)
+    if len(splits) == 0:
         return graph.add("Add", graph.zeros(columns.numbers, own.shape[1], np.float64), graph.constant(own))
-    goes_left = add_conditions(graph, space, np.arange(space.n_choices), columns)
+    goes_left = add_conditions(graph, space, splits, columns)
     below = ""
-    for depth in range(int(space.depth[-1]), -1, -1):
+    for depth in range(space.max_depth, -1, -1):
         nodes = np.flatnonzero(space.depth == depth)
         leaf = graph.constant(own[nodes][None])  # (1, n_nodes, n_values)
         if not below:
@@ -136,15 +137,18 @@ def _of_space(graph: Graph, space: Space, own: FloatArray, columns: Columns) -> 
             continue
         added = _of_depth(graph, space, nodes, own.shape[1], goes_left, below)
         below = graph.add("Sum", added, leaf)  # an Add of next to nothing is taken out by some run times
-    return graph.add("Squeeze", below, graph.whole([1]))
+    if space.n_trees == 1:
+        return graph.add("Squeeze", below, graph.whole([1]))
+    return graph.add("ReduceMean", below, graph.whole([1]), keepdims=0)
 
 
-def _of_depth(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
-    """What their choices add to the nodes of one depth, (n_rows, n_nodes, n_values).
+def _of_depth(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """What their splits add to the nodes of one depth, (n_rows, n_nodes, n_values).
 
-    Nodes are taken together where they have about as many choices: up to 2, 4, 8 and so on.
+    Nodes are taken together where they have about as many splits: up to 2, 4, 8 and so on.
     """
-    size = np.ceil(np.log2(np.maximum(np.diff(space.choice_start)[nodes], 2)))
+    n_splits = np.bincount(space.owner[~space.is_leaf], minlength=space.node_count)
+    size = np.ceil(np.log2(np.maximum(n_splits[nodes], 2)))
     groups = [nodes[size == own] for own in np.unique(size)]
     parts = [_choices(graph, space, group, n_values, goes_left, below) for group in groups]
     if len(parts) == 1:
@@ -152,41 +156,43 @@ def _of_depth(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_l
     return graph.gather(graph.add("Concat", *parts, axis=1), np.argsort(np.concatenate(groups)))
 
 
-def _choices(graph: Graph, space: Space, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
-    """What their choices add to some nodes of one depth.
+def _choices(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """What their splits add to some nodes of one depth.
 
-    Every node has as many choices as the one with the most; those that it lacks lead to a node of zeros.
+    Every node has as many splits as the one with the most; those that it lacks lead to a node of zeros.
     """
-    first, n_choices = space.choice_start[nodes], np.diff(space.choice_start)[nodes]
-    most = max(2, int(n_choices.max()))  # two: run times take out a Mul by what float32 cannot tell from one
+    splits = np.flatnonzero(~space.is_leaf)
+    n_by_node = np.bincount(space.owner[splits], minlength=space.node_count)
+    first, n_splits = (np.cumsum(n_by_node) - n_by_node)[nodes], n_by_node[nodes]
+    most = max(2, int(n_splits.max()))  # two: run times take out a Mul by what float32 cannot tell from one
     place = first[:, None] + np.arange(most)
-    has_choice = np.arange(most) < n_choices[:, None]
-    choice = np.where(has_choice, place, 0).ravel()
-    of_depth = np.searchsorted(space.depth, space.depth[nodes[0]] + 1)
-    n_below = int(np.sum(space.depth == space.depth[nodes[0]] + 1))
+    has_split = (np.arange(most) < n_splits[:, None]).ravel()
+    place = np.where(has_split, place.ravel(), 0)  # among all splits
+    choice = splits[place]
+    nodes_below = np.flatnonzero(space.depth == space.depth[nodes[0]] + 1)
     sides = [
-        np.where(has_choice.ravel(), children[choice] - of_depth, n_below)
+        np.where(has_split, np.searchsorted(nodes_below, children[choice]), len(nodes_below))
         for children in (space.children_left, space.children_right)
     ]
     with_zeros = graph.add("Pad", below, graph.whole([0, 0, 0, 0, 1, 0]))
     left, right = (graph.gather(with_zeros, side) for side in sides)
-    is_left = graph.add("Unsqueeze", graph.gather(goes_left, choice), graph.whole([2]))
-    share = np.where(has_choice.ravel(), space.choice_share[choice], 0.0)[None, :, None]
+    is_left = graph.add("Unsqueeze", graph.gather(goes_left, place), graph.whole([2]))
+    share = np.where(has_split, space.choice_share[choice], 0.0)[None, :, None]
     terms = graph.add("Mul", graph.add("Where", is_left, left, right), graph.constant(share))
     shape = graph.whole([0, len(nodes), most, n_values])
     return graph.add("ReduceSum", graph.add("Reshape", terms, shape), graph.whole([2]), keepdims=0)
 
 
-def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
+def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
     """What is in the leaves of a single tree."""
-    tree = fitted.tree
+    tree = fitted.trees
     leaf = graph.add("Squeeze", leaves, graph.whole([1]), output=graph.output("leaf", np.int64, [None]))
 
     def by_leaf(name: str, values: AnyArray) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
 
-    if fitted.classes is not None:
-        by_leaf("label", _labels(fitted.classes)[fitted.node_codes])
+    if fitted.outcome.predicts_classes:
+        by_leaf("label", _labels(fitted.outcome.labels)[fitted.node_codes])
         by_leaf("probabilities", tree.value[:, 0])
         return
     by_leaf("mean", tree.value[:, 0])
@@ -198,7 +204,7 @@ def _tree_outputs(graph: Graph, fitted: FittedTree, leaves: str) -> None:
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
     """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
     n_values = len(value_names(fitted))
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         mean = average if n == n_values else graph.gather(average, list(range(n_values)))
         graph.add("Identity", mean, output=graph.output("mean", np.float64, [None, n_values]))
         if n > n_values:
@@ -210,7 +216,7 @@ def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None
     total = graph.add("ReduceSum", average, graph.whole([1]))
     shares = graph.output("probabilities", np.float64, [None, n_values])
     graph.add("Div", average, total, output=shares)
-    labels = _labels(fitted.classes)
+    labels = _labels(fitted.outcome.labels)
     best = _decision(graph, fitted.decision, shares)
     graph.add("Gather", graph.constant(labels), best, axis=0, output=graph.output("label", labels, None))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..fitted import Fitted
-from ..tree import LEAF, CategorySet, Hyperplane, PresentMissing, Space, Split, Threshold, Tree
+from ..tree import CategorySet, Hyperplane, PresentMissing, Split, Threshold, TreeStore
 from ._members import members_of
 
 _MOST_PATHS = 100_000
@@ -61,40 +61,32 @@ def paths_of(fitted: Fitted) -> list[Path]:
     """All paths; their values sum to what is predicted where every step is taken."""
     result: list[Path] = []
     for member in members_of(fitted):
-        walk = _tree_paths(member.grown) if isinstance(member.grown, Tree) else _space_paths(member.grown)
-        for path in walk:
+        for path in _paths_below(member.trees):
             result.append(Path(path.steps, member.share * path.value))
             if len(result) > _MOST_PATHS:
                 raise ValueError(
-                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of modal_tree_, explore "
-                    "less (max_nodes), or grow fewer trees."
+                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of readable_tree_, "
+                    "explore less (max_nodes), or grow fewer trees."
                 )
     if not all(np.isfinite(path.value).all() for path in result):
         raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
     return result
 
 
-def _tree_paths(tree: Tree) -> Iterator[Path]:
-    stack: list[tuple[int, tuple[Step, ...]]] = [(0, ())]
-    while stack:
-        node, steps = stack.pop()
-        if tree.children_left[node] == LEAF:
-            yield Path(steps, tree.value[node, 0])
-        else:
-            stack += [(child, (*steps, step)) for child, step in _sides(tree, node)]
-
-
-def _space_paths(space: Space) -> Iterator[Path]:
+def _paths_below(trees: TreeStore) -> Iterator[Path]:
+    """The paths from a root to the nodes in which rows may end."""
     stack: list[tuple[int, tuple[Step, ...], float]] = [(0, (), 1.0)]
+    value, leaf_share, share = trees.leaves.value, trees.leaf_share, trees.choice_share
     while stack:
         node, steps, probability = stack.pop()
-        yield Path(steps, probability * space.leaf_share[node] * space.value[node, 0])
-        for choice in space.choices_of(node):
-            below = probability * float(space.choice_share[choice])
-            stack += [(child, (*steps, step), below) for child, step in _sides(space, choice)]
+        if leaf_share[node] > 0:
+            yield Path(steps, probability * leaf_share[node] * value[node])
+        for choice in trees.splits_of(node):
+            below = probability * float(share[choice])
+            stack += [(child, (*steps, step), below) for child, step in _sides(trees, choice)]
 
 
-def _sides(grown: Tree | Space, i: int) -> list[tuple[int, Step]]:
+def _sides(grown: TreeStore, i: int) -> list[tuple[int, Step]]:
     """The two children of a split, and the steps to them."""
     left, right = int(grown.children_left[i]), int(grown.children_right[i])
     weights = grown.weighted_n_node_samples[[left, right]]

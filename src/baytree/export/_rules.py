@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._words import summary_text
-from ..estimators import Model, fitted_tree_of
+from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
 
 
@@ -83,7 +83,7 @@ def to_rules(model: Model) -> Rules:
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is used.
+        A fitted tree, or a tree space or forest, whose readable tree is used.
 
     Returns
     -------
@@ -100,13 +100,13 @@ def to_rules(model: Model) -> Rules:
     >>> rules[1].conditions, rules[1].n
     (('0.8 < petal width (cm) <= 1.75',), 54)
     """
-    fitted = fitted_tree_of(model)
-    boxes = boxes_of(fitted.tree, fitted.schema)
+    fitted = readable_tree_of(model)
+    boxes = boxes_of(fitted.trees, fitted.schema)
     summaries = fitted.summaries(np.array([box.leaf for box in boxes]))
     return Rules(
         Rule(
-            conditions=tuple(conditions_of(fitted.tree, fitted.schema, box)),
-            n=int(fitted.tree.n_node_samples[box.leaf]),
+            conditions=tuple(conditions_of(fitted.trees, fitted.schema, box)),
+            n=int(fitted.trees.n_node_samples[box.leaf]),
             estimate={name: estimate for name, (estimate, _, _) in summary.items()},
             interval={name: (low, high) for name, (_, low, high) in summary.items()},
             leaf=box.leaf,

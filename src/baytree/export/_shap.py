@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..estimators import Model, fitted_of, read_rows
+from ..estimators import Model, read_rows
 from ..fitted import Fitted
-from ..tree import Hyperplane, SplitKind, Tree
-from ._members import trees_of
+from ..tree import Hyperplane, SplitKind, TreeStore
+from ._members import carried, trees_of
 from ._paths import Path, Step, paths_of
 from ._shapley import shapley
 
@@ -86,7 +86,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     >>> found.values[0, :, 0].round(3).tolist(), found.base.round(3).tolist()
     ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
     """
-    fitted = fitted_of(model).routed
+    fitted = carried(model)
     rows = read_rows(model, X).dense()
     paths = paths_of(fitted)
     values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
@@ -98,7 +98,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
         for feature, own in found.items():
             values[:, feature] += own[:, None] * path.value
     names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
-    if fitted.classes is None and values.shape[2] == 1:
+    if not fitted.outcome.predicts_classes and values.shape[2] == 1:
         return ShapValues(values[:, :, 0], base[0], names)
     return ShapValues(values, base, names)
 
@@ -252,7 +252,7 @@ def to_shap(model: Model) -> dict[str, Any]:
     >>> len(to_shap(model)["trees"])
     1
     """
-    fitted = fitted_of(model).routed
+    fitted = carried(model)
     trees = trees_of(fitted, "shap")
     for _, tree in trees:
         _refuse_other_splits(fitted, tree)
@@ -261,12 +261,12 @@ def to_shap(model: Model) -> dict[str, Any]:
         "internal_dtype": np.float64,
         "input_dtype": np.float64,
         "objective": None,
-        "tree_output": "probability" if fitted.classes is not None else "raw_value",
+        "tree_output": "probability" if fitted.outcome.predicts_classes else "raw_value",
         "base_offset": 0.0,
     }
 
 
-def _refuse_other_splits(fitted: Fitted, tree: Tree) -> None:
+def _refuse_other_splits(fitted: Fitted, tree: TreeStore) -> None:
     for node in np.flatnonzero(tree.is_of(SplitKind.CATEGORY_SET) | tree.is_of(SplitKind.HYPERPLANE))[:1]:
         split = tree.split(int(node))
         raise ValueError(
@@ -275,7 +275,7 @@ def _refuse_other_splits(fitted: Fitted, tree: Tree) -> None:
         )
 
 
-def _shap_tree(share: float, tree: Tree) -> dict[str, Any]:
+def _shap_tree(share: float, tree: TreeStore) -> dict[str, Any]:
     present = tree.is_of(SplitKind.PRESENT_MISSING)
     default = np.where(tree.missing_go_to_left, tree.children_left, tree.children_right)
     return {

@@ -10,9 +10,9 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 
 from .._typing import FloatArray
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree, real_outcome
-from ..tree import LEAF, SplitKind
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted, real_outcome
+from ..tree import NO_CHILD, SplitKind
 
 
 def to_sklearn(model: Model) -> Any:
@@ -25,8 +25,8 @@ def to_sklearn(model: Model) -> Any:
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is used. All splits must be of the form ``x <= t``: scikit-learn
-        has no splits between categories, between present and missing, or along hyperplanes.
+        A fitted tree, or a tree space or forest, whose readable tree is used. All splits must be of the form
+        ``x <= t``: scikit-learn has no splits between categories, between present and missing, or along hyperplanes.
 
     Returns
     -------
@@ -46,12 +46,13 @@ def to_sklearn(model: Model) -> Any:
     |   |--- class: 1
     <BLANKLINE>
     """
-    fitted = fitted_tree_of(model)
-    tree, schema = fitted.tree, fitted.schema
+    fitted = readable_tree_of(model)
+    tree, schema = fitted.trees, fitted.schema
+    fitted.check_constant("scikit-learn's tree")
     _refuse_other_splits(fitted)
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         result = DecisionTreeClassifier(max_depth=max(1, tree.max_depth))
-        result.classes_, result.n_classes_ = fitted.classes, len(fitted.classes)
+        result.classes_, result.n_classes_ = fitted.outcome.labels, len(fitted.outcome.labels)
     else:
         result = DecisionTreeRegressor(max_depth=max(1, tree.max_depth))
     result.n_features_in_, result.n_outputs_ = schema.n_features, 1
@@ -71,9 +72,9 @@ def to_sklearn(model: Model) -> Any:
     return result
 
 
-def _refuse_other_splits(fitted: FittedTree) -> None:
+def _refuse_other_splits(fitted: Fitted) -> None:
     """Say which split has no counterpart."""
-    tree = fitted.tree
+    tree = fitted.trees
     for node in np.flatnonzero(~tree.is_leaf & ~tree.is_of(SplitKind.THRESHOLD))[:1]:
         split = tree.split(int(node))
         raise ValueError(
@@ -83,22 +84,22 @@ def _refuse_other_splits(fitted: FittedTree) -> None:
         )
 
 
-def _nodes(fitted: FittedTree) -> Any:
-    tree = fitted.tree
+def _nodes(fitted: Fitted) -> Any:
+    tree = fitted.trees
     nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
     nodes["feature"], nodes["threshold"] = tree.feature, tree.threshold
     nodes["impurity"] = _impurity(fitted)
     nodes["n_node_samples"] = tree.n_node_samples
     nodes["weighted_n_node_samples"] = tree.weighted_n_node_samples
-    nodes["missing_go_to_left"] = tree.missing_go_to_left & (tree.children_left != LEAF)
+    nodes["missing_go_to_left"] = tree.missing_go_to_left & (tree.children_left != NO_CHILD)
     return nodes
 
 
-def _impurity(fitted: FittedTree) -> FloatArray:
+def _impurity(fitted: Fitted) -> FloatArray:
     """Gini impurity of the class probabilities; of numbers the variance that is predicted, 0 if unknown."""
-    tree = fitted.tree
-    if fitted.classes is not None:
+    tree = fitted.trees
+    if fitted.outcome.predicts_classes:
         return np.asarray(1 - np.sum(tree.value[:, 0] ** 2, axis=1))
     if not fitted.has_distribution():
         return np.zeros(tree.node_count)

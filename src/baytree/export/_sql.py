@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,12 +13,13 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import shown
 from ..estimators import Model
-from ..fitted import Fitted, FittedTree
-from ..tree import LEAF, Space, Tree
+from ..fitted import Fitted
+from ..tree import NO_CHILD, TreeStore
 from ._members import Member, averaged, carried, leaf_columns, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
+_ROWS = "baytree_rows"  # what a query calls the table of Ibis
 
 
 def to_sql(
@@ -72,7 +74,7 @@ def to_sql(
     fitted = carried(model)
     own = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, own, _relation(table), _kept(columns))
-    if isinstance(fitted, FittedTree):
+    if fitted.has_one_leaf:
         text = query.of_tree(fitted, leaf_columns(fitted, interval, std))
     else:
         text = query.of_members(averaged(fitted, interval, std))
@@ -110,10 +112,16 @@ def to_ibis(
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
         raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
-    backend = table.get_backend().name
-    dialect = backend if backend in DIALECTS else "duckdb"
-    text = to_sql(model, dialect=dialect, table="baytree_rows", columns=columns, interval=interval, std=std)
-    return table.alias("baytree_rows").sql(text, dialect=dialect)
+    from ibis.common.exceptions import IbisError  # noqa: PLC0415 - an optional dependency
+
+    backend = table.get_backend()
+    dialect = backend.name if backend.name in DIALECTS else "duckdb"
+    text = to_sql(model, dialect=dialect, table=_ROWS, columns=columns, interval=interval, std=std)
+    try:
+        return table.alias(_ROWS).sql(text, dialect=dialect)
+    except IbisError:  # rows in memory (ibis.memtable) are in no database: the default one takes them over
+        rows = backend.create_table(f"{_ROWS}_{secrets.token_hex(8)}", table, temp=True)
+        return rows.alias(_ROWS).sql(text, dialect=dialect)
 
 
 def _relation(table: str | Sequence[str]) -> str:
@@ -168,14 +176,13 @@ class _Query:
     table: str
     kept: list[str]
 
-    def of_tree(self, fitted: FittedTree, more: dict[str, FloatArray]) -> str:
+    def of_tree(self, fitted: Fitted, more: dict[str, FloatArray]) -> str:
         """The leaf of each row, and what is in it."""
-        tree = fitted.tree
+        tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
-        if fitted.classes is not None:
-            labels = [label_literal(label, self.dialect) for label in fitted.classes]
-            best = fitted.node_codes
+        if fitted.outcome.predicts_classes:
+            labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in more.items()]
@@ -188,8 +195,11 @@ class _Query:
         """The average over trees, or over a tree space."""
         names = value_names(self.fitted)
         self._check_names([*names, "prediction", "std"])
-        grown, own = members[0][0].grown, members[0][1]
-        layers, values = self._of_space(grown, own) if isinstance(grown, Space) else self._of_trees(members)
+        trees = self.fitted.trees
+        if trees.is_plain:
+            layers, values = self._of_trees(members)
+        else:
+            layers, values = self._of_space(trees, np.concatenate([own for _, own in members]))
         averages = [*self._kept_from("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
         layers.append(f"SELECT {', '.join(averages)} FROM {self._last(layers)} AS t")
         steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
@@ -201,7 +211,7 @@ class _Query:
 
     def _from_averages(self, names: list[str], n: int) -> list[str]:
         """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
-        if self.fitted.classes is None:
+        if not self.fitted.outcome.predicts_classes:
             outputs = [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
             if n == len(names):
                 return outputs
@@ -214,9 +224,7 @@ class _Query:
 
     def _decision(self, shares: list[str]) -> str:
         """The class that is decided for, given class probabilities."""
-        decision, n = self.fitted.decision, len(shares)
-        classes: Iterable[Any] = () if self.fitted.classes is None else self.fitted.classes
-        labels = [label_literal(label, self.dialect) for label in classes]
+        decision, n, labels = self.fitted.decision, len(shares), self._labels()
         if decision.threshold is not None:
             condition = f"{shares[decision.positive]} >= {number_literal(decision.threshold, self.dialect)}"
             return f"CASE WHEN {condition} THEN {labels[decision.positive]} ELSE {labels[1 - decision.positive]} END"
@@ -231,11 +239,14 @@ class _Query:
         )
         return f"CASE {cases}ELSE {labels[-1]} END" if cases else labels[-1]
 
+    def _labels(self) -> list[str]:
+        return [label_literal(label, self.dialect) for label in self.fitted.outcome.labels]
+
     def _of_trees(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""
         if len(members) + len(self.kept) > _MOST_COLUMNS:
             raise ValueError(f"SQL cannot hold a forest of more than {_MOST_COLUMNS - len(self.kept)} trees.")
-        trees = [(member.share, member.grown, values) for member, values in members if isinstance(member.grown, Tree)]
+        trees = [(member.share, member.trees, values) for member, values in members]
         found = [*self._kept_from("t"), *(f"{self._leaf(tree)} AS leaf{i}" for i, (_, tree, _) in enumerate(trees))]
         averages = [
             _sum(
@@ -248,17 +259,17 @@ class _Query:
         ]
         return [f"SELECT {', '.join(found)} FROM {self.table} AS t"], averages
 
-    def _of_space(self, space: Space, values: FloatArray) -> tuple[list[str], list[str]]:
+    def _of_space(self, space: TreeStore, values: FloatArray) -> tuple[list[str], list[str]]:
         """One step for each depth of a tree space, from the deepest up; what its root predicts."""
         conditions = Conditions(self.fitted.schema, self.dialect, "t")
         carried = dict.fromkeys([*self.kept, *(self.fitted.schema.name(f) for f in self.fitted.used_features)])
         layers: list[str] = []
-        for depth in range(int(space.depth[-1]) - 1, -1, -1):
-            nodes = [node for node in np.flatnonzero(space.depth == depth).tolist() if space.choices_of(node)]
+        for depth in range(space.max_depth - 1, -1, -1):
+            nodes = [node for node in np.flatnonzero(space.depth == depth).tolist() if space.splits_of(node)]
             if len(nodes) * values.shape[1] + len(carried) > _MOST_COLUMNS:
                 raise ValueError(
                     f"SQL cannot hold an average that is {len(nodes)} nodes wide: explore less (max_nodes), grow fewer "
-                    "trees, or export modal_tree_."
+                    "trees, or export readable_tree_."
                 )
             made = [
                 f"{self._of_choices(space, node, values[:, c], c, conditions)} AS {_node_name(node, c)}"
@@ -266,17 +277,22 @@ class _Query:
                 for c in range(values.shape[1])
             ]
             layers.append(f"SELECT {', '.join([*self._from('t', carried), *made])} FROM {self._last(layers)} AS t")
-        return layers, [self._of_node(space, 0, values[:, c], c) for c in range(values.shape[1])]
+        return layers, [self._of_roots(space, values[:, c], c) for c in range(values.shape[1])]
 
-    def _of_node(self, space: Space, node: int, values: FloatArray, c: int) -> str:
+    def _of_roots(self, space: TreeStore, values: FloatArray, c: int) -> str:
+        """The average of what the roots predict."""
+        roots = [self._of_node(space, root, values, c) for root in space.roots.tolist()]
+        return roots[0] if len(roots) == 1 else f"({_sum(roots)}) / {number_literal(float(len(roots)), self.dialect)}"
+
+    def _of_node(self, space: TreeStore, node: int, values: FloatArray, c: int) -> str:
         """What a node predicts: a number, or a column of the step before."""
-        if not space.choices_of(node):
+        if not space.splits_of(node):
             return number_literal(float(values[node]), self.dialect)
         return f"t.{_node_name(node, c)}"
 
-    def _of_choices(self, space: Space, node: int, values: FloatArray, c: int, conditions: Conditions) -> str:
+    def _of_choices(self, space: TreeStore, node: int, values: FloatArray, c: int, conditions: Conditions) -> str:
         terms = [number_literal(float(values[node]), self.dialect)]
-        for choice in space.choices_of(node):
+        for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
             below = (
                 f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {self._of_node(space, left, values, c)} "
@@ -285,20 +301,20 @@ class _Query:
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
         return _sum(terms)
 
-    def _leaf(self, tree: Tree) -> str:
+    def _leaf(self, tree: TreeStore) -> str:
         """The leaf of a row, as cases within cases."""
         conditions = Conditions(self.fitted.schema, self.dialect, "t")
         text: dict[int, str] = {}
         for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
             left, right = int(tree.children_left[node]), int(tree.children_right[node])
-            if left == LEAF:
+            if left == NO_CHILD:
                 text[node] = str(node)
             else:
                 condition = conditions.goes_left(tree.split(node))
                 text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"
         return text[0]
 
-    def _of_leaf(self, leaf: str, tree: Tree, values: FloatArray) -> str:
+    def _of_leaf(self, leaf: str, tree: TreeStore, values: FloatArray) -> str:
         return _cases(leaf, ((node, number_literal(float(values[node]), self.dialect)) for node in _leaves(tree)))
 
     def _output(self, expression: str, name: str) -> str:
@@ -328,7 +344,7 @@ def _sum(terms: list[str]) -> str:
     return " + ".join(terms)
 
 
-def _leaves(tree: Tree) -> list[int]:
+def _leaves(tree: TreeStore) -> list[int]:
     return [int(leaf) for leaf in np.flatnonzero(tree.is_leaf)]
 
 

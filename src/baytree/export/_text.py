@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._words import counted, estimate_text, grouping, number_text, odds_text
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree
-from ..tree import LEAF
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted
+from ..tree import NO_CHILD
 
 _MANY = 6  # classes: of more, not all probabilities are told
 _TOLD = 2
@@ -19,7 +19,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     Parameters
     ----------
     model
-        A fitted tree; of a tree space its modal tree is drawn.
+        A fitted tree, or a tree space or forest, whose readable tree is drawn.
     decimals
         Most digits behind the point.
     max_depth
@@ -42,14 +42,14 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
-    fitted = fitted_tree_of(model)
-    tree, schema = fitted.tree, fitted.schema
+    fitted = readable_tree_of(model)
+    tree, schema = fitted.trees, fitted.schema
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]
     while stack:
         node, head, indent = stack.pop()
-        if tree.children_left[node] == LEAF:
+        if tree.children_left[node] == NO_CHILD:
             lines.append(head + _leaf(fitted, node, decimals))
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
@@ -74,12 +74,12 @@ def _threshold(value: float, decimals: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _leaf(fitted: FittedTree, node: int, decimals: int) -> str:
+def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     """What a leaf predicts, and its posterior; of many classes the most probable ones."""
-    tree = fitted.tree
+    tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
     rows = f"n={counted(int(tree.n_node_samples[node]))}"
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]

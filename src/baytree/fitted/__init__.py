@@ -1,18 +1,13 @@
-"""Fitted results: a tree, a tree space or a forest with its outcome, its schema, its classes and what it was fitted on.
+"""A fitted result: trees with their outcome, schema and decision, and everything that is predicted from them."""
 
-Estimators hold one; explanations, exports, plots, pages and files read nothing else.
-"""
-
-from ._forest import FittedForest as FittedForest
-from ._trees import MISSING as MISSING
-from ._trees import Decisions as Decisions
-from ._trees import FittedOn as FittedOn
-from ._trees import FittedSpace as FittedSpace
-from ._trees import FittedTree as FittedTree
-from ._trees import Summary as Summary
-from ._trees import class_outcome as class_outcome
-from ._trees import distribution_of as distribution_of
-from ._trees import in_order as in_order
-from ._trees import real_outcome as real_outcome
-
-Fitted = FittedTree | FittedSpace | FittedForest
+from ._facts import FittedOn as FittedOn
+from ._facts import ForestFacts as ForestFacts
+from ._fitted import UNSEEN as UNSEEN
+from ._fitted import Decisions as Decisions
+from ._fitted import Fitted as Fitted
+from ._fitted import ModelKind as ModelKind
+from ._fitted import Summary as Summary
+from ._mixtures import class_outcome as class_outcome
+from ._mixtures import distribution_of as distribution_of
+from ._mixtures import has_distribution as has_distribution
+from ._mixtures import real_outcome as real_outcome

@@ -10,8 +10,8 @@ from scipy import sparse
 from .. import _core
 from .._typing import BoolArray
 from ..table import Rows
+from ._histograms import ColumnBins
 from ._settings import Growth
-from ._sums import ColumnBins
 
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:

@@ -10,8 +10,9 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
+from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import Forest, SplitKind
+from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, summed_from_leaves
 from ._settings import Growth
 
 _MOST_COUNTED = 2**26  # rows, each as often as it counts, up to which there are tables
@@ -51,7 +52,7 @@ def weight_of_a_draw(target: Target) -> float:
     return math.ldexp(round(math.ldexp(part, _DIGITS)), exponent - _DIGITS)
 
 
-def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan) -> Forest:
+def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: Plan) -> TreeStore:
     """Grow the trees of a forest on one table."""
     found = _core.grow_forest(
         columns,
@@ -70,54 +71,49 @@ def grow_forest(columns: _core.Columns, target: Target, outcome: Outcome, growth
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
             "large or too small for float64. Give them in other units."
         )
-    forest = Forest(
+    of_leaves = statistics[found["kind"] == SplitKind.NONE]
+    structure = _structure(found, statistics, outcome)
+    leaves = _leaves(of_leaves, structure, outcome, growth.smoothing)
+    return TreeStore(leaves=leaves, n_features=columns.n_columns, **structure)
+
+
+def _structure(found: dict[str, Any], statistics: FloatArray, outcome: Outcome) -> dict[str, Any]:
+    """The arrays of the structure; the core numbers nodes within their tree, and a left child is the next node."""
+    roots, n_nodes = found.pop("tree_start")[:-1], len(found["kind"])
+    is_leaf = found["kind"] == SplitKind.NONE
+    first = np.repeat(roots, np.diff(np.append(roots, n_nodes)))
+    left = np.where(is_leaf, NO_CHILD, np.arange(1, n_nodes + 1)).astype(np.int32)
+    right = np.where(is_leaf, NO_CHILD, found.pop("children_right") + first).astype(np.int32)
+    # Values that a node's rows do not have go where more weight is; rounding does not decide.
+    weight = outcome.weights(statistics)
+    more_left = ~is_leaf & (weight[left] > weight[right] * (1 + 1e-9))
+    return {
         **found,
-        leaf_statistics=statistics[found["kind"] == SplitKind.NONE],
-        unseen_go_to_left=np.zeros(len(statistics), dtype=bool),
-        n_features=columns.n_columns,
-    )
-    return _with_unseen(forest, outcome.weights(statistics))
+        "roots": roots,
+        "choice_start": np.arange(n_nodes + 1, dtype=np.int32),
+        "children_left": left,
+        "children_right": right,
+        "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),
+        "unseen_go_to_left": more_left & (found["kind"] == SplitKind.CATEGORY_SET),
+        "depth": depth_of(left, right, roots, n_nodes),
+    }
+
+
+def _leaves(of_leaves: FloatArray, structure: dict[str, Any], outcome: Outcome, smoothing: float) -> ConstantLeaves:
+    """The leaf models of all nodes, from what the rows of each leaf add up to; the core does not return priors."""
+    left, right, depth = (structure[name] for name in ("children_left", "children_right", "depth"))
+    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(of_leaves, left, right, depth))
+    if smoothing == 0:
+        return leaves
+    prior = np.tile(outcome.prior, (len(depth), 1))
+    for level in range(int(depth.max())):
+        at = np.flatnonzero((depth == level) & (left != NO_CHILD))
+        for child in (left[at], right[at]):
+            prior[child] = outcome.update(prior[at], smoothing * leaves.statistics[child])
+    return replace(leaves, prior=prior)
 
 
 def rows_of(target: Target, outcome: Outcome, plan: Plan) -> Any:
     """The rows, without weights; where they are not to count whole numbers of times, with some that say so."""
     weight = None if plan.is_whole(target) else np.full(len(target.y), 0.5)
     return outcome.to_core(replace(target, weight=weight, grids=None))
-
-
-def _with_unseen(forest: Forest, weight: FloatArray) -> Forest:
-    """Values that a node's rows do not have go where more weight is; rounding does not decide."""
-    left, right = forest.children()
-    more_left = ~forest.is_leaf & (weight[left] > weight[right] * (1 + 1e-9))
-    return replace(
-        forest,
-        missing_go_to_left=np.where(forest.has_missing, forest.missing_go_to_left, more_left),
-        unseen_go_to_left=more_left & (forest.kind == SplitKind.CATEGORY_SET),
-    )
-
-
-def in_forest_units(forest: Forest, outcome: Outcome, growth: Growth, *, prune: bool) -> Forest:
-    """The trees as the limits and the pruning leave them, by the evidence of the rows without the factor."""
-    if growth.max_leaf_nodes is None and not prune:
-        return forest
-    prior = node_priors(forest, outcome, growth.smoothing)
-    log_likelihood = outcome.log_marginal(prior, forest.statistics)
-    if growth.max_leaf_nodes is not None:
-        kept = forest.best_splits(growth.max_leaf_nodes - 1, forest.log_prior_leaf + log_likelihood)
-        if not np.array_equal(kept, ~forest.is_leaf):
-            forest = forest.pruned_to(kept, forest.log_odds_split)
-            prior = node_priors(forest, outcome, growth.smoothing)
-            log_likelihood = outcome.log_marginal(prior, forest.statistics)
-    return forest.most_probable_pruning(log_likelihood) if prune else forest
-
-
-def node_priors(forest: Forest, outcome: Outcome, smoothing: float) -> FloatArray:
-    """Parameters of the prior of each node: that of the root but for smoothing."""
-    if smoothing == 0:
-        return np.broadcast_to(outcome.prior, (forest.node_count, len(outcome.prior)))
-    result = np.tile(outcome.prior, (forest.node_count, 1))
-    left, right = forest.children()
-    for at in forest.internal_by_depth():
-        for child in (left[at], right[at]):
-            result[child] = outcome.update(result[at], smoothing * forest.statistics[child])
-    return result

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
+from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import LEAF, Space, SplitKind, Tree
+from ..tree import NO_CHILD, SplitKind, TreeStore, limited_to, take_splits
 from ._settings import Growth
 
 _SPLITS = (
-    "children_left",
-    "children_right",
     "kind",
     "feature",
     "threshold",
@@ -30,7 +30,7 @@ _SPLITS = (
 )
 
 
-def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> Tree:
+def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> TreeStore:
     """Grow the tree of a table."""
     nodes = _core.grow(
         columns,
@@ -44,23 +44,37 @@ def grow_tree(columns: _core.Columns, target: Target, outcome: Outcome, growth: 
     return read_tree(nodes, outcome, growth)
 
 
-def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> Tree:
+def score_tree(
+    tree: TreeStore, columns: _core.Columns, target_in_core: Any, outcome: Outcome, growth: Growth
+) -> TreeStore:
+    """Score a given tree on the rows of an encoded table."""
+    prior, settings = outcome.core_prior().tolist(), growth.settings()
+    nodes = _core.given_tree(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
+    return with_scores(tree, nodes, outcome, growth)
+
+
+def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
     """The tree that the compiled core grew, in the units of the target."""
-    of_nodes = _read_nodes(nodes, outcome)
-    _check_scores(of_nodes)
-    tree = Tree(
-        **of_nodes,
-        **_read_splits(nodes, of_nodes["weighted_n_node_samples"]),
-        log_likelihood_split=outcome.log_likelihood_from_core(nodes["log_likelihood_split"], nodes["statistics"]),
-        log_odds_split=nodes["log_odds_split"],
-        feature_posterior=nodes["feature_posterior"],
+    leaves = _read_leaves(nodes, outcome)
+    tree = TreeStore(
+        n_features=nodes["feature_posterior"].shape[1] - 1,
+        roots=np.zeros(1, dtype=np.int64),
+        choice_start=np.arange(len(nodes["depth"]) + 1),
+        **_read_splits(nodes, leaves.weight),
+        **_read_tree_nodes(nodes, leaves, growth),
     )
-    return tree if growth.max_leaf_nodes is None else tree.limited_to(growth.max_leaf_nodes)
+    return tree if growth.max_leaf_nodes is None else limited_to(tree, growth.max_leaf_nodes)
+
+
+def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
+    """A given tree, its splits as they are, with what the compiled core found in its nodes."""
+    leaves = _read_leaves(nodes, outcome)
+    return replace(tree, log_prior_split=nodes["log_prior_split"], **_read_tree_nodes(nodes, leaves, growth))
 
 
 def explore_space(
     columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, budget: _core.Budget
-) -> tuple[Space, bool]:
+) -> tuple[TreeStore, bool]:
     """Explore the tree space of a table; tell whether the user interrupted it."""
     found = _core.tree_space(
         columns,
@@ -71,27 +85,30 @@ def explore_space(
         growth.engine.subtree_rows,
         growth.n_threads,
     )
-    of_nodes = _read_nodes(found, outcome)
-    _check_scores(of_nodes)
-    n_nodes = len(of_nodes["depth"])
+    leaves = _read_leaves(found, outcome)
+    n_nodes, n_splits = len(found["depth"]), len(found["kind"])
     owner = np.repeat(np.arange(n_nodes), np.diff(found["choice_start"]))
-    weight = of_nodes["weighted_n_node_samples"]
-    # Smoothing gives a child its own rows beforehand, and then no likelihood is out of reach.
-    ceiling = np.full(n_nodes, np.inf)
-    if growth.smoothing == 0:
-        ceiling = outcome.log_ceiling(of_nodes["prior"], found["statistics"])
-    space = Space(
-        **of_nodes,
-        **_read_splits(found, weight),
-        log_likelihood_split=outcome.log_likelihood_from_core(
-            found["log_likelihood_split"], found["statistics"][owner]
-        ),
-        choice_start=found["choice_start"],
-        complete=found["complete"].astype(bool),
-        log_ceiling=ceiling,
+    space = TreeStore(
+        leaves=leaves,
         n_features=columns.n_columns,
+        roots=np.zeros(1, dtype=np.int64),
+        choice_start=np.arange(n_splits + 1),
+        **_read_nodes(found),
+        **_read_splits(found, leaves.weight),
+        split_likelihood=_split_likelihood(found, leaves, owner, growth),
+        complete=found["complete"].astype(bool),
     )
-    return space, found["interrupted"]
+    return with_no_split(space, found["choice_start"]), found["interrupted"]
+
+
+def with_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
+    """Put the choice of no split before the splits of every node; those of node i begin at ``split_start[i]``."""
+    n_nodes = len(split_start) - 1
+    chosen = np.insert(np.arange(space.n_choices), split_start[:-1], -1)
+    splits = take_splits(space, chosen)
+    for name in ("children_left", "children_right"):
+        splits[name] = np.append(getattr(space, name), NO_CHILD)[chosen]
+    return replace(space, **splits, choice_start=split_start + np.arange(n_nodes + 1))
 
 
 def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> dict[str, Any]:
@@ -104,39 +121,58 @@ def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, gr
     return found
 
 
-def _check_scores(of_nodes: dict[str, Any]) -> None:
-    """Refuse a table that could not be scored: numbers beyond float64 lead to no tree."""
-    scores = of_nodes["log_likelihood"] + of_nodes["log_prior_leaf"]
-    if not np.all(np.isfinite(scores)) or not np.all(np.isfinite(of_nodes["posterior"])):
+def _read_leaves(nodes: dict[str, Any], outcome: Outcome) -> ConstantLeaves:
+    """The leaf models of all nodes; refuses a table that could not be scored: numbers beyond float64 make no tree."""
+    leaves = ConstantLeaves(outcome, _prior_of(nodes["prior"], outcome), nodes["statistics"])
+    scores = nodes["log_likelihood"] + nodes["log_prior_leaf"]
+    if not np.all(np.isfinite(scores)) or not np.all(np.isfinite(leaves.posterior)):
         raise ValueError(
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
             "large or too small for float64. Give them in other units."
         )
+    return leaves
 
 
-def _read_nodes(nodes: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """What trees and tree spaces know of their nodes, in the units of the target."""
-    prior = outcome.prior_from_core(nodes["prior"])
-    posterior = outcome.update(prior, nodes["statistics"])
-    weight = outcome.weights(nodes["statistics"])
+def _prior_of(prior: FloatArray, outcome: Outcome) -> FloatArray:
+    """Priors in the units of the target; one row of memory where all nodes have that of the root."""
+    if np.array_equal(prior, np.broadcast_to(prior[0], prior.shape)):
+        return np.broadcast_to(outcome.prior, (len(prior), len(outcome.prior)))
+    return outcome.prior_from_core(prior)
+
+
+def _split_likelihood(
+    found: dict[str, Any], leaves: ConstantLeaves, owner: IntArray, growth: Growth
+) -> FloatArray | None:
+    """The likelihood of the two sides of each split, where it is not that of the children: smoothing changes theirs."""
+    if growth.smoothing == 0:
+        return None
+    return leaves.outcome.log_likelihood_from_core(found["log_likelihood_split"], leaves.statistics[owner])
+
+
+def _read_tree_nodes(nodes: dict[str, Any], leaves: ConstantLeaves, growth: Growth) -> dict[str, Any]:
+    """What a tree has of each node beside its split."""
     return {
-        "value": outcome.mean(posterior)[:, None, :],
-        "n_node_samples": nodes["n_rows"],
-        "weighted_n_node_samples": weight,
-        "depth": nodes["depth"],
-        "prior": prior,
-        "posterior": posterior,
-        "log_likelihood": outcome.log_likelihood_from_core(nodes["log_likelihood"], nodes["statistics"]),
-        "log_prior_leaf": nodes["log_prior_leaf"],
+        "leaves": leaves,
+        **_read_nodes(nodes),
+        "split_likelihood": _split_likelihood(nodes, leaves, np.arange(len(leaves.statistics)), growth),
+        "log_odds_split": nodes["log_odds_split"],
+        "feature_posterior": nodes["feature_posterior"],
     }
 
 
+def _read_nodes(nodes: dict[str, Any]) -> dict[str, Any]:
+    """The arrays that have one entry per node."""
+    return {"depth": nodes["depth"], "n_node_samples": nodes["n_rows"], "log_prior_leaf": nodes["log_prior_leaf"]}
+
+
 def _read_splits(found: dict[str, Any], weight: FloatArray) -> dict[str, Any]:
-    """The same of their splits; values that a node's rows do not have go where more weight is."""
+    """The arrays that have one entry per split; values that a node's rows do not have go where more weight is."""
     left, right = found["children_left"], found["children_right"]
     # Rounding does not decide.
-    more_left: BoolArray = (left != LEAF) & (weight[left] > weight[right] * (1 + 1e-9))
+    more_left: BoolArray = (left != NO_CHILD) & (weight[left] > weight[right] * (1 + 1e-9))
     return {
+        "children_left": left,
+        "children_right": right,
         **{name: found[name] for name in _SPLITS},
         "missing_go_to_left": np.where(found["has_missing"], found["missing_go_to_left"], more_left),
         "unseen_go_to_left": more_left & (found["kind"] == SplitKind.CATEGORY_SET),

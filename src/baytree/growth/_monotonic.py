@@ -10,8 +10,9 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import shown
+from ..leaves import ConstantLeaves
 from ..table import Schema
-from ..tree import LEAF, SplitKind, Tree
+from ..tree import SplitKind, TreeStore
 
 
 def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
@@ -41,39 +42,41 @@ def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
     return np.array(given, dtype=np.int64) if any(given) else None
 
 
-def put_in_order(tree: Tree, monotonic: IntArray | None) -> Tree:
+def put_in_order(store: TreeStore, monotonic: IntArray | None) -> TreeStore:
     """Take rounding out of predictions that must be monotone; refuse what is more than that."""
     if monotonic is None:
-        return tree
-    before = tree.value[:, 0, -1]  # the mean, or the probability of the second class
-    after = _in_order(tree, monotonic, before)
+        return store
+    leaves = store.leaves
+    if not isinstance(leaves, ConstantLeaves):
+        raise TypeError("monotonic_cst holds constant leaves.")
+    before = leaves.value[:, -1]  # the mean, or the probability of the second class
+    after = _in_order(store, monotonic, before)
     finite = before[np.isfinite(before)]
     rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
     if not np.allclose(before, after, rtol=1e-9, atol=rounding):
         raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
-    is_mean = tree.value.shape[2] == 1
+    is_mean = leaves.value.shape[1] == 1
     value = after[:, None] if is_mean else np.stack([1 - after, after], axis=1)
-    return replace(tree, value=value[:, None, :])
+    return replace(store, leaves=replace(leaves, mean_in_order=value))
 
 
-def _in_order(tree: Tree, monotonic: IntArray, value: FloatArray) -> FloatArray:
+def _in_order(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:
     """Predictions of all nodes, put where the splits along constrained features allow them to be.
 
-    The tree was grown to keep the order, so at fit this changes what rounding did and no more.
+    The trees were grown to keep the order, so at fit this changes what rounding did and no more.
     """
     value = value.copy()
-    low, high = np.full(tree.node_count, -np.inf), np.full(tree.node_count, np.inf)
-    by_threshold = tree.is_of(SplitKind.THRESHOLD)
-    for node in range(tree.node_count):  # parents come before their children
-        value[node] = np.clip(value[node], low[node], high[node])
-        left, right = tree.children_left[node], tree.children_right[node]
-        if left == LEAF:
-            continue
-        low[[left, right]], high[[left, right]] = low[node], high[node]
-        direction = monotonic[tree.feature[node]] if by_threshold[node] else 0
-        if direction == 0:
-            continue
-        middle = np.clip(0.5 * value[left] + 0.5 * value[right], low[node], high[node])
-        below, above = (left, right) if direction > 0 else (right, left)
-        high[below] = low[above] = middle
+    low, high = np.full(store.node_count, -np.inf), np.full(store.node_count, np.inf)
+    for at in store.splits_by_depth:
+        value[at] = np.clip(value[at], low[at], high[at])
+        left, right = store.children_left[at], store.children_right[at]
+        for child in (left, right):
+            low[child], high[child] = low[at], high[at]
+        by_threshold = store.kind[at] == SplitKind.THRESHOLD
+        direction = np.where(by_threshold, monotonic[store.feature[at]], 0)
+        middle = np.clip(0.5 * value[left] + 0.5 * value[right], low[at], high[at])
+        for below, above, held in ((left, right, direction > 0), (right, left, direction < 0)):
+            high[below[held]] = low[above[held]] = middle[held]
+    leaves = np.flatnonzero(store.is_leaf)
+    value[leaves] = np.clip(value[leaves], low[leaves], high[leaves])
     return value

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ._sums import ColumnBins
+from ._histograms import ColumnBins
 
 MODULUS = 2**31 - 1
 TIMES = (48271, 16807)  # multipliers of well-known generators of this modulus
@@ -68,6 +68,5 @@ class Sample:
         """The rows as numbers: each value is the middle of its bin."""
         columns = []
         for codes, own in zip(self.codes, bins, strict=True):
-            middle = np.where(own.lows < own.highs, own.lows / 2 + own.highs / 2, own.lows)
-            columns.append(np.append(middle, np.nan)[codes])
+            columns.append(np.append(own.middle, np.nan)[codes])
         return np.stack(columns, axis=1)

@@ -1,4 +1,4 @@
-"""Sums of classes that need not be asked for: what a node has and one of its children has not, the other child has."""
+"""Histograms of classes that need not be asked for: what is in a node and not in one child is in the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._typing import IntArray
-from ._sums import ClassSums, Routes
+from ._histograms import ClassHistograms, Routes
 
 _MOST_BYTES = 2**28  # of sums that are kept
 
@@ -17,9 +17,11 @@ class Siblings:
     """Which open nodes follow from their siblings, and the sums of their parents."""
 
     first: IntArray  # where the codes of each column begin, and the end
-    follows: dict[int, tuple[int, ClassSums]] = field(default_factory=dict, init=False)  # sibling, sums of the parent
+    follows: dict[int, tuple[int, ClassHistograms]] = field(
+        default_factory=dict, init=False
+    )  # sibling, sums of the parent
 
-    def keep(self, found: ClassSums, nodes: IntArray, routes: Routes) -> None:
+    def keep(self, found: ClassHistograms, nodes: IntArray, routes: Routes) -> None:
         """Keep the sums of nodes that were split into two open ones; the child of more rows follows from the other."""
         room = _MOST_BYTES - sum(own.n_bytes for _, own in self.follows.values())
         for place, node in enumerate(nodes.tolist()):
@@ -38,7 +40,7 @@ class Siblings:
         chosen = set(nodes.tolist())
         return np.array([node for node in nodes.tolist() if self.follows.get(node, (-1,))[0] not in chosen])
 
-    def complete(self, found: ClassSums, asked: IntArray, nodes: IntArray) -> ClassSums:
+    def complete(self, found: ClassHistograms, asked: IntArray, nodes: IntArray) -> ClassHistograms:
         """The sums of all nodes, from those of nodes that were asked for."""
         place = {node: i for i, node in enumerate(asked.tolist())}
         result = found.room_for(len(nodes))

@@ -1,11 +1,11 @@
 """Outcomes: what is predicted, its conjugate prior and its posterior."""
 
+from ._base import FixedPointOutcome as FixedPointOutcome
 from ._base import Outcome as Outcome
+from ._base import PriorSearch as PriorSearch
 from ._base import RealOutcome as RealOutcome
-from ._base import Trials as Trials
-from ._base import WholeOutcome as WholeOutcome
 from ._base import asks_for_evidence as asks_for_evidence
-from ._base import whole_outcome as whole_outcome
+from ._base import fixed_point_outcome as fixed_point_outcome
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
@@ -13,7 +13,7 @@ from ._gamma_rate import GammaRateOutcome as GammaRateOutcome
 from ._grids import Extent as Extent
 from ._grids import Grid as Grid
 from ._grids import Grids as Grids
-from ._grids import Reach as Reach
+from ._grids import TargetRange as TargetRange
 from ._grids import on_grids as on_grids
 from ._grids import whole_weight as whole_weight
 from ._negative_binomial import NegativeBinomial as NegativeBinomial

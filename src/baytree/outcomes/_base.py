@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import shown
+from ..decision import Decision
 from ._grids import Extent, Grids, sum_of_products, whole_weight
 from ._target import Extra, Target
 
 
-class Trials(Protocol):
+class PriorSearch(Protocol):
     """Trees that are grown to settle a prior."""
 
     def log_evidence(self, outcome: Outcome) -> float:
@@ -46,11 +47,53 @@ class Outcome(ABC):
     has_factor: ClassVar[bool] = False  # the likelihood has a factor that no partition changes
     forest_factor: ClassVar[float] = 2.0  # on the weights of rows while a tree of a forest grows: docs/forest.md
     prior: FloatArray
+    classes: AnyArray | None = None  # labels, where a class is predicted
+    estimate_names: tuple[str, ...] = ("mean", "outcome")  # of what `intervals` are of
 
     @property
     def family(self) -> str:
         """The name of the posterior's distribution."""
         return "posterior"
+
+    @property
+    def predicts_classes(self) -> bool:
+        """Whether a class is predicted, not a number."""
+        return self.classes is not None
+
+    @property
+    def labels(self) -> AnyArray:
+        """The class labels; none where numbers are predicted."""
+        return np.zeros(0) if self.classes is None else self.classes
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes as text; none where numbers are predicted."""
+        return tuple(str(label) for label in self.labels)
+
+    @property
+    def posterior_names(self) -> tuple[str, ...]:
+        """Names of the posterior's parameters."""
+        return self.parameter_names or tuple(f"p{i}" for i in range(len(self.prior)))
+
+    def value_names(self, n_values: int) -> list[str]:
+        """Names of the expected outcomes: ``mean``, or numbered where an outcome of the user's own has several."""
+        return ["mean"] if n_values == 1 else [f"mean_{i}" for i in range(n_values)]
+
+    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
+        """What is predicted, given expected outcomes: the number, or the class that is decided on."""
+        return mean[:, 0] if mean.shape[1] == 1 else mean
+
+    def averaged(self, mean: FloatArray) -> FloatArray:
+        """Weighted averages of expected outcomes, without what rounding did to probabilities."""
+        return mean
+
+    def intervals(self, posterior: FloatArray, quantiles: FloatArray) -> FloatArray:
+        """Quantiles of what `estimate_names` are of, (n, n_names, n_quantiles); NaN where there is no distribution."""
+        return np.full((len(posterior), len(self.estimate_names), len(quantiles)), np.nan)
+
+    def estimates(self, mean: FloatArray) -> FloatArray:
+        """Expected outcomes by `estimate_names`."""
+        return np.repeat(mean[:, :1], len(self.estimate_names), axis=1)
 
     @classmethod
     @abstractmethod
@@ -58,11 +101,11 @@ class Outcome(ABC):
         """Check a target and the `prior` parameter, and set the prior from the target where it is None."""
 
     @abstractmethod
-    def most_probable(self, target: Target, trials: Trials) -> Self:
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
         """The same outcome with the prior of highest evidence."""
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: Any, trials: Trials) -> Self:
+    def settle(cls, target: Target, prior: Any, options: Any, trials: PriorSearch) -> Self:
         """The outcome whose prior was given, was set from the target, or has the highest evidence."""
         if asks_for_evidence(prior):
             return cls.of(target, None, options).most_probable(target, trials)
@@ -126,6 +169,16 @@ class RealOutcome(Outcome):
     """An outcome that is a number, with a predictive distribution."""
 
     has_spread: ClassVar[bool] = False  # the width of its predictive distribution is free
+    spread: float = 1.0  # times which the predictive distribution is as wide as the leaves alone make it
+
+    def intervals(self, posterior: FloatArray, quantiles: FloatArray) -> FloatArray:
+        """Quantiles of the mean and of the outcome."""
+        result = np.full((len(posterior), 2, len(quantiles)), np.nan)
+        for k, name in enumerate(("mean_distribution", "distribution")):
+            if self.has(name):
+                frozen = getattr(self, name)(posterior)
+                result[:, k] = np.stack([frozen.ppf(q) for q in quantiles], axis=-1)
+        return result
 
     @abstractmethod
     def distribution(self, posterior: FloatArray) -> Any:
@@ -152,28 +205,37 @@ class RealOutcome(Outcome):
         return np.asarray(self.distribution(posterior).std())
 
 
-class WholeOutcome(Outcome):
-    """An outcome whose statistics are sums of whole numbers, so that they are the same wherever the rows live."""
+class FixedPointOutcome(Outcome):
+    """An outcome whose statistics are sums of whole numbers, so that they are the same wherever the rows are."""
+
+    @property
+    @abstractmethod
+    def n_statistics(self) -> int:
+        """Number of statistics of a set of rows."""
 
     @classmethod
     @abstractmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """What the statistics of each row are made of, in whole numbers, for a target on grids."""
 
-    def whole_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
+    def fixed_point_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
         """The log of the factor that no partition changes, in whole numbers; None: there is none."""
         return None
 
     def factor_unit(self, grids: Grids) -> float:
-        """The unit of `whole_factor`."""
+        """The unit of `fixed_point_factor`."""
         return grids.factor_unit()
 
     @abstractmethod
-    def whole_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+    def fixed_point_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
         """The compiled core's form of rows with these whole numbers, the factor behind the others.
 
         Rows that live elsewhere are none here; the extent tells of all.
         """
+
+    @abstractmethod
+    def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
+        """Statistics of sets of rows from the sums of their whole numbers, as the compiled core converts them."""
 
     @classmethod
     @abstractmethod
@@ -183,7 +245,7 @@ class WholeOutcome(Outcome):
     @classmethod
     def totals_of(cls, target: Target) -> list[int]:
         """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
-        return cls.totals(cls.whole_rows(target), whole_weight(target))
+        return cls.totals(cls.fixed_point_rows(target), whole_weight(target))
 
     @staticmethod
     def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
@@ -193,15 +255,15 @@ class WholeOutcome(Outcome):
 
     def _from_grids(self, target: Target, grids: Grids) -> Any:
         """The compiled core's form of a target on grids."""
-        factor = self.whole_factor(target)
-        numbers = [*self.whole_rows(target), *([] if factor is None else [factor])]
+        factor = self.fixed_point_factor(target)
+        numbers = [*self.fixed_point_rows(target), *([] if factor is None else [factor])]
         weight = None if target.weight is None else whole_weight(target)
-        return self.whole_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
+        return self.fixed_point_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
 
 
-def whole_outcome(outcome: Outcome) -> WholeOutcome:
+def fixed_point_outcome(outcome: Outcome) -> FixedPointOutcome:
     """An outcome that sums of whole numbers can tell of; one of the user's own is none."""
-    if not isinstance(outcome, WholeOutcome):
+    if not isinstance(outcome, FixedPointOutcome):
         raise TypeError(f"The outcome {outcome.name!r} is no sum of whole numbers.")
     return outcome
 

@@ -17,7 +17,8 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
-from ._base import Trials, WholeOutcome
+from ..decision import Decision
+from ._base import FixedPointOutcome, PriorSearch
 from ._grids import Extent, Grids
 from ._search import most_probable
 from ._target import Target
@@ -37,10 +38,11 @@ class ClassOptions:
 
 
 @dataclass(frozen=True)
-class CategoricalOutcome(WholeOutcome):
+class CategoricalOutcome(FixedPointOutcome):
     """The number of classes and their prior at the root; the target holds class codes."""
 
     prior: FloatArray
+    classes: AnyArray | None = None
 
     name = "categorical"
 
@@ -48,6 +50,47 @@ class CategoricalOutcome(WholeOutcome):
     def family(self) -> str:
         """Beta of two classes, Dirichlet of others."""
         return "Beta" if len(self.prior) == 2 else "Dirichlet"
+
+    @property
+    def n_statistics(self) -> int:
+        """A weight a class."""
+        return len(self.prior)
+
+    @property
+    def predicts_classes(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def posterior_names(self) -> tuple[str, ...]:
+        """A parameter a class."""
+        return self.class_names
+
+    @property
+    def estimate_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A probability a class."""
+        return self.class_names
+
+    def value_names(self, n_values: int) -> list[str]:  # noqa: ARG002
+        """``probability_<label>``."""
+        return [f"probability_{name}" for name in self.class_names]
+
+    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:
+        """The class that is decided on."""
+        codes = decision.codes(mean)
+        return codes if self.classes is None else self.classes[codes]
+
+    def averaged(self, mean: FloatArray) -> FloatArray:
+        """Probabilities that sum to one."""
+        return mean / mean.sum(axis=1, keepdims=True)
+
+    def intervals(self, posterior: FloatArray, quantiles: FloatArray) -> FloatArray:
+        """Quantiles of each class probability."""
+        return self.quantiles(posterior, quantiles)
+
+    def estimates(self, mean: FloatArray) -> FloatArray:
+        """The class probabilities."""
+        return mean
 
     @classmethod
     def of(cls, target: Target, prior: Any, options: ClassOptions | None = None) -> Self:
@@ -57,9 +100,9 @@ class CategoricalOutcome(WholeOutcome):
         if n > _MOST_CLASSES:
             raise ValueError(f"y has {n} classes, at most {_MOST_CLASSES} are possible: is it a regression target?")
         if prior is None:
-            return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n))
+            return cls(np.full(n, DEFAULT_PSEUDO_OBSERVATIONS / n), options.classes)
         if isinstance(prior, str) and prior == "paper":
-            return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n))
+            return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n), options.classes)
         if isinstance(prior, str):
             raise ValueError(
                 f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {shown(prior)}."
@@ -77,9 +120,9 @@ class CategoricalOutcome(WholeOutcome):
                 f"prior counts as {strength:g} rows, beside which float64 cannot see those of X: make it at most "
                 f"{_STRONGEST:g} in all."
             )
-        return cls(alphas)
+        return cls(alphas, options.classes)
 
-    def most_probable(self, target: Target, trials: Trials) -> Self:  # noqa: ARG002
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:  # noqa: ARG002
         """Evenly spread pseudo-observations, from a fifth of one to two hundred in all."""
         return most_probable(0.2, 200.0, self._with_pseudo_observations, trials.log_evidence)
 
@@ -103,16 +146,20 @@ class CategoricalOutcome(WholeOutcome):
         return _core.CategoricalWeights(y.astype(np.uint16), weight, n_classes)
 
     @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Classes."""
         return [target.y.astype(np.int64)]
 
-    def whole_core(
+    def fixed_point_core(
         self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent
     ) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes."""
         own = None if weight is None or grids.weight is None else grids.weight.value(weight)
         return self._classes(numbers[0], own, counts=grids.whole_weights and extent.is_small)
+
+    def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
+        """The weight of each class."""
+        return np.asarray(sums.astype(np.float64) * grids.weight_unit)
 
     @classmethod
     def summary(cls, totals: list[int], grids: Grids) -> Target:  # noqa: ARG003
@@ -169,8 +216,8 @@ class CategoricalOutcome(WholeOutcome):
         return Betas(posterior[:, position], posterior.sum(axis=1) - posterior[:, position])
 
     def state(self) -> dict[str, Any]:
-        """The prior."""
-        return {"prior": self.prior}
+        """The prior and the labels."""
+        return {"prior": self.prior, "classes": self.classes}
 
 
 def _by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:

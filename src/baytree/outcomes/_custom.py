@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import FloatArray
-from ._base import RealOutcome, Trials
+from ._base import PriorSearch, RealOutcome
 from ._target import Target, read_numbers
 
 REQUIRED = ("prior", "statistics", "log_marginal", "update", "mean")
@@ -51,7 +51,7 @@ class CustomOutcome(RealOutcome):
         read_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
         return rows
 
-    def most_probable(self, target: Target, trials: Trials) -> Self:
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
         """The best of the object's own list of priors."""
         if not hasattr(self.definition, "candidates"):
             raise ValueError("prior='evidence' needs an outcome with a method candidates() that lists priors.")

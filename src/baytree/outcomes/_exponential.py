@@ -46,11 +46,11 @@ class ExponentialOutcome(GammaRateOutcome):
         return 1.0, grid_of_y(grids).unit
 
     @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Events and durations."""
         return [target.own_extra("event").astype(np.int64), grid_of_y(target.grids).whole(target.y)]
 
-    def whole_factor(self, target: Target) -> IntArray:
+    def fixed_point_factor(self, target: Target) -> IntArray:
         """There is none."""
         return np.zeros(len(target.y), dtype=np.int64)
 

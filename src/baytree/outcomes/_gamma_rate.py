@@ -13,8 +13,8 @@ import numpy as np
 from scipy import special
 
 from .. import _core
-from .._typing import FloatArray, IntArray
-from ._base import RealOutcome, Trials, WholeOutcome, read_parameters
+from .._typing import AnyArray, FloatArray, IntArray
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
 from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._search import most_probable
 from ._target import Target
@@ -23,7 +23,7 @@ DEFAULT_SHAPE = 2.0
 
 
 @dataclass(frozen=True)
-class GammaRateOutcome(RealOutcome, WholeOutcome):
+class GammaRateOutcome(RealOutcome, FixedPointOutcome):
     """The prior at the root."""
 
     prior: FloatArray
@@ -41,6 +41,8 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
     @abstractmethod
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Events, exposure and the log of the factor that the rate is not in, for each row."""
+
+    n_statistics = 4
 
     @property
     def family(self) -> str:
@@ -64,7 +66,7 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
         # The mean of what is predicted is the overall one: shape / rate of counts, rate / (shape - 1) of durations.
         return np.array([shape + cls.predicts_duration, shape / overall])
 
-    def most_probable(self, target: Target, trials: Trials) -> Self:
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
         """The overall rate as its mean, and a shape between 0.2 and 200."""
         return most_probable(
             0.2,
@@ -85,15 +87,15 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
         return grid_of_y(grids).unit, grids.extras.get("exposure", ONE).unit
 
     @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Events and exposure."""
         return counts_and_exposure(target)
 
-    def whole_factor(self, target: Target) -> IntArray:
+    def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and exposures exceeds."""
         return in_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
 
-    def whole_core(
+    def fixed_point_core(
         self,
         numbers: list[IntArray],
         weight: IntArray | None,
@@ -101,10 +103,19 @@ class GammaRateOutcome(RealOutcome, WholeOutcome):
         extent: Extent,  # noqa: ARG002
     ) -> _core.WholeGammaRate:
         """Events and exposure of each row."""
-        one = grids.weight_unit
-        scales = [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
         events, exposure, factor = numbers
-        return _core.WholeGammaRate(events, exposure, factor, weight, one, scales, self.predicts_duration)
+        return _core.WholeGammaRate(
+            events, exposure, factor, weight, grids.weight_unit, self._scales(grids), self.predicts_duration
+        )
+
+    def _scales(self, grids: Grids) -> list[float]:
+        """What makes statistics of sums of whole numbers."""
+        one = grids.weight_unit
+        return [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
+
+    def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
+        """Weight, events, exposure and log factor."""
+        return np.asarray(sums.astype(np.float64) * self._scales(grids))
 
     @classmethod
     def summary(cls, totals: list[int], grids: Grids) -> Target:

@@ -36,7 +36,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Reach:
+class TargetRange:
     """What must be known of all rows' targets before they can be whole numbers."""
 
     n_rows: int
@@ -44,7 +44,7 @@ class Reach:
     whole_weights: bool = True  # all weights are whole numbers as they are
 
     @classmethod
-    def of(cls, target: Target, *, of_y: bool) -> Reach:
+    def of(cls, target: Target, *, of_y: bool) -> TargetRange:
         """Of some rows, one at least; class labels have no range."""
         found = {"y": np.asarray(target.y, dtype=np.float64)} if of_y else {}
         if target.weight is not None:
@@ -53,10 +53,10 @@ class Reach:
         whole = target.weight is None or np.array_equal(target.weight, np.rint(target.weight))
         return cls(len(target.y), ranges, bool(whole))
 
-    def __or__(self, other: Reach) -> Reach:
+    def __or__(self, other: TargetRange) -> TargetRange:
         pairs = {name: (self.ranges[name], other.ranges[name]) for name in self.ranges}
         ranges = {name: (min(a[0], b[0]), max(a[1], b[1])) for name, (a, b) in pairs.items()}
-        return Reach(self.n_rows + other.n_rows, ranges, self.whole_weights and other.whole_weights)
+        return TargetRange(self.n_rows + other.n_rows, ranges, self.whole_weights and other.whole_weights)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Grids:
     whole_weights: bool = True
 
     @classmethod
-    def over(cls, reach: Reach, *, from_zero: bool, positive: bool) -> Grids:
+    def over(cls, reach: TargetRange, *, from_zero: bool, positive: bool) -> Grids:
         """The grids of targets of some reach; y is taken from zero, or from its lowest value."""
         y, weight = reach.ranges.get("y"), reach.ranges.get("weight")
         bits = min(BITS, _SUM_BITS - math.ceil(math.log2(max(reach.n_rows, 2))))

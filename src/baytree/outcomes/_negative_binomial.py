@@ -19,9 +19,9 @@ import numpy as np
 from scipy import special, stats
 
 from .. import _core
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_real
-from ._base import RealOutcome, Trials, WholeOutcome, asks_for_evidence, read_parameters
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
 from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
 from ._poisson import check_counts
@@ -58,7 +58,7 @@ class NegativeBinomial:
 
 
 @dataclass(frozen=True)
-class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
+class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
     """The prior at the root, and the size that all leaves share."""
 
     prior: FloatArray
@@ -71,6 +71,8 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
     counts = True
     has_factor = True
     forest_factor = 1.0  # as of other rates
+
+    n_statistics = 4
 
     @property
     def family(self) -> str:
@@ -87,7 +89,7 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
             return cls(_around_overall_mean(target, size, DEFAULT_STRENGTH), size)
         return cls(read_parameters(prior, cls), size)
 
-    def most_probable(self, target: Target, trials: Trials) -> Self:
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
         """The overall mean as its mean, and a strength between 0.2 and 200."""
         return most_probable(
             0.2,
@@ -97,7 +99,7 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
         )
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, trials: Trials) -> Self:
+    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, trials: PriorSearch) -> Self:
         """The dispersion first, where none is given, then the prior."""
         if options is None or options.dispersion is None:
             own_prior = None if asks_for_evidence(prior) else prior
@@ -129,7 +131,7 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
         return _core.BetaRate(*self._rows(target), target.weight)
 
     @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Counts and exposure."""
         return counts_and_exposure(target)
 
@@ -137,11 +139,11 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
         """One that no factor of these sizes exceeds."""
         return grids.factor_unit(self.size)
 
-    def whole_factor(self, target: Target) -> IntArray:
+    def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and sizes exceeds."""
         return in_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
 
-    def whole_core(
+    def fixed_point_core(
         self,
         numbers: list[IntArray],
         weight: IntArray | None,
@@ -150,9 +152,13 @@ class NegativeBinomialOutcome(RealOutcome, WholeOutcome):
     ) -> _core.WholeBetaRate:
         """Counts and sizes of each row."""
         events, exposure, factor = numbers
-        return _core.WholeBetaRate(events, exposure, factor, weight, grids.weight_unit, self.scales(grids))
+        return _core.WholeBetaRate(events, exposure, factor, weight, grids.weight_unit, self._scales(grids))
 
-    def scales(self, grids: Grids) -> list[float]:
+    def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
+        """Weight, count, size and log factor."""
+        return np.asarray(sums.astype(np.float64) * self._scales(grids))
+
+    def _scales(self, grids: Grids) -> list[float]:
         """What makes statistics of sums of whole numbers."""
         one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
         return [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]

@@ -26,8 +26,8 @@ import numpy as np
 from scipy import special, stats
 
 from .. import _core
-from .._typing import FloatArray, IntArray
-from ._base import RealOutcome, Trials, WholeOutcome, read_parameters
+from .._typing import AnyArray, FloatArray, IntArray
+from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
 from ._grids import Extent, Grids, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
@@ -41,7 +41,7 @@ LEAST_NOISE = 1e-6  # of the variance of y; leaves may be pure
 
 
 @dataclass(frozen=True)
-class NormalOutcome(RealOutcome, WholeOutcome):
+class NormalOutcome(RealOutcome, FixedPointOutcome):
     """The prior at the root, and the shift and scale that make y standard."""
 
     prior: FloatArray
@@ -55,6 +55,8 @@ class NormalOutcome(RealOutcome, WholeOutcome):
     has_spread = True
     forest_factor = 4.0
     from_zero = False
+
+    n_statistics = 3
 
     @property
     def family(self) -> str:
@@ -97,7 +99,7 @@ class NormalOutcome(RealOutcome, WholeOutcome):
         return replace(self, prior=np.array([self.shift, noise, DEFAULT_ALPHA, beta]))
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: Any, trials: Trials) -> Self:
+    def settle(cls, target: Target, prior: Any, options: Any, trials: PriorSearch) -> Self:
         """Where no prior is given, the noise comes from the leaves of a first tree, then from those of the next."""
         outcome = super().settle(target, prior, options, trials)
         if prior is not None:
@@ -120,7 +122,7 @@ class NormalOutcome(RealOutcome, WholeOutcome):
         noise = np.maximum(squares, 0.0).sum() / n.sum()
         return float(f"{noise:.9g}")  # so that the order of sums, a shift or a scale of y changes nothing
 
-    def most_probable(self, target: Target, trials: Trials) -> Self:  # noqa: ARG002
+    def most_probable(self, target: Target, trials: PriorSearch) -> Self:  # noqa: ARG002
         """The default prior with the noise of highest evidence."""
         return most_probable(1e-4, 1.0, self._with_noise, trials.log_evidence)
 
@@ -135,11 +137,11 @@ class NormalOutcome(RealOutcome, WholeOutcome):
         return _core.Normal(self._standard(target), target.weight)
 
     @classmethod
-    def whole_rows(cls, target: Target) -> list[IntArray]:
+    def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Y."""
         return [grid_of_y(target.grids).whole(target.y)]
 
-    def whole_core(
+    def fixed_point_core(
         self,
         numbers: list[IntArray],
         weight: IntArray | None,
@@ -147,10 +149,20 @@ class NormalOutcome(RealOutcome, WholeOutcome):
         extent: Extent,  # noqa: ARG002
     ) -> _core.WholeNormal:
         """Standard y."""
-        grid, one = grid_of_y(grids), grids.weight_unit
-        relative = grid.unit / self.scale
-        scales = [one, one * relative, one * relative * relative]
-        return _core.WholeNormal(numbers[0], weight, one, scales, int(grid.whole(self.shift)))
+        centre = int(grid_of_y(grids).whole(self.shift))
+        return _core.WholeNormal(numbers[0], weight, grids.weight_unit, self._scales(grids), centre)
+
+    def _scales(self, grids: Grids) -> list[float]:
+        """What makes statistics of sums of whole numbers."""
+        one, relative = grids.weight_unit, grid_of_y(grids).unit / self.scale
+        return [one, one * relative, one * relative * relative]
+
+    def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
+        """Sums of weights, of y and of its square, both taken from the centre."""
+        n, first, second = sums.T
+        c = int(grid_of_y(grids).whole(self.shift))
+        centred = np.stack([n, first - c * n, second - 2 * c * first + c * c * n], axis=1)
+        return np.asarray(centred.astype(np.float64) * self._scales(grids))
 
     @classmethod
     def summary(cls, totals: list[int], grids: Grids) -> Target:

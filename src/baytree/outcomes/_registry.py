@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._validation import shown
-from ._base import Outcome, Trials, WholeOutcome
+from ._base import FixedPointOutcome, Outcome, PriorSearch
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
-from ._grids import Grids, Reach, grids_of, on_grids
+from ._grids import Grids, TargetRange, grids_of, on_grids
 from ._negative_binomial import NegativeBinomialOutcome
 from ._normal import NormalOutcome
 from ._poisson import PoissonOutcome
@@ -41,9 +41,9 @@ class Family:
         return self.outcome is CategoricalOutcome
 
     @property
-    def whole(self) -> type[WholeOutcome]:
+    def fixed_point(self) -> type[FixedPointOutcome]:
         """The outcome's class, where its statistics are sums of whole numbers."""
-        if not issubclass(self.outcome, WholeOutcome):
+        if not issubclass(self.outcome, FixedPointOutcome):
             raise TypeError(f"The outcome {self.outcome.name!r} is no sum of whole numbers.")
         return self.outcome
 
@@ -51,22 +51,22 @@ class Family:
         """The target in whole numbers; an outcome of the user's own has none."""
         if self.is_own:
             return target
-        return on_grids(target, self.grids(Reach.of(target, of_y=not self.has_classes)))
+        return on_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
 
-    def grids(self, reach: Reach) -> Grids:
+    def grids(self, reach: TargetRange) -> Grids:
         """The grids of targets of some reach."""
         return Grids.over(reach, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""
-        totals = [] if self.has_classes else self.whole.totals_of(target)  # the prior of classes needs none
-        return self.whole.summary(totals, grids_of(target))
+        totals = [] if self.has_classes else self.fixed_point.totals_of(target)  # the prior of classes needs none
+        return self.fixed_point.summary(totals, grids_of(target))
 
     def of(self, target: Target, prior: Any) -> Outcome:
         """The outcome of a target, with its prior."""
         return self.outcome.of(target, prior, self.options)
 
-    def settle(self, target: Target, prior: Any, trials: Trials) -> Outcome:
+    def settle(self, target: Target, prior: Any, trials: PriorSearch) -> Outcome:
         """The same, with a prior that trees may help to settle."""
         return self.outcome.settle(target, prior, self.options, trials)
 

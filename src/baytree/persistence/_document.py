@@ -7,32 +7,40 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .._typing import AnyArray
 from .._validation import shown
 from ..decision import Decision
-from ..fitted import Fitted, FittedForest, FittedOn, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
+from ..growth import put_in_order
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
-from ..tree import Forest, Space, Tree
+from ..tree import TreeStore
 from ._check import (
     check_categories,
     check_fitted_on,
+    check_forest_facts,
+    check_monotonic,
     check_outcome,
-    check_pruning,
+    check_record,
     check_rules,
-    check_space,
-    check_tree,
 )
-from ._check_forest import check_forest
 from ._error import ModelFileError
+from ._trees import arrays_of, check_pruning, read_store
 from ._values import Decoder, encode, encode_beside
 
 FORMAT = "baytree model"
 FORMAT_VERSION = 1
-_KINDS: dict[type, str] = {FittedTree: "tree", FittedSpace: "space", FittedForest: "forest"}
+_STORES: dict[ModelKind, tuple[set[str], set[str]]] = {  # those that a result of a kind has, and those that it may have
+    ModelKind.TREE: ({"trees"}, {"grown_tree"}),
+    ModelKind.SPACE: ({"trees"}, set()),
+    ModelKind.FOREST: ({"trees", "tree_of_all_rows"}, {"grown_tree_of_all_rows"}),
+}
+
+T = TypeVar("T")
 
 
 def document_of(
@@ -40,11 +48,16 @@ def document_of(
 ) -> dict[str, Any]:
     """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data.
 
-    The arrays of the tree or the space are part of the document, or put `beside` it as bytes.
+    The arrays of the trees are part of the document, or put `beside` it as bytes.
     """
-    tree = fitted.tree_to_read if isinstance(fitted, FittedForest) else fitted
-    unpruned = tree.unpruned if isinstance(tree, FittedTree) else None
     state = fitted.outcome.state()  # first: an outcome of the user's own says that it has none
+    read, forest = fitted.tree_of_all_rows, fitted.forest
+    stores = {
+        "trees": fitted.trees,
+        "grown_tree": fitted.grown_tree,
+        "tree_of_all_rows": None if read is None else read.trees,
+        "grown_tree_of_all_rows": None if read is None else read.grown_tree,
+    }
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -52,26 +65,18 @@ def document_of(
         "estimator": estimator,
         "parameters": {name: encode(value) for name, value in parameters.items()},
         "schema": _encode_schema(fitted.schema),
-        "classes": encode(fitted.classes),
         "outcome": {
             "name": fitted.outcome.name,
             "state": {name: encode(value) for name, value in state.items()},
         },
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
         "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
-        "missing": fitted.missing,
-        "monotonic": encode(None if isinstance(fitted, FittedTree) else fitted.monotonic),
-        "grown": _KINDS[type(fitted)],
-        "arrays": _encode_arrays(tree.tree if isinstance(tree, FittedTree) else tree.space, "arrays", beside),
-        "unpruned": None if unpruned is None else _encode_arrays(unpruned, "unpruned", beside),
+        "unseen": fitted.unseen,
+        "monotonic": encode(fitted.monotonic),
+        "kind": fitted.kind.value,
+        "forest": None if forest is None else asdict(forest),
+        "stores": {name: _encode_store(store, name, beside) for name, store in stores.items() if store is not None},
     }
-    if isinstance(fitted, FittedForest):
-        document["forest"] = {
-            "arrays": _encode_arrays(fitted.forest, "forest", beside),
-            "smoothing": fitted.smoothing,
-            "agreement": fitted.agreement,
-            "seed": fitted.seed,
-        }
     return document | {"sha256": _checksum(document)}
 
 
@@ -116,55 +121,70 @@ def _read(
     if not set(parameters) <= set(known[estimator]):
         raise ValueError("the parameters are not those of the estimator")
     parameters = {**known[estimator], **parameters}  # what a file lacks came later
-    schema, classes = _read_schema(document["schema"], decoder), decoder.decode(document["classes"])
-    state = decoder.decode_all(document["outcome"]["state"])
-    outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**state)
-    check_outcome(outcome, classes)
-    fitted_on = None if document["fitted_on"] is None else FittedOn(**document["fitted_on"])
+    schema = _read_schema(document["schema"], decoder)
+    outcome: Outcome = OUTCOMES[document["outcome"]["name"]](**decoder.decode_all(document["outcome"]["state"]))
+    check_outcome(outcome)
+    fitted_on = _read_record(FittedOn, document["fitted_on"])
     check_fitted_on(fitted_on, schema)
+    check_record(document["decision"], Decision)
     decision = Decision(**decoder.decode_all(document["decision"]))
-    rules: dict[str, Any] = {"fitted_on": fitted_on, "decision": decision, "missing": document["missing"]}
-    check_rules(decision, document["missing"], classes)
-    arrays, unpruned = _decode_arrays(document["arrays"], decoder), document["unpruned"]
+    check_rules(decision, document["unseen"], outcome.classes)
     monotonic = decoder.decode(document["monotonic"])
-    if monotonic is not None and (monotonic.shape != (schema.n_features,) or not np.isin(monotonic, (-1, 0, 1)).all()):
-        raise ValueError("the directions of the features are not 1, 0 or -1")
-    if document["grown"] == _KINDS[FittedSpace]:
-        space = Space(**arrays, n_features=schema.n_features)
-        check_space(space, schema, outcome, classes)
-        return estimator, parameters, FittedSpace(space, outcome, schema, classes, monotonic, **rules)
-    tree = Tree(**arrays)
-    check_tree(tree, schema, outcome, classes)
-    grown = None if unpruned is None else Tree(**_decode_arrays(unpruned, decoder))
-    if grown is not None:
-        check_tree(grown, schema, outcome, classes)
-        check_pruning(tree, grown)
-    fitted = FittedTree(tree, outcome, schema, classes, grown)
-    if document["grown"] == _KINDS[FittedTree]:
-        return estimator, parameters, replace(fitted, **rules)
-    if document["grown"] != _KINDS[FittedForest]:
-        raise ValueError("it holds something of an unknown kind")
-    return estimator, parameters, _read_forest(document["forest"], decoder, fitted, monotonic, rules)
+    check_monotonic(monotonic, schema)
+    fitted = _read_trees(document, decoder, schema, outcome, monotonic)
+    return estimator, parameters, replace(fitted, fitted_on=fitted_on, decision=decision, unseen=document["unseen"])
 
 
-def _read_forest(
-    document: dict[str, Any], decoder: Decoder, tree: FittedTree, monotonic: Any, rules: dict[str, Any]
-) -> FittedForest:
-    arrays = _decode_arrays(document["arrays"], decoder)
-    forest = Forest(**arrays, n_features=tree.schema.n_features)
-    own = {name: document[name] for name in ("agreement", "seed", "smoothing")}
-    check_forest(forest, own, tree.schema, tree.outcome)
-    return FittedForest(forest, tree.outcome, tree.schema, tree.classes, tree, **own, monotonic=monotonic, **rules)
+def _read_record(kind: type[T], values: dict[str, Any] | None) -> T | None:
+    if values is None:
+        return None
+    check_record(values, kind)
+    return kind(**values)
 
 
-def _encode_arrays(grown: Tree | Space | Forest, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
+def _read_trees(
+    document: dict[str, Any], decoder: Decoder, schema: Schema, outcome: Outcome, monotonic: AnyArray | None
+) -> Fitted:
+    """The stores of a fitted result, each in its place."""
+    kind = ModelKind(document["kind"])
+    stores = _read_stores(document["stores"], kind, decoder, schema, outcome)
+    if kind is not ModelKind.SPACE:
+        stores = {name: put_in_order(store, monotonic) for name, store in stores.items()}
+    forest = _read_record(ForestFacts, document["forest"])
+    check_forest_facts(forest, kind)
+    trees, grown = stores["trees"], stores.get("grown_tree")
+    fitted = Fitted(trees, outcome, schema, kind, grown_tree=grown, forest=forest, monotonic=monotonic)
+    if kind is not ModelKind.FOREST:
+        return fitted
+    tree, grown = stores["tree_of_all_rows"], stores.get("grown_tree_of_all_rows")
+    return replace(fitted, tree_of_all_rows=Fitted(tree, outcome, schema, grown_tree=grown, monotonic=monotonic))
+
+
+def _read_stores(
+    documents: dict[str, Any], kind: ModelKind, decoder: Decoder, schema: Schema, outcome: Outcome
+) -> dict[str, TreeStore]:
+    """The stores that a result of a kind has, by name."""
+    needed, optional = _STORES[kind]
+    if not needed <= documents.keys() <= needed | optional:
+        raise ValueError("the trees are not those of their kind")
+    stores = {
+        name: read_store(_decode_arrays(own, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
+        for name, own in documents.items()
+    }
+    for pruned, grown in (("trees", "grown_tree"), ("tree_of_all_rows", "grown_tree_of_all_rows")):
+        if grown in stores:
+            check_pruning(stores[pruned], stores[grown])
+    return stores
+
+
+def _encode_store(store: TreeStore, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
     return {
         name: encode(array) if beside is None else encode_beside(array, f"{folder}/{name}", beside)
-        for name, array in grown.arrays().items()
+        for name, array in arrays_of(store).items()
     }
 
 
-def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, AnyArray]:
     arrays = decoder.decode_all(document)
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):

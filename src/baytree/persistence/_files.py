@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import struct
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from ..fitted import Fitted, FittedSpace, FittedTree
-from ..tree import Forest, Space, Tree
+from ..fitted import Fitted
 from ._document import document_of
 from ._error import ModelFileError
 
@@ -38,11 +40,19 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 def _write(path: str | Path, content: bytes) -> Path:
+    with replacing(path) as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its place once all is written; a failure leaves what was there."""
     path = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
@@ -50,7 +60,6 @@ def _write(path: str | Path, content: bytes) -> Path:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
-    return path
 
 
 def _umask() -> int:
@@ -64,19 +73,13 @@ def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path
 
     A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
     """
-    if sum(array.size for array in _grown(fitted).arrays().values()) <= _MOST_VALUES_AS_TEXT:
-        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
-        return
     beside: dict[str, bytes] = {}
     document = document_of(estimator, parameters, fitted, beside)
+    arrays = (array for store in document["stores"].values() for array in store.values())
+    if sum(math.prod(array["shape"]) for array in arrays) <= _MOST_VALUES_AS_TEXT:
+        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
+        return
     _write(path, _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside}))
-
-
-def _grown(fitted: Fitted) -> Tree | Space | Forest:
-    """The largest part of what was found."""
-    if isinstance(fitted, FittedTree):
-        return fitted.grown
-    return fitted.space if isinstance(fitted, FittedSpace) else fitted.forest
 
 
 def _archive(members: dict[str, bytes]) -> bytes:

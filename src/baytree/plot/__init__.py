@@ -1,6 +1,6 @@
 """Pictures of trees and of what they know. Needs matplotlib: ``pip install 'baytree[plot]'``."""
 
-from . import _canvas as _canvas  # first: it says what is missing where matplotlib is
+from . import _axes as _axes  # first: it says what is missing where matplotlib is
 from ._calibration import calibration as calibration
 from ._confusion import confusion as confusion
 from ._dependence import dependence as dependence
@@ -12,7 +12,7 @@ from ._regression import regression as regression
 from ._roc import roc as roc
 from ._subgroups import subgroups as subgroups
 from ._surface import surface as surface
-from ._tree import tree as tree
+from ._trees import tree as tree
 from ._trees import trees as trees
 from ._uncertainty import uncertainty as uncertainty
 

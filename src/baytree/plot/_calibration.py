@@ -11,8 +11,8 @@ from scipy import stats
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_integer, shown
 from ..estimators import Model, fitted_of, read_rows
-from ._canvas import GREY, axes_of, class_colour, open_frame
-from ._rows import labels_of
+from ._axes import CLEAR, GREY, TEXT_SIZE, axes_of, class_colour, finish
+from ._table import labels_of
 from ._words import wrapped
 
 _MOST_INSIDE = 3  # names in a legend that hides nothing
@@ -45,7 +45,6 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -53,7 +52,6 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     >>> ax = plot.calibration(model, X[1::2], y[1::2], bins=5)
     >>> ax.get_ylabel()
     'observed frequency, with 90 % intervals'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("calibration", fitted, X, y)
@@ -74,19 +72,17 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     lines = []
     for i, (positions, colour, _) in enumerate(parts):
         shift = (i - (len(parts) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
-        own = probability[:, positions].ravel(), happened[:, positions].ravel()
-        lines.append(_draw_class(ax, *own, bins, colour, shift))
-    names = [wrapped(f"probability of {name}", 2.6, 9, 2) for *_, name in parts]
+        predicted, observed = probability[:, positions].ravel(), happened[:, positions].ravel()
+        lines.append(_draw_class(ax, predicted, observed, bins, colour, shift))
+    names = [wrapped(f"probability of {name}", 2.6, TEXT_SIZE, 2) for *_, name in parts]
     place = (
         {"loc": "upper left"} if len(names) <= _MOST_INSIDE else {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
     )
-    ax.legend(lines, names, frameon=False, fontsize=9, ncols=1 if len(names) <= _MOST_INSIDE else 2, **place)
+    ax.legend(lines, names, ncols=1 if len(names) <= _MOST_INSIDE else 2, **CLEAR, **place)
     ax.set(xlim=(-0.02, 1.02), ylim=(-_STRIP - 0.04, 1.02), xlabel="predicted probability")
     ax.set_ylabel("observed frequency, with 90 % intervals")
     ax.set_yticks(np.linspace(0, 1, 6))
-    ax.set_title("Does it happen as often as predicted?", fontsize=10)
-    open_frame(ax)
-    return ax
+    return finish(ax, "Does it happen as often as predicted?")
 
 
 def _chosen(classes: list[Any], label: Any) -> list[int]:

@@ -12,11 +12,10 @@ from .._validation import check_integer
 from .._words import counted
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share
-from ._canvas import axes_of
-from ._rows import labels_of, weights_of
+from ._axes import TEXT_SIZE, axes_of, finish
+from ._table import labels_of, weights_of
 from ._words import wrapped
 
-_SIZE = 9.0
 _FEW = 4  # classes, whose shares and intervals have room
 
 
@@ -46,7 +45,6 @@ def confusion(
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -54,7 +52,6 @@ def confusion(
     >>> ax = plot.confusion(model, X[1::2], y[1::2])
     >>> ax.get_xlabel()
     'decided'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("confusion", fitted, X, y)
@@ -72,7 +69,8 @@ def confusion(
     ax = axes_of(ax, size=(max(5.2, 2.2 + 0.7 * len(names)), max(3.4, 1.6 + 0.5 * len(names))))
     _draw(ax, counts, names)
     right_share = share(right, float(weight.sum()) - right)
-    ax.set_title(f"What is decided? {right_share.text()} rightly ({right_share.interval()})", fontsize=10)
+    finish(ax, f"What is decided? {right_share.text()} rightly ({right_share.interval()})", left=False)
+    ax.spines["bottom"].set_visible(False)
     return ax
 
 
@@ -82,16 +80,15 @@ def _draw(ax: Axes, counts: FloatArray, names: list[str]) -> None:
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
     small = len(names) > _FEW
     for i, j in np.ndindex(*counts.shape):
-        own = share(float(counts[i, j]), float(totals[i] - counts[i, j]))
+        part = share(float(counts[i, j]), float(totals[i] - counts[i, j]))
         text = counted(float(counts[i, j]))
-        if not small and own.is_known:
-            text += f"\n{own.text()}\n({own.interval()})"
+        if not small and part.is_known:
+            text += f"\n{part.text()}\n({part.interval()})"
         colour = "white" if shares[i, j] > 0.75 else "black"
         ax.text(j, i, text, ha="center", va="center", fontsize=7 if small else 9, color=colour)
-    written = [wrapped(name, 1.1, _SIZE, 2) for name in names]
+    written = [wrapped(name, 1.1, TEXT_SIZE, 2) for name in names]
     slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if small else {}
-    ax.set_xticks(np.arange(len(names)), written, fontsize=_SIZE, **slant)
-    ax.set_yticks(np.arange(len(names)), written, fontsize=_SIZE)
+    ax.set_xticks(np.arange(len(names)), written, fontsize=TEXT_SIZE, **slant)
+    ax.set_yticks(np.arange(len(names)), written, fontsize=TEXT_SIZE)
     ax.set(xlabel="decided", ylabel="true class")
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from .._typing import FloatArray
 from .._validation import check_integer
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, FittedForest
+from ..fitted import Fitted, ModelKind
 from ..table import Rows
-from ._canvas import BLUE, axes_of, class_colour, open_frame
+from ._axes import BLUE, CLEAR, OVER_DATA, axes_of, class_colour, finish
 from ._table import Feature, Table
 
 _MOST_ROWS = 300  # that the average is taken over
@@ -43,7 +43,6 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -51,7 +50,6 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     >>> ax = plot.dependence(model, X, "worst radius", n_points=10)
     >>> ax.get_xlabel()
     'worst radius'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
     rows = read_rows(model, X).dense()
@@ -67,15 +65,13 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
         aside = 0.6 * ((number + 0.5) / len(shown) - 0.5)
         draw(ax, places, curves[:, :, k], BLUE if len(shown) == 1 else class_colour(k), name, aside)
     if len(shown) > _MOST_INSIDE:
-        ax.legend(fontsize=9, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **CLEAR)
     elif len(shown) > 1:
-        ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
+        ax.legend(**OVER_DATA)
     ax.set_ylabel(shown[0][1] if len(shown) == 1 else "probability")
-    band = "band" if column.names is None else "bars"
-    ax.set_title("Average prediction" + (f"; {band}: nine in ten trees" if curves.shape[1] > 1 else ""), fontsize=10)
     column.label(ax.xaxis)
-    open_frame(ax)
-    return ax
+    band = "band" if column.names is None else "bars"
+    return finish(ax, "Average prediction" + (f"; {band}: nine in ten trees" if curves.shape[1] > 1 else ""))
 
 
 def _draw_curve(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, _aside: float) -> None:
@@ -104,10 +100,10 @@ def _shown(fitted: Fitted) -> list[tuple[int, str]]:
 
 def _along(column: Feature, n_points: int) -> FloatArray:
     """The values of the feature that rows get."""
-    known = column.present
+    present = column.present
     if column.names is not None:
-        return np.unique(known)
-    low, high = np.quantile(known, [0.02, 0.98]) if len(known) else (0.0, 1.0)
+        return np.unique(present)
+    low, high = np.quantile(present, [0.02, 0.98]) if len(present) else (0.0, 1.0)
     return np.linspace(low, high, n_points)
 
 
@@ -115,6 +111,6 @@ def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> 
     """What each tree of a forest, or the model, predicts on average where all rows have a value; (n, n_values)."""
     changed = rows.copy()
     changed[:, position] = value
-    if isinstance(fitted, FittedForest):
+    if fitted.kind is ModelKind.FOREST:
         return fitted.tree_means(Rows(changed)).mean(axis=0)
     return fitted.mean(Rows(changed)).mean(axis=0, keepdims=True)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from .._validation import check_integer
-from ..estimators import Model, fitted_tree_of
-from ..fitted import FittedTree
-from ._canvas import BLUE, GREY, axes_of, open_frame
+from ..estimators import Model, readable_tree_of
+from ..fitted import Fitted
+from ._axes import BLUE, GREY, TEXT_SIZE, axes_of, draw_bars, finish
 from ._words import wrapped
 
-_SIZE = 9.0
 _LEAST = 0.0005  # share of a feature that has a bar of its own
 
 
@@ -38,7 +36,6 @@ def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -46,34 +43,28 @@ def feature_posterior(model: Model, *, node: int = 0, max_features: int = 15, ax
     >>> ax = plot.feature_posterior(model)
     >>> ax.get_xlabel()
     'posterior probability'
-    >>> plt.close()
     """
-    fitted = fitted_tree_of(model)
+    fitted = readable_tree_of(model)
     node, max_features = check_integer("node", node, low=0), check_integer("max_features", max_features, low=1)
-    if node >= fitted.tree.node_count:
-        raise ValueError(f"node must be one of the tree's {fitted.tree.node_count} nodes; got {node}.")
+    if node >= fitted.trees.node_count:
+        raise ValueError(f"node must be one of the tree's {fitted.trees.node_count} nodes; got {node}.")
     bars = _bars(fitted, node, max_features)
     ax = axes_of(ax, size=(6.0, 0.9 + 0.26 * len(bars)))
-    places = np.arange(len(bars))
-    drawn = ax.barh(places, [share for _, share, _ in bars], color=[colour for *_, colour in bars])
-    ax.bar_label(drawn, [_percent(share) for _, share, _ in bars], padding=3, fontsize=_SIZE)
-    ax.set_yticks(places, [name for name, *_ in bars], fontsize=_SIZE)
-    ax.set_ylim(len(bars) - 0.4, -0.6)  # the first above
-    ax.set(xlim=(0, 1.12 * max(share for _, share, _ in bars)), xlabel="posterior probability")
-    ax.set_title(f"Which feature should split {'the root' if node == 0 else f'node {node}'}?", fontsize=10)
-    open_frame(ax, left=False)
-    return ax
+    names, shares, colours = zip(*bars, strict=True)
+    draw_bars(ax, names, shares, [_percent(share) for share in shares], colours)
+    ax.set(xlim=(0, 1.12 * max(shares)), xlabel="posterior probability")
+    return finish(ax, f"Which feature should split {'the root' if node == 0 else f'node {node}'}?", left=False)
 
 
-def _bars(fitted: FittedTree, node: int, max_features: int) -> list[tuple[str, float, str]]:
+def _bars(fitted: Fitted, node: int, max_features: int) -> list[tuple[str, float, str]]:
     """Name, share and colour of each bar, from above."""
-    *shares, no_split = fitted.tree.feature_posterior[node].tolist()
+    *shares, no_split = fitted.trees.feature_posterior[node].tolist()
     order = sorted(range(len(shares)), key=lambda feature: -shares[feature])
-    own = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
-    bars = [(wrapped(fitted.schema.name(feature), 2.6, _SIZE, 2), shares[feature], BLUE) for feature in own]
-    others = order[len(own) :]
+    drawn = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
+    bars = [(wrapped(fitted.schema.name(feature), 2.6, TEXT_SIZE, 2), shares[feature], BLUE) for feature in drawn]
+    others = order[len(drawn) :]
     if others:
-        name = f"{len(others)} {'other ' if own else ''}feature{'s' if len(others) > 1 else ''}"
+        name = f"{len(others)} {'other ' if drawn else ''}feature{'s' if len(others) > 1 else ''}"
         bars.append((name, sum(shares[feature] for feature in others), GREY))
     return [*bars, ("no split", no_split, GREY)]
 

@@ -13,7 +13,8 @@ from .._words import number_text
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share_of
 from ..outcomes import read_numbers
-from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
+from ._axes import BLUE, CLEAR, GREY, VERMILION, axes_of, finish
+from ._table import check_regressor
 
 
 def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int = 300, ax: Any = None) -> Axes:
@@ -40,7 +41,6 @@ def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_diabetes
     >>> from baytree import BayesianTreeRegressor, plot
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -48,11 +48,9 @@ def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int
     >>> ax = plot.intervals(model, X[1::2], y[1::2])
     >>> ax.get_title()
     '92.8 % of the outcomes lie in their 90 % interval (89.5 to 95.2 %)'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
-    if fitted.classes is not None:
-        raise TypeError("intervals needs a regressor; this model predicts classes.")
+    check_regressor("intervals", fitted)
     if not fitted.has_distribution():
         raise ValueError("intervals needs an outcome with a distribution; that of this model has none.")
     level, max_rows = check_real("level", level, low=0, high=1), check_integer("max_rows", max_rows, low=1)
@@ -68,13 +66,11 @@ def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int
     name = f"{100 * level:g} % interval"
     ax.fill_between(place, low[order], high[order], step="mid", color=BLUE, alpha=0.2, lw=0, label=name)
     ax.step(place, predicted[order], where="mid", color=BLUE, lw=1.3, label="prediction")
-    for own, mark, colour, label in ((inside, ".", GREY, "inside"), (~inside, "x", VERMILION, "outside")):
-        chosen = own[order]
+    for rows_there, mark, colour, label in ((inside, ".", GREY, "inside"), (~inside, "x", VERMILION, "outside")):
+        chosen = rows_there[order]
         ax.plot(place[chosen], outcomes[order][chosen], mark, color=colour, markersize=5, label=f"outcome {label}")
-    found = share_of(inside, np.ones(len(inside)))
-    ax.set_title(f"{found.text()} of the outcomes lie in their {name} ({found.interval()})", fontsize=10)
     ax.set(xlabel="rows, by prediction", ylabel="outcome")
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
-    ax.legend(frameon=False, fontsize=9)
-    open_frame(ax)
-    return ax
+    ax.legend(**CLEAR)
+    coverage = share_of(inside, np.ones(len(inside)))
+    return finish(ax, f"{coverage.text()} of the outcomes lie in their {name} ({coverage.interval()})")

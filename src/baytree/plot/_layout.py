@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..tree import Tree
+from ..tree import TreeStore
 
 
 @dataclass(frozen=True)
@@ -22,39 +22,39 @@ class Box:
         return self.top - self.height
 
 
-def opened(tree: Tree, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
+def open_nodes(tree: TreeStore, max_depth: int | None, max_leaves: int | None) -> frozenset[int]:
     """The nodes whose split is drawn: down to a depth, those with most rows first, until there are so many ends."""
-    found: set[int] = set()
+    split: set[int] = set()
     candidates = [0]
-    while candidates and (max_leaves is None or len(found) + 1 < max_leaves):
+    while candidates and (max_leaves is None or len(split) + 1 < max_leaves):
         candidates.sort(key=lambda node: (-int(tree.n_node_samples[node]), node))
         node = candidates.pop(0)
         if tree.is_leaf[node] or tree.depth[node] == max_depth:
             continue
-        found.add(node)
+        split.add(node)
         candidates += [int(tree.children_left[node]), int(tree.children_right[node])]
-    return frozenset(found)
+    return frozenset(split)
 
 
-def drawn_nodes(tree: Tree, split: frozenset[int]) -> list[int]:
+def drawn_nodes(tree: TreeStore, split: frozenset[int]) -> list[int]:
     """The nodes that are drawn, in depth-first order."""
     return [node for node in range(tree.node_count) if node == 0 or int(tree.parents[node]) in split]
 
 
-def leaves_below(tree: Tree, node: int) -> int:
+def leaves_below(tree: TreeStore, node: int) -> int:
     """How many leaves a node has."""
-    stack, found = [node], 0
+    stack, n_leaves = [node], 0
     while stack:
         at = stack.pop()
         if tree.is_leaf[at]:
-            found += 1
+            n_leaves += 1
         else:
             stack += [int(tree.children_left[at]), int(tree.children_right[at])]
-    return found
+    return n_leaves
 
 
 def place(
-    tree: Tree, sizes: dict[int, tuple[float, float]], split: frozenset[int], *, slot: float, gap: float
+    tree: TreeStore, sizes: dict[int, tuple[float, float]], split: frozenset[int], *, slot: float, gap: float
 ) -> dict[int, Box]:
     """Place boxes of given sizes.
 
@@ -71,7 +71,7 @@ def place(
     return {node: Box(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
 
 
-def _tops(tree: Tree, splits: dict[int, tuple[float, float]], gap: float) -> list[float]:
+def _tops(tree: TreeStore, splits: dict[int, tuple[float, float]], gap: float) -> list[float]:
     """Upper edges of the levels, each as high as its highest split: below an end there is nothing in the way."""
     heights = [0.0] * (max((int(tree.depth[node]) for node in splits), default=-1) + 1)
     for node, (_, height) in splits.items():

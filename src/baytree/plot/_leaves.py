@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
 from .._validation import check_optional_integer
-from ..estimators import Model, fitted_tree_of
+from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
-from ..fitted import FittedTree
-from ._canvas import BLACK, axes_of, open_frame
+from ..fitted import Fitted
+from ._axes import BESIDE, BLACK, axes_of, finish, write_percent
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrapped
 
@@ -38,7 +37,6 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -46,12 +44,11 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     >>> ax = plot.leaves(model)
     >>> ax.get_xlabel()
     'probability of 1'
-    >>> plt.close()
     """
-    fitted = fitted_tree_of(model)
-    every = np.flatnonzero(fitted.tree.is_leaf)
+    fitted = readable_tree_of(model)
+    every = np.flatnonzero(fitted.trees.is_leaf)
     most = check_optional_integer("max_leaves", max_leaves, low=1)
-    drawn = every[np.argsort(-fitted.tree.n_node_samples[every], kind="stable")[:most]]
+    drawn = every[np.argsort(-fitted.trees.n_node_samples[every], kind="stable")[:most]]
     posteriors = posteriors_of(fitted, np.sort(drawn))
     order = _ordered(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
@@ -64,11 +61,9 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
     ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
     left_out = f"\n(the {len(order)} leaves with most rows, of {len(every)})" if len(order) < len(every) else ""
-    ax.set_title(f"What does each leaf know?{left_out}", fontsize=10)
     if posteriors.is_share:
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0, 0, " %"))
-    open_frame(ax, left=False)
-    return ax
+        write_percent(ax.xaxis)
+    return finish(ax, f"What does each leaf know?{left_out}", left=False)
 
 
 def _ordered(posteriors: Posteriors) -> list[int]:
@@ -99,14 +94,14 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
             ax.plot(estimate.value, y, "o", color=estimate.colour, mec=edge, mew=0.5, ms=4, clip_on=False)
 
 
-def _write_labels(ax: Axes, fitted: FittedTree, order: list[int], posteriors: Posteriors) -> None:
+def _write_labels(ax: Axes, fitted: Fitted, order: list[int], posteriors: Posteriors) -> None:
     """The rule of every leaf, with its rows; of many classes the class before it."""
-    boxes = {box.leaf: box for box in boxes_of(fitted.tree, fitted.schema)}
+    boxes = {box.leaf: box for box in boxes_of(fitted.trees, fitted.schema)}
     labels = []
     for node in order:
-        rule = " and ".join(conditions_of(fitted.tree, fitted.schema, boxes[node])) or "all rows"
+        rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node])) or "all rows"
         says = f"{posteriors.nodes[node].says[0]}: " if posteriors.of_its_class else ""
-        labels.append(wrapped(f"n = {fitted.tree.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
+        labels.append(wrapped(f"n = {fitted.trees.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
     ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)
 
 
@@ -114,4 +109,4 @@ def _write_legend(ax: Axes, posteriors: Posteriors) -> None:
     """Names beside the plot, where they hide nothing."""
     handles = [ax.plot([], [], "o-", color=colour, markersize=4)[0] for _, colour in posteriors.classes]
     names = [wrapped(name, 1.8, 9, 2) for name, _ in posteriors.classes]
-    ax.legend(handles, names, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    ax.legend(handles, names, **BESIDE)

@@ -14,14 +14,13 @@ from .._words import category_text
 from ..estimators import fitted_of, partition_space, read_rows
 from ..table import Schema, as_table, is_frame
 from ..tree import SplitKind
-from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
+from ._axes import BLUE, CLEAR, GREY, TEXT_SIZE, VERMILION, axes_of, draw_bars, finish
 from ._table import Feature, Table
 from ._words import wrapped
 
 _DECADES = 15  # below the most probable split, on a log scale
 _STRIP = 0.16  # of the height, for the distribution of the data
 _MOST_SETS = 15
-_SIZE = 9.0
 _LOG_10 = float(np.log(10))
 
 
@@ -48,14 +47,12 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> ax = plot.partition_posterior(X, y, "worst radius")
     >>> ax.get_ylabel()
     'posterior probability'
-    >>> plt.close()
     """
     if scale not in ("log", "linear"):
         raise ValueError(f"scale must be 'log' or 'linear'; got {shown(scale)}.")
@@ -69,10 +66,8 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
         best = _best_sets(splits, scale)
         ax = axes_of(ax, size=(6.0, max(1.2 + 0.3 * len(best), 2.4)))
         _draw_sets(ax, column, best, scale)
-    ax.set_title(
-        f"How probable is each first split?\n(no split of any feature: {probability_text(no_split)})", fontsize=10
-    )
-    return ax
+    title = f"How probable is each first split?\n(no split of any feature: {probability_text(no_split)})"
+    return finish(ax, title, left=not column.column.is_nominal)
 
 
 def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
@@ -95,10 +90,10 @@ def _draw_thresholds(ax: Axes, column: Feature, splits: AnyArray, no_split: floa
     by_threshold = splits[splits["kind"] == SplitKind.THRESHOLD]
     by_threshold = by_threshold[height.is_seen(by_threshold["log_posterior"])]
     for left, colour in ((False, BLUE), (True, VERMILION)):
-        own = by_threshold[by_threshold["missing_go_to_left"] == left] if has_missing else by_threshold
+        drawn = by_threshold[by_threshold["missing_go_to_left"] == left] if has_missing else by_threshold
         name = f"missing values go {'left' if left else 'right'}" if has_missing else None
         if has_missing or not left:
-            ax.plot(own["threshold"], height.of(own["log_posterior"]), ".", color=colour, markersize=4, label=name)
+            ax.plot(drawn["threshold"], height.of(drawn["log_posterior"]), ".", color=colour, markersize=4, label=name)
     for apart in splits[splits["kind"] == SplitKind.PRESENT_MISSING]:
         share = float(apart["log_posterior"])
         label = f"present or missing ({probability_text(share)})"
@@ -109,8 +104,7 @@ def _draw_thresholds(ax: Axes, column: Feature, splits: AnyArray, no_split: floa
     ax.set(xlim=tuple(column.edges(1)[[0, -1]]), ylabel="posterior probability")
     column.label(ax.xaxis)
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=_SIZE)
-    open_frame(ax)
+        ax.legend(**CLEAR)
 
 
 class _Height:
@@ -120,9 +114,9 @@ class _Height:
     """
 
     def __init__(self, ax: Axes, log_posterior: AnyArray, no_split: float, scale: str) -> None:
-        own = log_posterior / _LOG_10
-        self.top = float(own.max(initial=no_split / _LOG_10 if len(own) == 0 else -np.inf))
-        self.lowest = max(float(own.min(initial=self.top)), self.top - _DECADES)
+        exponents = log_posterior / _LOG_10
+        self.top = float(exponents.max(initial=no_split / _LOG_10 if len(exponents) == 0 else -np.inf))
+        self.lowest = max(float(exponents.min(initial=self.top)), self.top - _DECADES)
         self.linear = scale == "linear"
         if self.linear:
             ax.set_ylim(-_STRIP / (1 - _STRIP) * 1.05, 1.05)
@@ -131,8 +125,8 @@ class _Height:
             return
         decades = max(self.top - self.lowest, 1.0)
         ax.set_ylim(self.lowest - 0.1 - decades * _STRIP / (1 - _STRIP), self.top + 0.05 * decades)
-        exponents = np.arange(np.ceil(self.lowest), self.top + 0.1, max(np.ceil(decades / 8), 1.0))
-        ax.set_yticks(exponents, [probability_text(e * _LOG_10) for e in exponents])
+        ticks = np.arange(np.ceil(self.lowest), self.top + 0.1, max(np.ceil(decades / 8), 1.0))
+        ax.set_yticks(ticks, [probability_text(exponent * _LOG_10) for exponent in ticks])
 
     def of(self, log_posterior: Any) -> Any:
         """The height of a log probability; on a linear scale relative to the best."""
@@ -163,24 +157,21 @@ def _best_sets(splits: AnyArray, scale: str) -> AnyArray:
 
 def _draw_sets(ax: Axes, column: Feature, splits: AnyArray, scale: str) -> None:
     exponents = splits["log_posterior"] / _LOG_10
-    places = np.arange(len(exponents))
     top = exponents.max(initial=-np.inf)
-    start = np.floor(exponents.min(initial=top) - 1.0) if scale == "log" and len(places) else 0.0
+    start = np.floor(exponents.min(initial=top) - 1.0) if scale == "log" and len(exponents) else 0.0
     lengths = exponents - start if scale == "log" else 10.0 ** (exponents - top)
-    bars = ax.barh(places, lengths, left=start, color=BLUE)
-    ax.bar_label(bars, [probability_text(share) for share in splits["log_posterior"]], padding=3, fontsize=_SIZE)
-    ax.set_yticks(places, [_set_name(categories) for categories in splits["categories"]], fontsize=_SIZE)
-    ax.set_ylim(len(places) - 0.4, -0.6)  # the first above
+    names = [_set_name(categories) for categories in splits["categories"]]
+    texts = [probability_text(log_probability) for log_probability in splits["log_posterior"]]
+    draw_bars(ax, names, lengths, texts, BLUE, start)
     ax.set_xticks([])
     ax.margins(x=0.15)
     ax.set_xlabel(f"posterior probability ({scale} scale)")
     ax.set_ylabel(f"{wrapped(column.name, 2.5, 10, 2)}, set apart")
-    open_frame(ax, left=False)
 
 
 def _set_name(categories: Any) -> str:
     names = ["missing" if category is None else category_text(category) for category in categories]
-    return wrapped("{" + ", ".join(names) + "}", 2.4, _SIZE, 2)
+    return wrapped("{" + ", ".join(names) + "}", 2.4, TEXT_SIZE, 2)
 
 
 def probability_text(log_probability: float) -> str:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from .._words import odds_text
-from ..fitted import FittedTree
-from ._canvas import BLACK, GREY
+from ..fitted import Fitted
+from ._axes import BLACK, GREY
 from ._layout import Box, drawn_nodes, leaves_below, place
 from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
 from ._words import plain, text_width, wrapped
@@ -52,8 +52,8 @@ SMALL = Style(slot=0.72, picture=0.32, gap=0.22, size=7, details=False)
 class TreePicture:
     """The texts of a tree's nodes and the places of their boxes."""
 
-    def __init__(self, fitted: FittedTree, split: frozenset[int], style: Style) -> None:
-        self.tree = fitted.tree
+    def __init__(self, fitted: Fitted, split: frozenset[int], style: Style) -> None:
+        self.tree = fitted.trees
         self.schema = fitted.schema
         self.style = style
         nodes = drawn_nodes(self.tree, split)
@@ -88,8 +88,8 @@ class TreePicture:
         return f"{wrapped(feature, width, size, 3)}\n{wrapped(condition, width, size, 3)}"
 
     def _end_lines(self, posterior: NodePosterior) -> list[str]:
-        told = posterior.says if self.style.details else posterior.says[:1]
-        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in told]
+        lines = posterior.says if self.style.details else posterior.says[:1]
+        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in lines]
 
     def _size(self, node: int, text: str) -> tuple[float, float]:
         height = self.style.height(text) + _PADDING

@@ -10,8 +10,8 @@ from scipy import stats
 
 from .._typing import FloatArray, IntArray
 from .._words import estimate_text, percent_text, range_text
-from ..fitted import FittedTree, class_outcome, distribution_of
-from ._canvas import BLUE, VERMILION, class_colour
+from ..fitted import Fitted, class_outcome, distribution_of
+from ._axes import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
 _POINTS = 121
@@ -64,24 +64,24 @@ class Posteriors:
         return f"Curves, from {ends}: posterior density of the {self.quantity}"
 
 
-def posteriors_of(fitted: FittedTree, nodes: IntArray) -> Posteriors:
+def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
     """What some nodes of a fitted tree know."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return _of_numbers(fitted, nodes)
     names = fitted.class_names
     if len(names) > _MANY:
-        found = {int(node): _own_class_posterior(fitted, int(node)) for node in nodes}
-        return Posteriors("probability of its class", 0.0, 1.0, (), found, is_share=True, of_its_class=True)
-    found = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
+        of_nodes = {int(node): _decided_class_posterior(fitted, int(node)) for node in nodes}
+        return Posteriors("probability of its class", 0.0, 1.0, (), of_nodes, is_share=True, of_its_class=True)
+    of_nodes = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
-        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), found, is_share=True)
+        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), of_nodes, is_share=True)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
-    return Posteriors("probability", 0.0, 1.0, legend, found, is_share=True)
+    return Posteriors("probability", 0.0, 1.0, legend, of_nodes, is_share=True)
 
 
-def _class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
-    names, posterior, best = fitted.class_names, fitted.tree.posterior[node], int(fitted.node_codes[node])
-    values = fitted.tree.value[node, 0]
+def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
+    names, posterior, best = fitted.class_names, fitted.trees.posterior[node], int(fitted.node_codes[node])
+    values = fitted.trees.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
@@ -96,12 +96,12 @@ def _class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
     return NodePosterior(says, estimates, best, None)
 
 
-def _own_class_posterior(fitted: FittedTree, node: int) -> NodePosterior:
+def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     """The class that a node decides for alone."""
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
-    low, high = outcome.quantiles(fitted.tree.posterior[[node]], np.array([0.05, 0.95]))[0, best]
-    estimate = Estimate(float(fitted.tree.value[node, 0, best]), float(low), float(high), class_colour(best))
+    low, high = outcome.quantiles(fitted.trees.posterior[[node]], np.array([0.05, 0.95]))[0, best]
+    estimate = Estimate(float(fitted.trees.value[node, 0, best]), float(low), float(high), class_colour(best))
     says = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
     return NodePosterior(says, (estimate,), 0, None)
 
@@ -110,30 +110,30 @@ def _interval(estimate: Estimate) -> str:
     return range_text(estimate.low, estimate.high, share=True)
 
 
-def _of_numbers(fitted: FittedTree, nodes: IntArray) -> Posteriors:
+def _of_numbers(fitted: Fitted, nodes: IntArray) -> Posteriors:
     distributions = [_mean_distribution(fitted, int(node)) for node in nodes]
     estimates = [
-        _estimate(fitted.tree.value[node, 0], distribution)
+        _estimate(fitted.trees.value[node, 0], distribution)
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
     low, high = _common_range(estimates, distributions)
-    found = {}
+    of_nodes = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
-        says = " ".join(estimate_text(value) for value in fitted.tree.value[node, 0])
+        says = " ".join(estimate_text(value) for value in fitted.trees.value[node, 0])
         if distribution is None:
-            found[int(node)] = NodePosterior((says,), (estimate,), 0, None)
+            of_nodes[int(node)] = NodePosterior((says,), (estimate,), 0, None)
         else:
             curve = _curve(distribution, low, high)
             interval = range_text(estimate.low, estimate.high)
-            found[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
-    return Posteriors("mean outcome", low, high, (), found)
+            of_nodes[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
+    return Posteriors("mean outcome", low, high, (), of_nodes)
 
 
-def _mean_distribution(fitted: FittedTree, node: int) -> Any:
+def _mean_distribution(fitted: Fitted, node: int) -> Any:
     """Distribution of the mean outcome in a node; None where an outcome of the user's own has none."""
     if not fitted.has_distribution("mean"):
         return None
-    return distribution_of(fitted.outcome, "mean")(fitted.tree.posterior[[node]])
+    return distribution_of(fitted.outcome, "mean")(fitted.trees.posterior[[node]])
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from .._typing import FloatArray
 from ..estimators import Model, fitted_of, read_rows
 from ..outcomes import read_numbers
-from ._canvas import BLUE, VERMILION, axes_of, open_frame
-from ._table import Feature, Table, note_on_others
+from ._axes import BLUE, OVER_DATA, VERMILION, axes_of, finish
+from ._table import Feature, Table, check_regressor, one_mean, with_others
 
 _POINTS = 400
 
@@ -38,7 +38,6 @@ def regression(model: Model, X: Any, y: Any, feature: Any, *, ax: Any = None) ->
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_diabetes
     >>> from baytree import BayesianTreeRegressor, plot
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -46,19 +45,15 @@ def regression(model: Model, X: Any, y: Any, feature: Any, *, ax: Any = None) ->
     >>> ax = plot.regression(model, X, y, "bmi")
     >>> ax.get_xlabel()
     'bmi'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
-    if fitted.classes is not None:
-        raise TypeError(f"regression needs a regressor: {type(model).__name__} predicts classes.")
+    check_regressor("regression", fitted)
     table = Table(fitted.schema, read_rows(model, X))
     column = table.feature("feature", feature)
     outcomes = read_numbers("y", y, len(column.values))
     places, values = _along(column)
     rows = table.typical_rows({column.position: values})
-    prediction = fitted.mean(rows)
-    if prediction.shape[1] > 1:
-        raise ValueError("regression needs an outcome whose mean is one number; that of this model is several.")
+    prediction = one_mean("regression", fitted.mean(rows))
     ax = axes_of(ax)
     for kind, strength in (("outcome", 0.18), ("mean", 0.45)):
         if fitted.has_distribution(kind):
@@ -66,13 +61,11 @@ def regression(model: Model, X: Any, y: Any, feature: Any, *, ax: Any = None) ->
             ax.fill_between(places, low, high, color=BLUE, alpha=strength, lw=0, label=f"90 % interval of the {kind}")
     drawn_at = column.scattered(np.random.default_rng(0))
     ax.scatter(drawn_at, outcomes, s=8, color="#444444", alpha=0.6, lw=0, label="data")
-    ax.plot(places, _apart(column, prediction[:, 0]), color=VERMILION, lw=1.5, label="prediction")
-    ax.legend(fontsize=9, framealpha=0.85, edgecolor="none")
+    ax.plot(places, _apart(column, prediction), color=VERMILION, lw=1.5, label="prediction")
+    ax.legend(**OVER_DATA)
     ax.set_ylabel("outcome")
     column.label(ax.xaxis)
-    note_on_others(ax, table, 1, "Prediction and data")
-    open_frame(ax)
-    return ax
+    return finish(ax, with_others("Prediction and data", table, 1))
 
 
 def _along(column: Feature) -> tuple[FloatArray, FloatArray]:

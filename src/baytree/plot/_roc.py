@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from .._words import percent_text
 from ..estimators import Model, fitted_of, read_rows
-from ..figures import share
-from ._canvas import BLUE, GREY, VERMILION, axes_of, open_frame
-from ._rows import labels_of, weights_of
-from ._words import plain, wrapped
+from ..figures import share_of
+from ._axes import BLUE, CLEAR, GREY, VERMILION, axes_of, finish, reach_of, write_percent
+from ._table import labels_of, weights_of
+from ._words import wrapped
 
 
 def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
@@ -39,7 +37,6 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -47,7 +44,6 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
     >>> ax = plot.roc(model, X[1::2], y[1::2])
     >>> ax.get_xlabel()
     '0 taken for 1'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
     outcomes, classes = labels_of("roc", fitted, X, y)
@@ -64,24 +60,15 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
     ax = axes_of(ax, size=(5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     ax.plot(false, true, color=BLUE, lw=1.8, label=f"area under the curve: {area:.3f}")
-    found = share(*(float(weight[second & own].sum()) for own in (decided, ~decided)))
-    wrongly = share(*(float(weight[~second & own].sum()) for own in (decided, ~decided)))
-    reach = [
-        np.maximum([[own.estimate - own.low], [own.high - own.estimate]], 0)  # an interval may end at a share of 0 or 1
-        for own in (wrongly, found)
-    ]
+    of_second, of_first = (share_of(decided[rows], weight[rows]) for rows in (second, ~second))
     threshold = fitted.decision.threshold_of_second(2)
     label = "its decision" if threshold is None else f"its decision, from {percent_text(threshold)} on"
-    ax.errorbar(
-        wrongly.estimate, found.estimate, reach[1], reach[0], fmt="o", color=VERMILION, ms=6, capsize=3, label=label
-    )
+    mark: dict[str, Any] = {"fmt": "o", "color": VERMILION, "ms": 6, "capsize": 3, "label": label}
+    ax.errorbar(of_first.estimate, of_second.estimate, reach_of(of_second), reach_of(of_first), **mark)
     first, name = (wrapped(text, 2.0, 10) for text in fitted.class_names)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_xlabel(f"{first} taken for {name}")
     ax.set_ylabel(f"{name} that is found")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(PercentFormatter(1.0, 0, " %"))
-    ax.set_title(plain("How well are the classes told apart?"), fontsize=10)
-    ax.legend(frameon=False, fontsize=9, loc="lower right")
-    open_frame(ax)
-    return ax
+    write_percent(ax.xaxis, ax.yaxis)
+    ax.legend(loc="lower right", **CLEAR)
+    return finish(ax, "How well are the classes told apart?")

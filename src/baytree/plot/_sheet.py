@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from ._canvas import check_axes
+from ._axes import check_axes
 from ._posteriors import Posteriors
 from ._words import plain, text_width, wrapped
 

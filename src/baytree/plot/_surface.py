@@ -14,15 +14,14 @@ from matplotlib.image import AxesImage
 from .._typing import AnyArray, FloatArray
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted, ModelKind
 from ..table import Rows
-from ._canvas import BLUE_TO_VERMILION, GREY, check_axes, class_colour
-from ._table import Feature, Table, note_on_others
+from ._axes import BESIDE, BLUE_TO_VERMILION, GREY, TEXT_SIZE, TITLE_SIZE, check_axes, class_colour
+from ._table import Feature, Table, one_mean, with_others
 from ._words import wrapped
 
 _SIDE = 300  # squares along an axis
-_SIDE_OF_SPACE = 50  # the same of a tree space, whose intervals take long
-_SIZE = 9.0
+_SIDE_OF_SPACE = 50  # of a tree space, whose intervals take long
 _MOST_COLOURS = 8
 
 
@@ -65,7 +64,6 @@ def surface(
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_breast_cancer
     >>> from baytree import BayesianTreeClassifier, plot
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -74,7 +72,6 @@ def surface(
     >>> left, right = plot.surface(model, two, y)
     >>> left.get_xlabel(), left.get_ylabel()
     ('worst area', 'worst smoothness')
-    >>> plt.close()
     """
     fitted = fitted_of(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
@@ -86,19 +83,19 @@ def surface(
     outcomes = None if y is None else np.asarray(y)
     if outcomes is not None and outcomes.shape != across.values.shape:
         raise ValueError(f"y must hold one outcome per row of X ({len(across.values)}); got shape {outcomes.shape}.")
-    side = _SIDE if isinstance(fitted, FittedTree) else _SIDE_OF_SPACE
+    side = _SIDE if fitted.kind is ModelKind.TREE else _SIDE_OF_SPACE
     edges = across.edges(side), up.edges(side)
-    found = _predicted(fitted, table, across, up, edges)
+    predicted = _predicted(fitted, table, across, up, edges)
     left, right = _two_axes(ax)
-    _draw_values(left, found, edges, fitted)
-    _draw_widths(right, found, edges)
+    _draw_values(left, predicted, edges, fitted)
+    _draw_widths(right, predicted, edges)
     if outcomes is not None:
-        _draw_rows(left, across, up, outcomes, found, fitted)
+        _draw_rows(left, across, up, outcomes, predicted, fitted)
     for one in (left, right):
         across.label(one.xaxis)
         up.label(one.yaxis)
-    note_on_others(left, table, 2, "Prediction")
-    right.set_title("How unsure is it?", fontsize=10)
+    left.set_title(with_others("Prediction", table, 2), fontsize=TITLE_SIZE)
+    right.set_title("How unsure is it?", fontsize=TITLE_SIZE)
     return left, right
 
 
@@ -118,7 +115,7 @@ def _predicted(
     middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     x, y = (side.ravel() for side in np.meshgrid(*middles))
     rows = table.typical_rows({across.position: x, up.position: y})
-    return _of_numbers(fitted, rows) if fitted.classes is None else _of_classes(fitted, rows)
+    return _of_numbers(fitted, rows) if not fitted.outcome.predicts_classes else _of_classes(fitted, rows)
 
 
 def _of_classes(fitted: Fitted, rows: Rows) -> _Surface:
@@ -132,10 +129,7 @@ def _of_classes(fitted: Fitted, rows: Rows) -> _Surface:
 
 
 def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
-    mean = fitted.mean(rows)
-    if mean.shape[1] > 1:
-        raise ValueError("surface needs an outcome whose mean is one number; that of this model is several.")
-    value = mean[:, 0]
+    value = one_mean("surface", fitted.mean(rows))
     finite = value[np.isfinite(value)] if np.isfinite(value).any() else np.array([0.0, 1.0])
     low, high = float(finite.min()), float(finite.max())
     margin = 0.0 if high > low else abs(low) / 10 or 1.0
@@ -145,16 +139,16 @@ def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
     return _Surface("mean outcome", value, width, (low - margin, high + margin), None)
 
 
-def _draw_values(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray], fitted: Fitted) -> None:
-    if found.best is not None:
-        named = _named(found, len(fitted.class_names))
-        _draw_image(ax, _class_colours(found, named, len(fitted.class_names)), edges)
+def _draw_values(ax: Axes, predicted: _Surface, edges: tuple[FloatArray, FloatArray], fitted: Fitted) -> None:
+    if predicted.best is not None:
+        named = _named(predicted, len(fitted.class_names))
+        _draw_image(ax, _class_colours(predicted, named, len(fitted.class_names)), edges)
         _write_classes(ax, fitted.class_names, named)
         return
-    low, high = found.limits
-    colours = "cividis" if fitted.classes is None else BLUE_TO_VERMILION
-    image = _draw_image(ax, found.value, edges, cmap=colours, vmin=low, vmax=high)
-    ax.figure.colorbar(image, ax=ax, label=wrapped(found.what, 3.0, 10, 2))
+    low, high = predicted.limits
+    colours = "cividis" if not fitted.outcome.predicts_classes else BLUE_TO_VERMILION
+    image = _draw_image(ax, predicted.value, edges, cmap=colours, vmin=low, vmax=high)
+    ax.figure.colorbar(image, ax=ax, label=wrapped(predicted.what, 3.0, 10, 2))
 
 
 def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArray], **colours: Any) -> AxesImage:
@@ -166,53 +160,55 @@ def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArra
     )
 
 
-def _named(found: _Surface, n_classes: int) -> dict[int, str]:
+def _named(predicted: _Surface, n_classes: int) -> dict[int, str]:
     """The classes that have a colour of their own: all of a few, of many those that cover most."""
     if n_classes <= _MOST_COLOURS:
         return {i: class_colour(i) for i in range(n_classes)}
-    covered = np.bincount(np.zeros(0, dtype=np.int64) if found.best is None else found.best, minlength=n_classes)
+    covered = np.bincount(
+        np.zeros(0, dtype=np.int64) if predicted.best is None else predicted.best, minlength=n_classes
+    )
     most = [int(i) for i in np.argsort(-covered, kind="stable")[: _MOST_COLOURS - 1] if covered[i]]
     return {position: class_colour(i) for i, position in enumerate(sorted(most))}
 
 
-def _class_colours(found: _Surface, named: dict[int, str], n_classes: int) -> FloatArray:
+def _class_colours(predicted: _Surface, named: dict[int, str], n_classes: int) -> FloatArray:
     """The class's colour where it is certain, white where it is no more probable than any other."""
     colours = np.array([to_rgb(named.get(i, GREY)) for i in range(n_classes)])
     chance = 1 / n_classes if n_classes > 1 else 0.0
-    strength = np.clip((found.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
-    return np.asarray(1 - strength * (1 - colours[found.best]))
+    strength = np.clip((predicted.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
+    return np.asarray(1 - strength * (1 - colours[predicted.best]))
 
 
 def _write_classes(ax: Axes, class_names: tuple[str, ...], named: dict[int, str]) -> None:
-    pairs = [(colour, wrapped(class_names[i], 1.5, _SIZE, 2)) for i, colour in named.items()]
+    pairs = [(colour, wrapped(class_names[i], 1.5, TEXT_SIZE, 2)) for i, colour in named.items()]
     if len(named) < len(class_names):
         pairs.append((GREY, f"{len(class_names) - len(named)} others"))
     handles = [ax.plot([], [], "s", color=colour, markersize=6)[0] for colour, _ in pairs]
     names = [name for _, name in pairs]
-    ax.legend(handles, names, fontsize=_SIZE, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    ax.legend(handles, names, **BESIDE)
 
 
-def _draw_widths(ax: Axes, found: _Surface, edges: tuple[FloatArray, FloatArray]) -> None:
-    if found.width is None:
+def _draw_widths(ax: Axes, predicted: _Surface, edges: tuple[FloatArray, FloatArray]) -> None:
+    if predicted.width is None:
         ax.set(xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
         ax.text(0.5, 0.5, "This outcome has no mean_distribution.", ha="center", transform=ax.transAxes)
         return
-    width = np.where(np.isfinite(found.width), found.width, np.nan)
+    width = np.where(np.isfinite(predicted.width), predicted.width, np.nan)
     # Dark is wide as predictions go, not merely the widest here.
-    darkest = max(0.5 * (found.limits[1] - found.limits[0]), np.nanmax(width, initial=0.0)) or 1.0
+    darkest = max(0.5 * (predicted.limits[1] - predicted.limits[0]), np.nanmax(width, initial=0.0)) or 1.0
     image = _draw_image(ax, width, edges, cmap="Greys", vmin=0, vmax=darkest)
-    ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {found.what}", 3.2, 10, 2))
+    ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {predicted.what}", 3.2, 10, 2))
 
 
-def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, found: _Surface, fitted: Fitted) -> None:
+def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, predicted: _Surface, fitted: Fitted) -> None:
     random = np.random.default_rng(0)
     x_place, y_place = across.scattered(random), up.scattered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
-    if fitted.classes is not None:
-        named = _named(found, len(fitted.classes))
-        for i, label in enumerate(fitted.classes):
-            own = y == label
-            ax.scatter(x_place[own], y_place[own], color=named.get(i, GREY), **edge)
+    if fitted.outcome.predicts_classes:
+        named = _named(predicted, len(fitted.outcome.labels))
+        for i, label in enumerate(fitted.outcome.labels):
+            rows = y == label
+            ax.scatter(x_place[rows], y_place[rows], color=named.get(i, GREY), **edge)
     else:
-        low, high = found.limits
+        low, high = predicted.limits
         ax.scatter(x_place, y_place, c=y, cmap="cividis", vmin=low, vmax=high, **edge)

@@ -1,4 +1,4 @@
-"""Rows of a table as a model sees them: numbers, and positions of categories."""
+"""What is drawn of a table: its columns as the model sees them, and outcomes and weights, checked."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import MaxNLocator
 from scipy import sparse
+from sklearn.utils.validation import check_consistent_length
 
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
+from .._validation import check_sample_weight, shown
+from ..fitted import Fitted
 from ..table import Column, Rows, Schema
 from ._words import wrapped
 
@@ -107,7 +109,38 @@ class Table:
         return Rows(rows)
 
 
-def note_on_others(ax: Axes, table: Table, n_drawn: int, title: str) -> None:
-    """Write a title, and that features that are not drawn are held."""
+def with_others(title: str, table: Table, n_drawn: int) -> str:
+    """A title that says that features which are not drawn are held."""
     others = table.schema.n_features > n_drawn
-    ax.set_title(f"{title}\n(other features at their median or most common category)" if others else title, fontsize=10)
+    return f"{title}\n(other features at their median or most common category)" if others else title
+
+
+def labels_of(what: str, fitted: Fitted, X: Any, y: Any) -> tuple[AnyArray, AnyArray]:
+    """The labels of rows and the model's classes; refuses regressors and labels that the model does not know."""
+    if not fitted.outcome.predicts_classes:
+        raise TypeError(f"{what} needs a classifier; this model predicts numbers.")
+    outcomes = np.asarray(y)
+    check_consistent_length(X, outcomes)
+    unknown = outcomes[~np.isin(outcomes, fitted.outcome.labels)]
+    if len(unknown) > 0:
+        raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
+    return outcomes, fitted.outcome.labels
+
+
+def weights_of(sample_weight: Any, n_rows: int) -> FloatArray:
+    """How often each row counts."""
+    weight = check_sample_weight(sample_weight, n_rows)
+    return np.ones(n_rows) if weight is None else weight
+
+
+def check_regressor(what: str, fitted: Fitted) -> None:
+    """Refuse classifiers."""
+    if fitted.outcome.predicts_classes:
+        raise TypeError(f"{what} needs a regressor; this model predicts classes.")
+
+
+def one_mean(what: str, mean: FloatArray) -> FloatArray:
+    """The predicted number of every row; refuses outcomes whose mean is several numbers."""
+    if mean.shape[1] > 1:
+        raise ValueError(f"{what} needs an outcome whose mean is one number; that of this model is several.")
+    return mean[:, 0]

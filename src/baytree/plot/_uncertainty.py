@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from .._validation import shown
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import FittedForest
-from ._canvas import BLUE, VERMILION, axes_of, open_frame
+from ..fitted import ModelKind
+from ._axes import BLUE, OVER_DATA, VERMILION, axes_of, finish
 
 
 def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
@@ -31,7 +31,6 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
 
     Examples
     --------
-    >>> from matplotlib import pyplot as plt
     >>> from sklearn.datasets import load_iris
     >>> from baytree import BayesianForestClassifier, plot
     >>> X, y = load_iris(return_X_y=True)
@@ -39,10 +38,9 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     >>> ax = plot.uncertainty(forest, X)
     >>> ax.get_ylabel()
     'nats'
-    >>> plt.close()
     """
     fitted = fitted_of(model)
-    if not isinstance(fitted, FittedForest):
+    if fitted.kind is not ModelKind.FOREST:
         raise TypeError(f"uncertainty needs a forest; got {shown(model)}.")
     parts = fitted.uncertainty(read_rows(model, X))
     order = np.argsort(parts.sum(axis=1), kind="stable")
@@ -54,8 +52,7 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
         places, noise, noise + rest, color=VERMILION, alpha=0.75, lw=0, step="mid", label="would settle with more data"
     )
     ax.set(xlabel="rows, the most uncertain last", xlim=(1, max(len(order), 2)))
-    ax.set_ylabel("variance" if fitted.classes is None else "nats")
+    ax.set_ylabel("variance" if not fitted.outcome.predicts_classes else "nats")
     ax.set_ylim(bottom=0)
-    ax.legend(fontsize=9, loc="upper left", framealpha=0.85, edgecolor="none")
-    open_frame(ax)
-    return ax
+    ax.legend(loc="upper left", **OVER_DATA)
+    return finish(ax, "")

@@ -52,7 +52,7 @@ def round_numbers(low: float, high: float) -> list[float]:
     """Four to six numbers between two others that are easy to read."""
     rough = (high - low) / 5
     size = 10.0 ** math.floor(math.log10(rough))
-    step = next(own * size for own in (1, 2, 2.5, 5, 10) if own * size >= rough * (1 - 1e-9))
+    step = next(digit * size for digit in (1, 2, 2.5, 5, 10) if digit * size >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [i * step for i in range(first, last + 1)]
 

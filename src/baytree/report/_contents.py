@@ -14,10 +14,10 @@ from scipy import stats
 from .._typing import FloatArray
 from .._words import number_text, odds_text
 from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
-from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree, Summary, distribution_of
+from ..fitted import Fitted, ModelKind, Summary, distribution_of
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
-from ..tree import CategorySet, Hyperplane, Space, Split, SplitArrays, SplitKind, Threshold, as_space, side_by_side
+from ..tree import CategorySet, Hyperplane, Split, SplitKind, Threshold, TreeStore
 from ._subgroups import Subgroup
 from ._thresholds import Thresholds
 
@@ -37,15 +37,15 @@ def contents_of(
     return {
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
-        "classes": None if fitted.classes is None else list(fitted.class_names),
+        "classes": list(fitted.class_names) or None,
         "outcome": _outcome(fitted.outcome),
         "widening": fitted.widening,
-        "missing": fitted.missing,
-        "isWhole": isinstance(fitted, FittedTree) or whole is not None,  # else the page knows the tree to read alone
-        "treeName": "the tree to read" if isinstance(fitted, FittedForest) else "the most probable tree",
+        "unseen": fitted.unseen,
+        "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
+        "treeName": "the tree to read" if fitted.kind is ModelKind.FOREST else "the most probable tree",
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
-        "subgroups": [None if own.thresholds is None else _thresholds(own.thresholds) for own in subgroups],
+        "subgroups": [None if group.thresholds is None else _thresholds(group.thresholds) for group in subgroups],
         "allowed": {
             "immutable": sorted(allowed.immutable),
             "directions": {str(feature): way for feature, way in allowed.directions},
@@ -53,9 +53,9 @@ def contents_of(
             "maxFeatures": allowed.max_features,
             "nChanges": allowed.n_changes,
         },
-        "scale": scales_of(fitted.modal),
-        "range": _range(fitted.modal),
-        "tree": _tree(fitted.modal),
+        "scale": scales_of(fitted.readable),
+        "range": _range(fitted.readable),
+        "tree": _tree(fitted.readable),
         "space": None if whole is None else _space(fitted, whole),
     }
 
@@ -81,14 +81,14 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _thresholds(found: Thresholds) -> dict[str, Any]:
+def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
     return {
-        "at": found.at.tolist(),
-        "own": found.own,
-        "positives": found.positives,
-        "negatives": found.negatives,
-        "truePositives": [_short(n) for n in found.true_positives.tolist()],
-        "falsePositives": [_short(n) for n in found.false_positives.tolist()],
+        "at": thresholds.at.tolist(),
+        "own": thresholds.own,
+        "positives": thresholds.positives,
+        "negatives": thresholds.negatives,
+        "truePositives": [_short(n) for n in thresholds.true_positives.tolist()],
+        "falsePositives": [_short(n) for n in thresholds.false_positives.tolist()],
     }
 
 
@@ -97,51 +97,53 @@ def _short(number: float) -> float:
     return float(f"{number:.7g}") if math.isfinite(number) else number
 
 
-def _tree(fitted: FittedTree) -> dict[str, Any]:
-    tree, summaries = fitted.tree, fitted.summaries(np.arange(fitted.tree.node_count))
+def _tree(fitted: Fitted) -> dict[str, Any]:
+    tree, summaries = fitted.trees, fitted.summaries(np.arange(fitted.trees.node_count))
     splits = [None if leaf else _split(tree, node) for node, leaf in enumerate(tree.is_leaf)]
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
     curves = _curves(fitted)
     return {
-        "value": [own if leaf else None for own, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
+        "value": [value if leaf else None for value, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
         "posterior": _posteriors(fitted, tree.posterior),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
         "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
         "leafShare": tree.is_leaf.astype(float).tolist(),
+        "roots": [0],
         "nodes": [
             _node(fitted, node, summary, boxes.get(node), curves[node]) for node, summary in enumerate(summaries)
         ],
     }
 
 
-def _whole(fitted: Fitted) -> Space | None:
+def _whole(fitted: Fitted) -> TreeStore | None:
     """All trees that predictions are averaged over; None where one is the model, or where they are too many."""
-    if isinstance(fitted, FittedForest) and fitted.forest.node_count <= _MOST_NODES:
-        return side_by_side([as_space(own.tree) for own in fitted.trees()])
-    return fitted.space if isinstance(fitted, FittedSpace) else None
+    if fitted.kind is ModelKind.TREE or (fitted.kind is ModelKind.FOREST and fitted.trees.node_count > _MOST_NODES):
+        return None
+    return fitted.trees
 
 
-def _space(fitted: Fitted, space: Space) -> dict[str, Any]:
+def _space(fitted: Fitted, space: TreeStore) -> dict[str, Any]:
     is_end = (space.leaf_share > 0).tolist()
     posterior = _posteriors(fitted, space.posterior)
     if posterior is not None:
-        posterior = [own if end else [] for own, end in zip(posterior, is_end, strict=True)]
+        posterior = [numbers if end else [] for numbers, end in zip(posterior, is_end, strict=True)]
     return {
-        "value": [own if end else None for own, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
+        "value": [value if end else None for value, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
         "posterior": posterior,
         "weight": [_short(weight) for weight in space.weighted_n_node_samples.tolist()],
         "choices": [
-            [{**_split(space, choice), "share": float(space.choice_share[choice])} for choice in space.choices_of(node)]
+            [{**_split(space, choice), "share": float(space.choice_share[choice])} for choice in space.splits_of(node)]
             for node in range(space.node_count)
         ],
         "leafShare": space.leaf_share.tolist(),
+        "roots": space.roots.tolist(),
     }
 
 
 def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | None:
     """The parameters; of real values degrees of freedom, place, and the spreads of mean and outcome."""
     if isinstance(fitted.outcome, CategoricalOutcome | GammaRateOutcome | NegativeBinomialOutcome):
-        return [[_short(number) for number in own] for own in posterior.tolist()]
+        return [[_short(number) for number in numbers] for numbers in posterior.tolist()]
     if not isinstance(fitted.outcome, NormalOutcome):
         return None
     freedom = 2 * posterior[:, 2]
@@ -149,10 +151,10 @@ def _posteriors(fitted: Fitted, posterior: FloatArray) -> list[list[float]] | No
     for kind in ("mean", "outcome"):
         frozen = distribution_of(fitted.leaf_outcome, kind)(posterior)
         columns.append((frozen.ppf(0.95) - frozen.ppf(0.5)) / stats.t.ppf(0.95, freedom))
-    return [[_short(number) for number in own] for own in np.stack(columns, axis=1).tolist()]
+    return [[_short(number) for number in row] for row in np.stack(columns, axis=1).tolist()]
 
 
-def _split(splits: SplitArrays, i: int) -> dict[str, Any]:
+def _split(splits: TreeStore, i: int) -> dict[str, Any]:
     """A split as the script routes by it."""
     split: Split = splits.split(i)
     result: dict[str, Any] = {
@@ -175,15 +177,15 @@ def _split(splits: SplitArrays, i: int) -> dict[str, Any]:
     return result
 
 
-def _node(
-    fitted: FittedTree, node: int, summary: Summary, box: Box | None, curve: list[float] | None
-) -> dict[str, Any]:
+def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: list[float] | None) -> dict[str, Any]:
     """A node as the drawing shows it."""
-    tree, schema = fitted.tree, fitted.schema
+    tree, schema = fitted.trees, fitted.schema
     result: dict[str, Any] = {"n": int(tree.n_node_samples[node]), "depth": int(tree.depth[node])}
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         numbers = summary.items()
-        result["estimates"] = [[name, *(_short(n) if math.isfinite(n) else None for n in own)] for name, own in numbers]
+        result["estimates"] = [
+            [name, *(_short(n) if math.isfinite(n) else None for n in ends)] for name, ends in numbers
+        ]
     if box is not None:
         result |= {"curve": curve} if curve else {}
         result["conditions"] = [
@@ -210,29 +212,29 @@ def _demand(feature: int, demand: Demand) -> dict[str, Any]:
     """What a leaf wants of a feature: numbers above `low` up to `high`, or categories that are known to lead there."""
     result: dict[str, Any] = {"feature": feature, "low": demand.low, "high": demand.high}
     if demand.categories is not None:
-        own = demand.categories
+        categories = demand.categories
         result |= {
-            "here": np.flatnonzero(own.here).tolist(),
-            "known": np.flatnonzero(own.here & own.known).tolist(),
-            "others": own.others,
+            "here": np.flatnonzero(categories.here).tolist(),
+            "known": np.flatnonzero(categories.here & categories.known).tolist(),
+            "others": categories.others,
         }
     return result | {"missing": demand.missing, "missingKnown": demand.missing_known}
 
 
-def other_features(fitted: FittedTree, node: int, most: int = 3) -> list[tuple[str, float]]:
+def other_features(fitted: Fitted, node: int, most: int = 3) -> list[tuple[str, float]]:
     """The features that the node could have been split along instead, with their posterior shares, and no split."""
-    tree = fitted.tree
+    tree = fitted.trees
     shares = tree.feature_posterior[node].copy()
     shares[tree.feature[node]] = 0.0
     order = [int(i) for i in np.argsort(-shares, kind="stable")[:most] if shares[i] >= 0.0005]
     return [("no split" if i == tree.n_features else fitted.schema.name(i), _short(float(shares[i]))) for i in order]
 
 
-def _curves(fitted: FittedTree) -> list[list[float] | None]:
+def _curves(fitted: Fitted) -> list[list[float] | None]:
     """Posterior densities of the means of leaves, from 0 to 1 of their heights; of classes the script draws them."""
-    tree = fitted.tree
+    tree = fitted.trees
     curves: list[list[float] | None] = [None] * tree.node_count
-    if fitted.classes is not None or not fitted.has_distribution("mean"):
+    if not fitted.has_distribution("mean"):
         return curves
     grid = np.linspace(*_range(fitted), _CURVE_POINTS)
     make = distribution_of(fitted.outcome, "mean")
@@ -243,10 +245,10 @@ def _curves(fitted: FittedTree) -> list[list[float] | None]:
     return curves
 
 
-def curve_text(fitted: FittedTree) -> str:
+def curve_text(fitted: Fitted) -> str:
     """What the curves in the leaves are."""
-    if fitted.classes is not None:
-        if len(fitted.classes) != 2:
+    if fitted.outcome.predicts_classes:
+        if len(fitted.class_names) != 2:
             return "The bar in a leaf is as long as the probability of its class."
         name = fitted.class_names[1]
         return f"Every leaf tells the probability of {name}; its curve is the posterior density of it, from 0 to 100 %."
@@ -254,11 +256,11 @@ def curve_text(fitted: FittedTree) -> str:
     return f"The curve in a leaf is the posterior density of its mean, from {low} to {high}."
 
 
-def _range(fitted: FittedTree) -> tuple[float, float]:
+def _range(fitted: Fitted) -> tuple[float, float]:
     """The range of all leaves' numbers."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return 0.0, 1.0
-    values = fitted.tree.value[np.isfinite(fitted.tree.value[:, 0, 0]), 0, 0]
+    values = fitted.trees.value[np.isfinite(fitted.trees.value[:, 0, 0]), 0, 0]
     if len(values) == 0:
         return 0.0, 1.0
     margin = 0.15 * (np.ptp(values) or abs(values[0]) or 1.0)

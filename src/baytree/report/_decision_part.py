@@ -11,7 +11,7 @@ from .._words import counted, estimate_text, percent_text
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
-from ._held_out import HeldOut
+from ._held_out import HeldOutPredictions
 from ._html import Cell, element, paragraph, section, table
 from ._thresholds import RATES, Thresholds, curve_of
 
@@ -19,21 +19,23 @@ _MOST_CLASSES = 12  # in a confusion matrix; of more the most frequent errors ar
 _MOST_ERRORS = 20
 
 
-def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Thresholds | None) -> str:
-    """The rule, and what it does on held-out rows."""
+def decision_part(fitted: Fitted, *inner: str) -> str:
+    """The section on the decision, which begins with its rule."""
     rule = paragraph(f"The model decides for {fitted.decision.text(fitted.class_names)}.")
-    title = "What is decided, and how often is it wrong?"
-    if isinstance(held_out, str):
-        return section("decision", title, rule, paragraph(held_out))
+    return section("decision", "What is decided, and how often is it wrong?", rule, *inner)
+
+
+def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds | None) -> list[str]:
+    """What the rule does on held-out rows."""
     if thresholds is None:
-        return section("decision", title, rule, _many_classes(fitted, held_out))
-    own = percent_text(float(thresholds.at[thresholds.own]))
+        return [_many_classes(fitted, held_out)]
+    chosen = percent_text(float(thresholds.at[thresholds.own]))
     slider = element(
         "div",
         f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
-        f'<output id="threshold-text" for="threshold">{own}</output></label>'
+        f'<output id="threshold-text" for="threshold">{chosen}</output></label>'
         f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" value="{thresholds.own}">'
-        f'<button type="button" id="threshold-own">Back to the model\'s {own}</button>',
+        f'<button type="button" id="threshold-own">Back to the model\'s {chosen}</button>',
         class_="slider screen",
     )
     note = paragraph(
@@ -43,16 +45,13 @@ def decision_part(fitted: Fitted, held_out: HeldOut | str, thresholds: Threshold
         class_="soft screen",
     )
     charts = element("div", *_charts(fitted, held_out, thresholds), class_="charts")
-    return section(
-        "decision",
-        title,
-        rule,
+    return [
         slider,
         note,
         element("div", _confusion(fitted, thresholds), _costs(fitted, held_out), class_="side-by-side"),
         _rates(fitted, thresholds),
         charts,
-    )
+    ]
 
 
 def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
@@ -71,13 +70,13 @@ def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
     return Cell(counted(n), id=name, class_="number wrong" if wrong else "number right")
 
 
-def _costs(fitted: Fitted, held_out: HeldOut) -> str:
+def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """Cost of the errors, which may be set, and the cost a row."""
     first, second = fitted.class_names
     costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
     assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
     true = (held_out.y == fitted.classes[1]).astype(np.int64)
-    found = mean(costs[true, held_out.codes], held_out.weight)
+    cost = mean(costs[true, held_out.codes], held_out.weight)
     fields = "".join(
         element(
             "label",
@@ -90,9 +89,7 @@ def _costs(fitted: Fitted, held_out: HeldOut) -> str:
             ("cost-fp", second, first, costs[0, 1]),
         )
     )
-    text = (
-        f"Mean cost a row: {estimate_text(found.estimate)} (90 % between {found.interval().replace(' to ', ' and ')})"
-    )
+    text = f"Mean cost a row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
     return element(
         "div",
         element("div", fields, class_="fields screen"),
@@ -116,7 +113,7 @@ def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
     return table(["rate", "value", "90 % interval", "meaning"], rows, (1, 2), class_="stack")
 
 
-def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[str]:
+def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds) -> list[str]:
     """ROC and precision-recall."""
     if thresholds.positives == 0 or thresholds.negatives == 0:
         return [paragraph("The held-out rows have one class only: there are no curves.")]
@@ -125,7 +122,7 @@ def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[s
     rates = thresholds.rates(thresholds.own)
     wrongly = rates["specificity"]
     wrongly = Figure(1 - wrongly.estimate, 1 - wrongly.high, 1 - wrongly.low, is_share=True)
-    found, taken = f"{second} that is found", f"{first} taken for {second}"
+    recall, mistaken = f"{second} that is found", f"{first} taken for {second}"
     sensitivity = true / thresholds.positives
     roc = (false / thresholds.negatives, sensitivity)
     precision: FloatArray = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
@@ -133,7 +130,7 @@ def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[s
         element(
             "figure",
             element("figcaption", "ROC curve"),
-            curve_chart("roc", *roc, (wrongly, rates["sensitivity"]), (taken, found), ideal=True),
+            curve_chart("roc", *roc, (wrongly, rates["sensitivity"]), (mistaken, recall), ideal=True),
         ),
         element(
             "figure",
@@ -143,25 +140,25 @@ def _charts(fitted: Fitted, held_out: HeldOut, thresholds: Thresholds) -> list[s
                 sensitivity[1:],
                 precision,
                 (rates["sensitivity"], rates["precision"]),
-                (found, f"decided {second} that is {second}"),
+                (recall, f"decided {second} that is {second}"),
                 ideal=False,
             ),
         ),
     ]
 
 
-def _many_classes(fitted: Fitted, held_out: HeldOut) -> str:
+def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """A confusion matrix; of many classes the most frequent errors; and what becomes of each class."""
-    names, classes, codes = fitted.class_names, fitted.classes, held_out.codes
-    assert classes is not None and codes is not None  # noqa: S101, PT018
-    true = np.searchsorted(classes, held_out.y)
+    names, codes = fitted.class_names, held_out.codes
+    assert codes is not None  # noqa: S101
+    true = np.searchsorted(fitted.outcome.labels, held_out.y)
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (true, codes), held_out.weight)
     right = np.diag(counts)
     by_class = [
-        (names[i], counted(counts[i].sum()), found.text(), found.interval(), taken.text(), taken.interval())
+        (names[i], counted(counts[i].sum()), recall.text(), recall.interval(), precision.text(), precision.interval())
         for i in range(len(names))
-        for found, taken in [
+        for recall, precision in [
             (share(right[i], counts[i].sum() - right[i]), share(right[i], counts[:, i].sum() - right[i]))
         ]
     ]

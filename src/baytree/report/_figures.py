@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..figures import Figure, Z, mean, ratio, share, share_of
 from ..fitted import Fitted
-from ._held_out import HeldOut
+from ._held_out import HeldOutPredictions
 
 HOW = (
     "Intervals hold 90 %. Of shares they are those of a Beta posterior (Jeffreys' prior), of means those of the "
@@ -30,9 +30,9 @@ class Metric:
     reason: str = ""  # where the figure is not defined
 
 
-def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
+def metrics_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
     """The figures that matter for the outcome."""
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return _of_classes(fitted, held_out)
     if held_out.mean is None or held_out.mean.ndim > 1:
         return []
@@ -41,15 +41,15 @@ def metrics_of(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
     return _of_numbers(fitted, held_out, held_out.mean)
 
 
-def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
-    p, codes, weight, classes = held_out.probabilities, held_out.codes, held_out.weight, fitted.classes
-    assert p is not None and codes is not None and classes is not None  # noqa: S101, PT018
-    is_class = held_out.y[:, None] == classes[None, :]
+def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
+    p, codes, weight, labels = held_out.probabilities, held_out.codes, held_out.weight, fitted.outcome.labels
+    assert p is not None and codes is not None  # noqa: S101, PT018
+    is_class = held_out.y[:, None] == labels[None, :]
     of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
-    right = classes[codes] == held_out.y
+    right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
-    found = [
+    metrics = [
         Metric("Accuracy", "share of rows that are decided rightly", share_of(right, weight)),
         Metric(
             "  without a model",
@@ -61,13 +61,14 @@ def _of_classes(fitted: Fitted, held_out: HeldOut) -> list[Metric]:
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
     ]
-    if len(classes) == 2:
-        found.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
-    return found
+    if len(labels) == 2:
+        metrics.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
+    return metrics
 
 
 def _safe_log(p: FloatArray) -> FloatArray:
-    return np.log(np.maximum(p, np.finfo(float).tiny))
+    """Finite where a model calls what happened impossible; as in scikit-learn."""
+    return np.log(np.maximum(p, np.finfo(float).eps))
 
 
 def _brier(p: FloatArray, is_class: AnyArray) -> FloatArray:
@@ -86,7 +87,7 @@ def _area(score: FloatArray, positive: BoolArray, weight: FloatArray, name: str)
     return Metric("Area under the curve", meaning, Figure(area, max(0.0, area - half), min(1.0, area + half)))
 
 
-def _of_numbers(fitted: Fitted, held_out: HeldOut, predicted: FloatArray) -> list[Metric]:
+def _of_numbers(fitted: Fitted, held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
     exposure = held_out.rows.extras.get("exposure")
     y, weight = np.asarray(held_out.y, dtype=np.float64), held_out.weight
     error = y - (predicted if exposure is None else predicted * exposure)
@@ -95,32 +96,32 @@ def _of_numbers(fitted: Fitted, held_out: HeldOut, predicted: FloatArray) -> lis
             Metric("Mean absolute error", "mean size of an error", reason="not defined: some predictions are infinite")
         ]
     squared = error**2
-    found = [
+    metrics = [
         Metric("Mean absolute error", "mean size of an error", mean(np.abs(error), weight)),
         Metric("Root mean squared error", "typical size of an error", mean(squared, weight, _root)),
     ]
     spread = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
     meaning = "share of the outcome's variance that is explained"
     if spread > 0:
-        found.append(Metric("R squared", meaning, mean(squared, weight, lambda m: 1 - m / spread)))
+        metrics.append(Metric("R squared", meaning, mean(squared, weight, lambda m: 1 - m / spread)))
     else:
-        found.append(Metric("R squared", meaning, reason="not defined: all held-out outcomes are equal"))
+        metrics.append(Metric("R squared", meaning, reason="not defined: all held-out outcomes are equal"))
     if fitted.outcome.counts:
         expected = predicted if exposure is None else predicted * exposure
         meaning = "observed count over predicted count; 1 is right"
-        found.append(Metric("Observed over predicted", meaning, ratio(float(weight @ y), float(weight @ expected))))
+        metrics.append(Metric("Observed over predicted", meaning, ratio(float(weight @ y), float(weight @ expected))))
     if held_out.interval is not None:
         inside = (y >= held_out.interval[:, 0]) & (y <= held_out.interval[:, 1])
         meaning = "share of outcomes inside of their 90 % prediction interval; 90 % is right"
-        found.append(Metric("Coverage", meaning, share_of(inside, weight)))
-    return found
+        metrics.append(Metric("Coverage", meaning, share_of(inside, weight)))
+    return metrics
 
 
 def _root(m: float) -> float:
     return math.sqrt(max(m, 0.0))
 
 
-def _of_durations(held_out: HeldOut, predicted: FloatArray) -> list[Metric]:
+def _of_durations(held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
     """Of durations that may be cut off: errors are not known, events and their probability are."""
     y, weight, event = np.asarray(held_out.y, dtype=np.float64), held_out.weight, held_out.rows.extras["event"]
     meaning = "events over those that the predicted means let expect; 1 is right"
@@ -144,32 +145,32 @@ class Bin:
     n: float
 
 
-def calibration_of(fitted: Fitted, held_out: HeldOut, n_bins: int = 10) -> list[Bin]:
+def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 10) -> list[Bin]:
     """Predictions in bins of about equal numbers of rows, and what was observed there, with intervals.
 
     Of two classes the probability of the second, of more that of the most probable class, of numbers the mean, of
     counts the rate, of durations the mean.
     """
-    predicted = calibrated(fitted, held_out)[0]
+    predicted = predicted_and_observed(fitted, held_out)[0]
     groups = np.array_split(np.argsort(predicted, kind="stable"), min(n_bins, len(predicted)))
     return [bin_of(fitted, held_out, rows) for rows in groups if held_out.weight[rows].sum() > 0]
 
 
-def calibrated(fitted: Fitted, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tuple[FloatArray, FloatArray]:
     """What is predicted and what happened, one number a row."""
-    classes, p = fitted.classes, held_out.probabilities
-    if p is None or classes is None:
+    labels, p = fitted.outcome.labels, held_out.probabilities
+    if p is None:
         assert held_out.mean is not None  # noqa: S101
-        own = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
-        return own, np.asarray(held_out.y, dtype=np.float64)
-    if len(classes) == 2:
-        return p[:, 1], (held_out.y == classes[1]).astype(float)
-    return p.max(axis=1), (classes[p.argmax(axis=1)] == held_out.y).astype(float)
+        predicted = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
+        return predicted, np.asarray(held_out.y, dtype=np.float64)
+    if len(labels) == 2:
+        return p[:, 1], (held_out.y == labels[1]).astype(float)
+    return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 
-def bin_of(fitted: Fitted, held_out: HeldOut, rows: AnyArray) -> Bin:
+def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> Bin:
     """The prediction for some rows, and what was observed there."""
-    predicted, observed = (values[rows] for values in calibrated(fitted, held_out))
+    predicted, observed = (values[rows] for values in predicted_and_observed(fitted, held_out))
     weight, extras = held_out.weight[rows], {name: values[rows] for name, values in held_out.rows.extras.items()}
     n = float(weight.sum())
     if "event" in extras:
@@ -183,7 +184,7 @@ def bin_of(fitted: Fitted, held_out: HeldOut, rows: AnyArray) -> Bin:
         rate = ratio(float(weight @ observed), float(exposed.sum()))
         return Bin(float(np.average(predicted, weights=exposed)), rate, n)
     hits = float(weight @ observed)
-    seen = share(hits, n - hits) if fitted.classes is not None else mean(observed, weight)
+    seen = share(hits, n - hits) if fitted.outcome.predicts_classes else mean(observed, weight)
     return Bin(float(np.average(predicted, weights=weight)), seen, n)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,10 +18,13 @@ from ..figures import LEVEL
 from ..fitted import Fitted
 from ..outcomes import EXTRAS
 
+_GIVEN = "rows given as held out"
+Fold = tuple[IntArray, IntArray]  # rows to fit to, and rows that are held out
+
 
 @dataclass(frozen=True)
-class Given:
-    """Rows as a user gives them, with what belongs to them."""
+class Dataset:
+    """Rows and their outcomes, with what describes the rows."""
 
     X: Any
     y: AnyArray
@@ -31,9 +33,9 @@ class Given:
     groups: AnyArray | None = None  # rows that belong together
     subgroups: dict[str, AnyArray] = field(default_factory=dict)  # by name: the subgroup of each row
 
-    def take(self, rows: IntArray) -> Given:
+    def take(self, rows: IntArray) -> Dataset:
         """Some of the rows."""
-        return Given(
+        return Dataset(
             _safe_indexing(self.X, rows),
             self.y[rows],
             None if self.weight is None else self.weight[rows],
@@ -43,33 +45,35 @@ class Given:
         )
 
 
-def read_given(fitted: Fitted, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **extras: Any) -> Given:
-    """Check rows and what belongs to them; refuses classes that the model does not know."""
+def read_dataset(
+    fitted: Fitted, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **extras: Any
+) -> Dataset:
+    """Check rows and what describes them; refuses classes that the model does not know."""
     y = np.asarray(y)
     check_consistent_length(X, y)
-    for label in () if fitted.classes is None else np.unique(y):
-        if not np.any(fitted.classes == label):
+    for label in np.unique(y) if fitted.outcome.predicts_classes else ():
+        if not np.any(fitted.outcome.labels == label):
             raise ValueError(f"y has the class {label.item()!r}, which the model does not know: give it the model's y.")
-    own = {extra.name for extra in fitted.outcome.extras}
-    read = {}
+    allowed = {extra.name for extra in fitted.outcome.extras}
+    arrays = {}
     for name, value in extras.items():
         if value is None:
             continue
-        if name not in own:
+        if name not in allowed:
             raise ValueError(f"{name} is not for the outcome {fitted.outcome.name!r}.")
-        read[name] = EXTRAS[name].read(name, value, len(y))
-    together = None if groups is None else np.asarray(groups)
-    if together is not None and together.shape != (len(y),):
-        raise ValueError(f"groups must hold one group per row of X ({len(y)} of them); got shape {together.shape}.")
-    return Given(X, y, check_sample_weight(sample_weight, len(y)), read, together)
+        arrays[name] = EXTRAS[name].read(name, value, len(y))
+    group_of = None if groups is None else np.asarray(groups)
+    if group_of is not None and group_of.shape != (len(y),):
+        raise ValueError(f"groups must hold one group per row of X ({len(y)} of them); got shape {group_of.shape}.")
+    return Dataset(X, y, check_sample_weight(sample_weight, len(y)), arrays, group_of)
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutPredictions:
     """Outcomes of rows that were held out, and what was predicted for them."""
 
     how: str  # in words
-    rows: Given
+    rows: Dataset
     probabilities: FloatArray | None = None  # classifiers: one column per class
     codes: IntArray | None = None  # classifiers: the class that is decided for
     mean: FloatArray | None = None  # regressors
@@ -91,86 +95,95 @@ class HeldOut:
         return float(self.weight.sum())
 
 
-def hold_out(model: Model, given: Given, held_out: Given | None, folds: int) -> HeldOut | str:
-    """Predict rows that were given as held out, or each fold from the others; a sentence where neither can be done."""
-    if held_out is not None:
-        return _predicted(fitted_of(model), model, held_out, "rows given as held out")
+def hold_out(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int) -> HeldOutPredictions | None:
+    """Predict rows that were given as held out, or each fold from the others; None where neither can be done."""
     fitted = fitted_of(model)
-    folds, splits = _folds(fitted, given, folds)
-    if folds < 2:
-        return "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
+    if held_out is not None:
+        every_row = np.arange(len(held_out.y))
+        return joined([_predicted(model, held_out)], [(every_row, every_row)], held_out, fitted, _GIVEN)
+    folds = folds_of(data, fitted.classes, n_folds)
+    if not folds:
+        return None
     parts = []
-    for train, test in splits:
-        own = given.take(train)
-        grown = fit_again(model, own.X, own.y, sample_weight=own.weight, **own.extras)
-        part = _predicted(fitted_of(grown), grown, given.take(test), "")
-        parts.append((test, _with_all_classes(part, fitted_of(grown), fitted)))
-    order = np.argsort(np.concatenate([test for test, _ in parts]))
-    together = "" if given.groups is None else " that keeps groups of rows together"
-    how = f"{folds}-fold cross-validation of the same settings{together}"
-    if fitted.classes is not None:
-        probabilities = np.concatenate([part.probabilities for _, part in parts])[order]
-        return HeldOut(how, given, probabilities, fitted.decision.codes(probabilities))
-    mean = np.concatenate([part.mean for _, part in parts if part.mean is not None])[order]
-    intervals = [part.interval for _, part in parts if part.interval is not None]
-    return HeldOut(how, given, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
+    for train, test in folds:
+        rows = data.take(train)
+        refitted = fit_again(model, rows.X, rows.y, sample_weight=rows.weight, **rows.extras)
+        part = _predicted(refitted, data.take(test))
+        if part.probabilities is not None:
+            part = replace(part, probabilities=of_all_classes(part.probabilities, fitted_of(refitted).classes, fitted))
+        parts.append(part)
+    together = "" if data.groups is None else " that keeps groups of rows together"
+    return joined(parts, folds, data, fitted, f"{len(folds)}-fold cross-validation of the same settings{together}")
 
 
-def _folds(fitted: Fitted, given: Given, folds: int) -> tuple[int, Iterator[tuple[IntArray, IntArray]]]:
-    """How many folds there can be, and the rows of each."""
-    y, classes, groups = given.y, fitted.classes, given.groups
+def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold]:
+    """The folds of a cross-validation, as many as there can be; none where there cannot be two."""
+    y, groups = data.y, data.groups
     most = len(y) if classes is None else int(max(np.sum(y == label) for label in classes))
-    folds = min(folds, most, len(y) if groups is None else len(np.unique(groups)))
-    if folds < 2:
-        return folds, iter(())
+    n_folds = min(n_folds, most, len(y) if groups is None else len(np.unique(groups)))
+    if n_folds < 2:
+        return []
     if groups is None:
-        split = (KFold if classes is None else StratifiedKFold)(folds, shuffle=True, random_state=0)
+        splitter = (KFold if classes is None else StratifiedKFold)(n_folds, shuffle=True, random_state=0)
     elif classes is None:
-        split = GroupKFold(folds)
+        splitter = GroupKFold(n_folds)
     else:
-        split = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        return folds, iter(list(split.split(np.zeros(len(y)), y, groups)))
+        return list(splitter.split(np.zeros(len(y)), y, groups))
 
 
-def _predicted(fitted: Fitted, model: Model, given: Given, how: str) -> HeldOut:
-    rows = read_rows(model, given.X)
+def joined(
+    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, how: str
+) -> HeldOutPredictions:
+    """The predictions of all folds in the order of the rows."""
+    order = np.argsort(np.concatenate([test for _, test in folds]))
+    if fitted.classes is not None:
+        probabilities = np.concatenate([part.probabilities for part in parts])[order]
+        return HeldOutPredictions(how, data, probabilities, fitted.decision.codes(probabilities))
+    mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
+    intervals = [part.interval for part in parts if part.interval is not None]
+    return HeldOutPredictions(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
+
+
+def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
+    """Probabilities of some of a model's classes, with zeros for the others, which a fold may lack."""
+    if classes is None or fitted.classes is None or len(classes) == len(fitted.classes):
+        return probabilities
+    of_all = np.zeros((len(probabilities), len(fitted.classes)))
+    of_all[:, np.searchsorted(fitted.classes, classes)] = probabilities
+    return of_all
+
+
+def _predicted(model: Model, data: Dataset) -> HeldOutPredictions:
+    fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
     if fitted.classes is not None:
-        return HeldOut(how, given, mean, fitted.decision.codes(mean) if how else None)
+        return HeldOutPredictions("", data, mean)
     ends = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Of counts over an exposure, and of durations that were cut off, the interval of one whole outcome says nothing.
-    interval = fitted.quantiles(rows, ends) if fitted.has_distribution() and not given.extras else None
-    return HeldOut(how, given, mean=mean[:, 0] if mean.shape[1] == 1 else mean, interval=interval)
-
-
-def _with_all_classes(part: HeldOut, grown: Fitted, fitted: Fitted) -> HeldOut:
-    """Give classes that a fold's model has not seen a column of zeros."""
-    if part.probabilities is None or grown.classes is None or fitted.classes is None:
-        return part
-    probabilities = np.zeros((len(part.y), len(fitted.classes)))
-    probabilities[:, np.searchsorted(fitted.classes, grown.classes)] = part.probabilities
-    return replace(part, probabilities=probabilities)
+    interval = fitted.quantiles(rows, ends) if fitted.has_distribution() and not data.extras else None
+    return HeldOutPredictions("", data, mean=mean[:, 0] if mean.shape[1] == 1 else mean, interval=interval)
 
 
 def read_subgroups(X: Any, subgroups: Any, n_rows: int) -> dict[str, AnyArray]:
     """The subgroup of each row: of columns of X by name or position, or of values that are given by name."""
     if isinstance(subgroups, dict):
-        found = {str(name): np.asarray(values, dtype=object) for name, values in subgroups.items()}
+        by_name = {str(name): np.asarray(values, dtype=object) for name, values in subgroups.items()}
     elif isinstance(subgroups, str) or not hasattr(subgroups, "__iter__"):
         raise TypeError(
             "subgroups must be a list of columns of X, or a dict from name to one value per row; got "
             f"{shown(subgroups)}."
         )
     else:
-        found = {str(name): _column(X, name) for name in subgroups}
-    for name, values in found.items():
+        by_name = {str(name): _column(X, name) for name in subgroups}
+    for name, values in by_name.items():
         if values.shape != (n_rows,):
             raise ValueError(
                 f"The subgroups of {name!r} must be one value per row ({n_rows} of them); got shape {values.shape}."
             )
-    return found
+    return by_name
 
 
 def _column(X: Any, name: Any) -> AnyArray:

@@ -11,9 +11,9 @@ import numpy as np
 from .._words import count_text, counted, estimate_text, listed, number_text, percent_text, shortened
 from ..estimators import Estimator
 from ..export import to_dict
-from ..fitted import Fitted, FittedOn, FittedSpace, FittedTree
+from ..fitted import Fitted, FittedOn, ModelKind
 from ..outcomes import CustomOutcome
-from ._held_out import Given
+from ._held_out import Dataset
 from ._html import element, paragraph, section, table
 
 TREES = 10  # of a tree space, that are told of
@@ -21,7 +21,7 @@ TREES = 10  # of a tree space, that are told of
 
 def lead_text(fitted: Fitted, target: str | None) -> str:
     """What the model is, in a few sentences."""
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     name = "" if target is None else f"{shortened(target, 60)}, "
     classes = [shortened(label, 60) for label in fitted.class_names]
     what = (
@@ -32,27 +32,27 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
     predicts = f"predicts {what} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
     shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
-    if isinstance(fitted, FittedTree):
+    if fitted.kind is ModelKind.TREE:
         return f"A Bayesian decision tree that {predicts} It has {shape} {of_the_model(fitted)}"
     kind = (
         "A space of Bayesian decision trees"
-        if isinstance(fitted, FittedSpace)
-        else f"A forest of {count_text(fitted.forest.n_trees, 'Bayesian decision tree')}"
+        if fitted.kind is ModelKind.SPACE
+        else f"A forest of {count_text(fitted.trees.n_trees, 'Bayesian decision tree')}"
     )
     return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
 
 
 def of_the_model(fitted: Fitted) -> str:
     """What the tree that is shown is of the model."""
-    if isinstance(fitted, FittedTree):
+    if fitted.kind is ModelKind.TREE:
         return (
             "Every split was made because, given the rows, it is more probable than no split."
-            if fitted.tree.n_leaves > 1
+            if fitted.trees.n_leaves > 1
             else "No split is more probable than none."
         )
-    if isinstance(fitted, FittedSpace):
+    if fitted.kind is ModelKind.SPACE:
         return (
-            f"Predictions are averaged over all trees of its {count_text(fitted.space.node_count, 'node')}. The tree "
+            f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
             f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
             f"weight of the first {TREES}."
         )
@@ -61,7 +61,7 @@ def of_the_model(fitted: Fitted) -> str:
         "below was grown on the rows as they are; it is there to be read and is not the whole model: on training rows "
         + (
             f"both decide alike for {percent_text(fitted.agreement)}."
-            if fitted.classes is not None
+            if fitted.outcome.predicts_classes
             else f"it explains {percent_text(max(fitted.agreement, 0.0))} of the variance of the predictions."
         )
     )
@@ -104,7 +104,7 @@ def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> st
 def provenance_part(
     model: Estimator,
     fitted: Fitted,
-    given: Given,
+    data: Dataset,
     facts: FittedOn,
     target: str | None,
     source: str | None,
@@ -113,8 +113,11 @@ def provenance_part(
     """Where the model comes from."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
-    grown, known, unpruned = fitted.modal.tree, fitted.fitted_on, fitted.modal.unpruned
-    evidence = fitted.space.log_evidence[0] if isinstance(fitted, FittedSpace) else fitted.modal.grown.log_evidence()
+    tree, known, grown = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree
+    if fitted.kind is ModelKind.SPACE:
+        evidence = float(fitted.trees.evidence.log_evidence[0])
+    else:
+        evidence = fitted.readable.grown.log_evidence()
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),
@@ -124,13 +127,13 @@ def provenance_part(
         ("rows from", source) if source else None,
         ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
         ("measured on", measured),
-        ("rows by class", _class_counts(fitted, given)) if fitted.classes is not None else None,
+        ("rows by class", _class_counts(fitted, data)) if fitted.classes is not None else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
-        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.classes is not None else None,
-        ("pruned", f"from {count_text(unpruned.n_leaves, 'leaf', 'leaves')}") if unpruned is not None else None,
-        ("log posterior of the tree", estimate_text(grown.log_posterior())),
-        ("log evidence", estimate_text(float(evidence))),
+        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
+        ("pruned", f"from {count_text(grown.n_leaves, 'leaf', 'leaves')}") if grown is not None else None,
+        ("log posterior of the tree", estimate_text(tree.log_posterior())),
+        ("log evidence", estimate_text(evidence)),
         ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),
         ("written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
         ("model, SHA-256", "an outcome of your own has no file" if is_own else to_dict(model)["sha256"]),
@@ -143,6 +146,6 @@ def _facts(facts: FittedOn) -> str:
     return f"{_size(facts)} × {count_text(facts.n_columns, 'column')}, fingerprint {facts.fingerprint[:16]}"
 
 
-def _class_counts(fitted: Fitted, given: Given) -> str:
+def _class_counts(fitted: Fitted, data: Dataset) -> str:
     classes = fitted.classes if fitted.classes is not None else ()
-    return listed([f"{shortened(str(label), 60)}: {np.sum(given.y == label):,}" for label in classes], 20)
+    return listed([f"{shortened(str(label), 60)}: {np.sum(data.y == label):,}" for label in classes], 20)

@@ -11,12 +11,12 @@ import numpy as np
 
 from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
-from ..fitted import Fitted, FittedForest, FittedSpace, FittedTree
+from ..fitted import Fitted, ModelKind
 from ..tree import SplitKind
 from ._charts import calibration_chart
 from ._contents import other_features
-from ._figures import HOW, calibrated, calibration_of, metrics_of
-from ._held_out import HeldOut
+from ._figures import HOW, calibration_of, metrics_of, predicted_and_observed
+from ._held_out import HeldOutPredictions
 from ._html import Cell, bar, element, paragraph, section, table
 from ._provenance import TREES
 
@@ -28,30 +28,31 @@ _MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its 
 _MOST_SPLITS = 100  # whose alternatives are told
 
 
-def quality(fitted: Fitted, held_out: HeldOut | str) -> str:
+def quality_part(*inner: str) -> str:
+    """The section on figures on held-out rows."""
+    return section("quality", "How good is it?", *inner)
+
+
+def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     """Figures on held-out rows, and the calibration."""
-    if isinstance(held_out, str):
-        return section("quality", "How good is it?", paragraph(held_out))
     rows = [
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
         for metric in metrics_of(fitted, held_out)
     ]
     measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.how}."
-    return section(
-        "quality",
-        "How good is it?",
+    return [
         paragraph(measured),
         table(["figure", "value", "90 % interval", "meaning"], rows, numbers=(1, 2), class_="stack")
         if rows
         else paragraph("No figure is defined for an outcome whose mean is several numbers."),
         paragraph(HOW, class_="soft"),
         *_calibration(fitted, held_out),
-    )
+    ]
 
 
-def _calibration(fitted: Fitted, held_out: HeldOut) -> list[str]:
+def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     names = fitted.class_names
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         per = " per unit of exposure" if "exposure" in held_out.rows.extras else ""
         said, seen = f"predicted mean{per}", f"observed mean{per}"
     elif len(names) == 2:
@@ -59,10 +60,10 @@ def _calibration(fitted: Fitted, held_out: HeldOut) -> list[str]:
     else:
         said, seen = "predicted probability of the most probable class", "share of rows where it was right"
     title = element("h3", "Are its predictions right on average?")
-    if not np.all(np.isfinite(calibrated(fitted, held_out)[0])):
+    if not np.all(np.isfinite(predicted_and_observed(fitted, held_out)[0])):
         return [title, paragraph("Some predictions are not finite: no picture.")]
     bins = calibration_of(fitted, held_out)
-    share = fitted.classes is not None
+    share = fitted.outcome.predicts_classes
     text = percent_text if share else estimate_text
     lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), counted(b.n)] for b in bins]
     finite = all(math.isfinite(n) for b in bins for n in (b.predicted, b.observed.low, b.observed.high))
@@ -78,9 +79,9 @@ def feature_part(fitted: Fitted) -> str:
     shown = [i for i in order if gains[i] > 0 or shares[i] >= 0.001][:30]
     rows = [(fitted.schema.name(i), *(_bar(share) for share in (float(shares[i]), float(gains[i])))) for i in shown]
     rest = len(gains) - len(shown)
-    if isinstance(fitted, FittedForest):
+    if fitted.kind is ModelKind.FOREST:
         first = "The share of the trees whose first split is along a column."
-    elif isinstance(fitted, FittedTree):
+    elif fitted.kind is ModelKind.TREE:
         first = (
             "The posterior probability that the first split is along a column: of that one split, whatever comes below "
             "it. "
@@ -94,7 +95,7 @@ def feature_part(fitted: Fitted) -> str:
         )
     title, none = (
         ("share of the first splits", "The share of the trees without a split")
-        if isinstance(fitted, FittedForest)
+        if fitted.kind is ModelKind.FOREST
         else ("probability of the first split", "The probability of no split at all")
     )
     header = ["column", title, "share of the gain"]
@@ -118,12 +119,12 @@ def _bar(share: float) -> Cell:
 
 def alternatives_part(fitted: Fitted) -> str:
     """What else every split could have been; of a tree space the most probable trees."""
-    modal = fitted.modal
-    tree, schema = modal.tree, modal.schema
+    readable = fitted.readable
+    tree, schema = readable.trees, readable.schema
     rows = []
     order = sorted(tree.internal_nodes.tolist(), key=lambda node: -tree.n_node_samples[node])
     for node in order[:_MOST_SPLITS]:
-        others = ", ".join(f"{name} {percent_text(share)}" for name, share in other_features(modal, node))
+        others = ", ".join(f"{name} {percent_text(share)}" for name, share in other_features(readable, node))
         question = tree.split(node).question(schema)[0]
         rows.append((str(node), question, odds_text(float(tree.log_odds_split[node])), others or "none above 0.05 %"))
     parts = [
@@ -137,26 +138,26 @@ def alternatives_part(fitted: Fitted) -> str:
         else paragraph("The tree has no split."),
         _left_off(len(order), _MOST_SPLITS),
     ]
-    if isinstance(fitted, FittedSpace):
+    if fitted.kind is ModelKind.SPACE:
         best = zip(fitted.best_trees(TREES), fitted.tree_weights(TREES), strict=True)
         weights = [
-            (str(i + 1), percent_text(float(weight)), str(grown.tree.n_leaves), _first_split(grown))
-            for i, (grown, weight) in enumerate(best)
+            (str(i + 1), percent_text(float(weight)), str(tree.trees.n_leaves), _first_split(tree))
+            for i, (tree, weight) in enumerate(best)
         ]
         parts.append(element("h3", "The most probable trees"))
         parts.append(table(["tree", "weight", "leaves", "first split"], weights, (1, 2), class_="stack"))
     return section("alternatives", "What else could it have been?", *parts)
 
 
-def _first_split(fitted: FittedTree) -> str:
-    return "none" if fitted.tree.n_leaves == 1 else fitted.tree.split(0).question(fitted.schema)[0]
+def _first_split(fitted: Fitted) -> str:
+    return "none" if fitted.trees.n_leaves == 1 else fitted.trees.split(0).question(fitted.schema)[0]
 
 
-def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | str) -> str:
+def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredictions | None) -> str:
     """What a reader should keep in mind."""
-    tree = fitted.modal.tree
+    tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
-    goes = "goes both ways, and the answer is an average" if fitted.missing == "average" else "goes to the larger side"
+    goes = "goes both ways, and the answer is an average" if fitted.unseen == "average" else "goes to the larger side"
     points = [
         "Splits are chosen because they predict the outcome, not because they cause it.",
         "A column that is left out may be as good as the one that was taken: see the shares above.",
@@ -170,30 +171,30 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOut | st
             "the "
             "intervals are wide."
         )
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         strength = float(np.sum(fitted.outcome.prior))
         points.append(f"The prior counts as {count_text(strength, 'row')}: small leaves stay close to it.")
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
-    if isinstance(fitted, FittedTree):
-        pruned = "" if fitted.unpruned is None else ", then reduced to its most probable pruning"
+    if fitted.kind is ModelKind.TREE:
+        pruned = "" if fitted.grown_tree is None else ", then reduced to its most probable pruning"
         points.append(f"The tree was grown step by step{pruned}; another tree may be more probable as a whole.")
     items = "".join(element("li", escape(point)) for point in points)
     return section("limits", "Known limits", element("ul", items))
 
 
-def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | str) -> str:
+def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredictions | None) -> str:
     """What weights by class do to probabilities."""
     text = (
         f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
         "these "
         "weights, not those of the rows as they are."
     )
-    if isinstance(held_out, str) or held_out.probabilities is None or fitted.classes is None:
+    if held_out is None or held_out.probabilities is None or not fitted.outcome.predicts_classes:
         return text
-    k = len(fitted.classes) - 1
+    k = len(fitted.class_names) - 1
     said = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))
-    seen = float(np.average(held_out.y == fitted.classes[k], weights=held_out.weight))
+    seen = float(np.average(held_out.y == fitted.outcome.labels[k], weights=held_out.weight))
     name = fitted.class_names[k]
     return (
         f"{text} On held-out rows it predicts {percent_text(said)} of {name} on average, and {percent_text(seen)} are "
@@ -201,30 +202,31 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOut | st
     )
 
 
-def text_part(fitted: FittedTree) -> str:
+def text_part(fitted: Fitted) -> str:
     """The tree as text, for readers without a script and for print."""
-    lines = [_INDENT.sub(lambda found: found[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
+    lines = [_INDENT.sub(lambda indent: indent[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
     text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
     inside = element("summary", "The tree as text"), element("pre", escape(text), tabindex=0)
     return element("details", *inside, id="as-text")
 
 
-def rules_part(fitted: FittedTree) -> str:
+def rules_part(fitted: Fitted) -> str:
     """Every leaf as a rule, with the number that the drawing shows."""
     rules, decisions = to_rules(fitted), fitted.decisions()
     told = fitted.class_names[1] if len(fitted.class_names) == 2 else None
+    is_class = fitted.outcome.predicts_classes
     rows = [
         (
             str(rule.leaf),
             " and ".join(rule.conditions) or "always",
             counted(rule.n),
-            *_said(rule, decisions.name(rule.leaf), told, is_class=fitted.classes is not None),
+            *_said(rule, decisions.name(rule.leaf), told, is_class=is_class),
         )
         for rule in rules[:_MOST_LINES]
     ]
-    last = ["then"] if fitted.classes is None else ["then", f"probability of {told}" if told else "probability of it"]
+    last = ["then", f"probability of {told}" if told else "probability of it"] if is_class else ["then"]
     header = ["leaf", "if", "rows", *last, "90 % interval"]
-    numbers = (2, *range(3 if fitted.classes is None else 4, len(header)))
+    numbers = (2, *range(4 if is_class else 3, len(header)))
     shown = table(header, rows, numbers, class_="stack tall", label="rules") + _left_off(len(rules))
     if len(rules) <= _MOST_PRINTED:
         return section("rules", "The rules", shown)

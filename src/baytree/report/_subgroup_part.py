@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 from .._words import count_text, counted, percent_text
 from ..figures import Figure
-from ..fitted import FittedTree
+from ..fitted import Fitted
 from ._charts import dot
 from ._html import Cell, element, paragraph, section, table
 from ._subgroups import TITLES, Subgroup, splits_with
 
 
-def subgroup_part(fitted: FittedTree, subgroups: list[Subgroup]) -> str:
+def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
     """One table a column."""
     parts = [
         paragraph(
@@ -21,22 +22,22 @@ def subgroup_part(fitted: FittedTree, subgroups: list[Subgroup]) -> str:
         )
     ]
     place = 0
-    for column in dict.fromkeys(own.column for own in subgroups):
-        own = [one for one in subgroups if one.column == column]
+    for column in dict.fromkeys(group.column for group in subgroups):
+        groups = [group for group in subgroups if group.column == column]
         parts += [element("h3", escape(column)), paragraph(_use(fitted, column), class_="soft")]
-        parts.append(_table(fitted, column, own, place))
-        place += len(own)
+        parts.append(_table(fitted, column, groups, place))
+        place += len(groups)
     return section("subgroups", "Who is treated how?", *parts)
 
 
-def _use(fitted: FittedTree, column: str) -> str:
+def _use(fitted: Fitted, column: str) -> str:
     """Which splits use the column."""
     splits = splits_with(fitted, column)
     if splits is None:
         return "The model does not have this column; other columns may stand for it."
     if not splits:
         return "No split of the tree uses this column; other columns may stand for it."
-    nodes = fitted.tree.n_node_samples
+    nodes = fitted.trees.n_node_samples
     share = percent_text(float(nodes[splits[0]] / nodes[0]))
     numbers = ", ".join(map(str, splits[:12])) + (" and others" if len(splits) > 12 else "")
     return (
@@ -46,21 +47,21 @@ def _use(fitted: FittedTree, column: str) -> str:
     )
 
 
-def _table(fitted: FittedTree, column: str, subgroups: list[Subgroup], place: int) -> str:
+def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -> str:
     names = fitted.class_names if len(fitted.class_names) == 2 else ("", "")
     titles = {key: title.format(*names) for key, title in TITLES.items() if key in subgroups[0].figures}
     if names[1]:
         titles["observed"] = f"observed {names[1]}"
-    elif fitted.classes is not None:
+    elif fitted.outcome.predicts_classes:
         titles["observed"] = "most probable class is right"
-    ends = {key: _ends([own.figures[key] for own in subgroups]) for key in titles}
+    ends = {key: _ends([group.figures[key] for group in subgroups]) for key in titles}
     rows = [
         (
-            own.name,
-            counted(own.n),
-            *(_cell(own.figures[key], ends[key], f"group-{place + i}-{key}") for key in titles),
+            group.name,
+            counted(group.n),
+            *(_cell(group.figures[key], ends[key], f"group-{place + i}-{key}") for key in titles),
         )
-        for i, own in enumerate(subgroups)
+        for i, group in enumerate(subgroups)
     ]
     return table(
         [column, "rows", *titles.values()], rows, range(1, len(titles) + 2), class_="stack groups", label=column
@@ -77,5 +78,6 @@ def _ends(figures: list[Figure]) -> tuple[float, float]:
     """Shares go from 0 to 1, other figures over what there is."""
     if figures[0].is_share:
         return 0.0, 1.0
-    numbers = [n for own in figures for n in (own.low, own.high, own.estimate) if n == n and abs(n) != float("inf")]
-    return (min(numbers), max(numbers)) if numbers else (0.0, 0.0)
+    numbers = [n for figure in figures for n in (figure.low, figure.high, figure.estimate)]
+    finite = [n for n in numbers if math.isfinite(n)]
+    return (min(finite), max(finite)) if finite else (0.0, 0.0)

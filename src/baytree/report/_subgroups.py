@@ -8,10 +8,10 @@ import numpy as np
 
 from .._typing import BoolArray
 from ..figures import Figure, mean, share_of
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted
 from ..table import divided
-from ._figures import bin_of, calibrated
-from ._held_out import HeldOut
+from ._figures import bin_of, predicted_and_observed
+from ._held_out import HeldOutPredictions
 from ._thresholds import Thresholds, thresholds_of
 
 
@@ -26,39 +26,39 @@ class Subgroup:
     thresholds: Thresholds | None  # of two classes
 
 
-def subgroups_of(fitted: Fitted, held_out: HeldOut) -> list[Subgroup]:
+def subgroups_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Subgroup]:
     """The figures of every subgroup of every column that was named."""
-    found = []
+    groups = []
     for column, values in held_out.rows.subgroups.items():
         for name, rows in divided(values):
             if held_out.weight[rows].sum() > 0:
-                found.append(_subgroup(fitted, held_out, column, name, rows))
-    return found
+                groups.append(_subgroup(fitted, held_out, column, name, rows))
+    return groups
 
 
-def _subgroup(fitted: Fitted, held_out: HeldOut, column: str, name: str, rows: BoolArray) -> Subgroup:
+def _subgroup(fitted: Fitted, held_out: HeldOutPredictions, column: str, name: str, rows: BoolArray) -> Subgroup:
     seen = bin_of(fitted, held_out, rows)
     figures = {"observed": seen.observed, "predicted": _predicted(fitted, held_out, rows, seen.predicted)}
-    figures |= _of_classes(fitted, held_out, rows) if fitted.classes is not None else _of_numbers(held_out, rows)
+    figures |= _of_classes(fitted, held_out, rows) if fitted.outcome.predicts_classes else _of_numbers(held_out, rows)
     return Subgroup(column, name, seen.n, figures, thresholds_of(fitted, held_out, rows))
 
 
-def _predicted(fitted: Fitted, held_out: HeldOut, rows: BoolArray, average: float) -> Figure:
+def _predicted(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, average: float) -> Figure:
     """The mean prediction; where it is not a plain mean of the rows, without an interval."""
-    is_share = fitted.classes is not None
+    is_share = fitted.outcome.predicts_classes
     if held_out.rows.extras:
         return Figure(average, is_share=is_share)
-    return replace(mean(calibrated(fitted, held_out)[0][rows], held_out.weight[rows]), is_share=is_share)
+    return replace(mean(predicted_and_observed(fitted, held_out)[0][rows], held_out.weight[rows]), is_share=is_share)
 
 
-def _of_classes(fitted: Fitted, held_out: HeldOut, rows: BoolArray) -> dict[str, Figure]:
+def _of_classes(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
     """Of two classes who is decided for and the two kinds of error; of more how often the decision is right."""
-    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    codes, weight, y = held_out.codes[rows], held_out.weight[rows], held_out.y[rows]
-    right = {"right": share_of(fitted.classes[codes] == y, weight)}
-    if len(fitted.classes) != 2:
+    assert held_out.codes is not None  # noqa: S101
+    codes, weight, y, labels = held_out.codes[rows], held_out.weight[rows], held_out.y[rows], fitted.outcome.labels
+    right = {"right": share_of(labels[codes] == y, weight)}
+    if len(labels) != 2:
         return right
-    second = y == fitted.classes[1]
+    second = y == labels[1]
     return {
         "decided": share_of(codes == 1, weight),
         "missed": share_of(codes[second] == 0, weight[second]),
@@ -66,16 +66,16 @@ def _of_classes(fitted: Fitted, held_out: HeldOut, rows: BoolArray) -> dict[str,
     } | right
 
 
-def _of_numbers(held_out: HeldOut, rows: BoolArray) -> dict[str, Figure]:
+def _of_numbers(held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
     weight, y = held_out.weight[rows], np.asarray(held_out.y, dtype=np.float64)[rows]
     if held_out.rows.extras or held_out.mean is None or held_out.mean.ndim > 1:
         return {}
     error = held_out.mean[rows] - y
-    found = {"error": mean(error, weight), "size": mean(np.abs(error), weight)}
+    figures = {"error": mean(error, weight), "size": mean(np.abs(error), weight)}
     if held_out.interval is not None:
         low, high = held_out.interval[rows].T
-        found["coverage"] = share_of((low <= y) & (y <= high), weight)
-    return found
+        figures["coverage"] = share_of((low <= y) & (y <= high), weight)
+    return figures
 
 
 TITLES = {
@@ -91,11 +91,11 @@ TITLES = {
 }
 
 
-def splits_with(fitted: FittedTree, column: str) -> list[int] | None:
+def splits_with(fitted: Fitted, column: str) -> list[int] | None:
     """The splits that use a column; None where the model does not have it."""
     schema = fitted.schema
     names = [schema.name(i) for i in range(schema.n_features)]
     if column not in names:
         return None
     feature = names.index(column)
-    return [node for node in fitted.tree.internal_nodes.tolist() if feature in fitted.tree.split(node).features]
+    return [node for node in fitted.trees.internal_nodes.tolist() if feature in fitted.trees.split(node).features]

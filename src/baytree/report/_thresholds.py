@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..figures import Figure, share
 from ..fitted import Fitted
-from ._held_out import HeldOut
+from ._held_out import HeldOutPredictions
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,21 @@ RATES = {
 }
 
 
-def thresholds_of(fitted: Fitted, held_out: HeldOut, chosen: BoolArray | None = None) -> Thresholds | None:
+def thresholds_of(fitted: Fitted, held_out: HeldOutPredictions, chosen: BoolArray | None = None) -> Thresholds | None:
     """Count the rows, or some of them, at every percent and at the model's own threshold; None without two classes."""
-    if fitted.classes is None or len(fitted.classes) != 2 or held_out.probabilities is None:
+    labels = fitted.outcome.labels
+    if len(labels) != 2 or held_out.probabilities is None:
         return None
-    own = fitted.decision.threshold_of_second(2)
-    own = 0.5 if own is None else own
+    of_model = fitted.decision.threshold_of_second(2)
+    of_model = 0.5 if of_model is None else of_model
     percents = np.arange(101) / 100
-    at = np.sort(np.append(percents[np.abs(percents - own) > 1e-9], own))
+    at = np.sort(np.append(percents[np.abs(percents - of_model) > 1e-9], of_model))
     rows = np.ones(len(held_out.y), dtype=bool) if chosen is None else chosen
     score, weight = held_out.probabilities[rows, 1], held_out.weight[rows]
-    positive = held_out.y[rows] == fitted.classes[1]
+    positive = held_out.y[rows] == labels[1]
     counts = [_from(at, score[side], weight[side]) for side in (positive, ~positive)]
     totals = float(weight[positive].sum()), float(weight[~positive].sum())
-    return Thresholds(at, int(np.searchsorted(at, own)), *totals, *counts)
+    return Thresholds(at, int(np.searchsorted(at, of_model)), *totals, *counts)
 
 
 def _from(at: FloatArray, score: FloatArray, weight: FloatArray) -> FloatArray:
@@ -70,11 +71,11 @@ def _from(at: FloatArray, score: FloatArray, weight: FloatArray) -> FloatArray:
     return np.asarray(before[-1] - before[np.searchsorted(score[order], at, side="left")])
 
 
-def curve_of(fitted: Fitted, held_out: HeldOut, most: int = 200) -> tuple[FloatArray, FloatArray]:
+def curve_of(fitted: Fitted, held_out: HeldOutPredictions, most: int = 200) -> tuple[FloatArray, FloatArray]:
     """Rows of the second and of the first class that are decided for, over all thresholds from high to low."""
-    assert held_out.probabilities is not None and fitted.classes is not None  # noqa: S101, PT018
+    assert held_out.probabilities is not None  # noqa: S101
     score, weight = held_out.probabilities[:, 1], held_out.weight
-    positive = held_out.y == fitted.classes[1]
+    positive = held_out.y == fitted.outcome.labels[1]
     cuts = np.unique(score)[::-1]
     if len(cuts) > most:
         cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, most).astype(np.int64))]

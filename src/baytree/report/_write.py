@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -13,19 +15,27 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_integer
-from ..estimators import FittedEstimator, estimator_of, facts_of, fitted_of, read_rows
+from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows
 from ..explain import read_allowed
-from ..fitted import Fitted, FittedTree
+from ..fitted import Fitted
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
-from ._decision_part import decision_part
-from ._held_out import Given, hold_out, read_given, read_subgroups
+from ._decision_part import decision_figures, decision_part
+from ._held_out import Dataset, HeldOutPredictions, hold_out, read_dataset, read_subgroups
 from ._html import element, paragraph, section
 from ._provenance import difference_part, lead_text, provenance_part
-from ._sections import alternatives_part, feature_part, limits_part, quality, rules_part, text_part
+from ._sections import (
+    alternatives_part,
+    feature_part,
+    limits_part,
+    quality_figures,
+    quality_part,
+    rules_part,
+    text_part,
+)
 from ._subgroup_part import subgroup_part
-from ._subgroups import subgroups_of
-from ._thresholds import thresholds_of
+from ._subgroups import Subgroup, subgroups_of
+from ._thresholds import Thresholds, thresholds_of
 
 
 def write(
@@ -95,57 +105,73 @@ def write(
     'iris.html'
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
+    fitted.check_constant("The page")
     folds = check_integer("folds", folds, low=2)
     for name, value in (("title", title), ("source", source), ("target", target)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
-    given = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
+    data = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
-    facts = facts_of(model, X, y, sample_weight, exposure=exposure, event=event)
+    facts = facts_of_fit(model, X, y, sample_weight, exposure=exposure, event=event)
     allowed = read_allowed(
         fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
     )
     target = target or str(getattr(y, "name", None) or "") or None  # a pandas or polars series has a name
-    measured = hold_out(model, given, _read_held_out(fitted, held_out, subgroups), folds)
-    is_known = not isinstance(measured, str)
-    thresholds = thresholds_of(fitted, measured) if not isinstance(measured, str) else None
-    by_subgroup = subgroups_of(fitted, measured) if not isinstance(measured, str) else []
+    measured = hold_out(model, data, _read_held_out(fitted, held_out, subgroups), folds)
+    results = _results(fitted, measured)
     parts = {
-        "quality": quality(fitted, measured),
-        "decision": decision_part(fitted, measured, thresholds) if fitted.classes is not None else "",
-        "subgroups": subgroup_part(fitted.modal, by_subgroup) if by_subgroup else "",
-        "tree": _tree_part(fitted.modal),
+        "quality": quality_part(*results.quality),
+        "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
+        "subgroups": subgroup_part(fitted.readable, results.subgroups) if results.subgroups else "",
+        "tree": _tree_part(fitted.readable),
         "case": _case_part(fitted),
         "features": feature_part(fitted),
         "alternatives": alternatives_part(fitted),
-        "rules": rules_part(fitted.modal),
+        "rules": rules_part(fitted.readable),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
-        "provenance": provenance_part(
-            estimator,
-            fitted,
-            given,
-            facts,
-            target,
-            source,
-            measured.how if is_known else "nothing",  # type: ignore[union-attr]
-        ),
+        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.how),
     }
     heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
     warning = difference_part(fitted, facts, is_held_out=held_out is not None)
-    contents = contents_of(fitted, target, allowed, thresholds, by_subgroup)
+    contents = contents_of(fitted, target, allowed, results.thresholds, results.subgroups)
     return write_text(path, _page(heading, "".join((*head, warning)), parts, contents))
+
+
+_NOT_MEASURED = paragraph(
+    "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
+)
+
+
+@dataclass(frozen=True)
+class _Results:
+    """What held-out rows show; the defaults are for none."""
+
+    how: str = "nothing"
+    quality: Sequence[str] = (_NOT_MEASURED,)
+    decision: Sequence[str] = (_NOT_MEASURED,)
+    thresholds: Thresholds | None = None
+    subgroups: list[Subgroup] = field(default_factory=list)
+
+
+def _results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _Results:
+    if held_out is None:
+        return _Results()
+    thresholds = thresholds_of(fitted, held_out)
+    decision = decision_figures(fitted, held_out, thresholds) if fitted.outcome.predicts_classes else []
+    quality = quality_figures(fitted, held_out)
+    return _Results(held_out.how, quality, decision, thresholds, subgroups_of(fitted, held_out))
 
 
 def _read(
     fitted: Fitted, X: Any, y: Any, subgroups: Any, sample_weight: Any, groups: Any, exposure: Any, event: Any
-) -> Given:
-    given = read_given(fitted, X, y, sample_weight, groups, exposure=exposure, event=event)
-    given.subgroups.update(read_subgroups(X, subgroups, len(given.y)))
-    return given
+) -> Dataset:
+    data = read_dataset(fitted, X, y, sample_weight, groups, exposure=exposure, event=event)
+    data.subgroups.update(read_subgroups(X, subgroups, len(data.y)))
+    return data
 
 
-def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Given | None:
+def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Dataset | None:
     """Rows that are given as held out; a dict of subgroups is of the other rows, and they need one of their own."""
     if held_out is None:
         return None
@@ -153,24 +179,15 @@ def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Given | Non
     if isinstance(held_out, dict):
         if not {"X", "y"} <= set(held_out) <= known:
             raise ValueError(f"held_out must be a dict with X and y, and of {sorted(known)}; got {sorted(held_out)}.")
-        own = dict(held_out)
+        parts = {name: value for name, value in held_out.items() if value is not None}
     elif isinstance(held_out, tuple) and len(held_out) == 2:
-        own = {"X": held_out[0], "y": held_out[1]}
+        parts = {"X": held_out[0], "y": held_out[1]}
     else:
         raise TypeError("held_out must be a pair (X, y) or a dict with X and y.")
-    named = own.pop("subgroups", None)
-    if named is None and isinstance(subgroups, dict):
+    if "subgroups" not in parts and isinstance(subgroups, dict):
         raise ValueError("held_out has rows of its own: give their subgroups in held_out={'subgroups': …} too.")
-    return _read(
-        fitted,
-        own.pop("X"),
-        own.pop("y"),
-        subgroups if named is None else named,
-        own.get("sample_weight"),
-        None,
-        own.get("exposure"),
-        own.get("event"),
-    )
+    values = {"subgroups": subgroups, "sample_weight": None, "exposure": None, "event": None} | parts
+    return _read(fitted, groups=None, **values)
 
 
 _SECTIONS = {
@@ -240,7 +257,7 @@ def _button(name: str, text: str, label: str | None = None) -> str:
     return element("button", escape(text), type="button", id=name, **({} if label is None else {"aria_label": label}))
 
 
-def _tree_part(fitted: FittedTree) -> str:
+def _tree_part(fitted: Fitted) -> str:
     toolbar = element(
         "div",
         '<label for="search">Find a column<input id="search" type="search" autocomplete="off"></label>',
@@ -275,7 +292,7 @@ def _tree_part(fitted: FittedTree) -> str:
 
 
 def _case_part(fitted: Fitted) -> str:
-    other = "" if fitted.missing == "average" else " What training rows never lacked goes to the larger side."
+    other = "" if fitted.unseen == "average" else " What training rows never lacked goes to the larger side."
     return section(
         "case",
         "Try a case",

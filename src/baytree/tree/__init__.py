@@ -1,25 +1,25 @@
-"""Trees and tree spaces as parallel arrays, and the kinds of split that they are made of."""
+"""Trees, tree spaces and forests as one store of arrays, and the kinds of split that they are made of."""
 
-from ._arrays import NO_SPLIT as NO_SPLIT
-from ._arrays import RAGGED as RAGGED
-from ._arrays import RAGGED_NAMES as RAGGED_NAMES
-from ._arrays import SplitArrays as SplitArrays
-from ._arrays import joined as joined
 from ._best_trees import Selection as Selection
 from ._best_trees import best_trees as best_trees
 from ._best_trees import draw_trees as draw_trees
-from ._both_ways import as_space as as_space
-from ._both_ways import both_ways as both_ways
-from ._both_ways import nodes_by_depth as nodes_by_depth
-from ._both_ways import side_by_side as side_by_side
-from ._forest import Forest as Forest
-from ._space import Space as Space
+from ._choices import NO_CHILD as NO_CHILD
+from ._choices import NO_SPLIT as NO_SPLIT
+from ._choices import RAGGED as RAGGED
+from ._choices import UNDEFINED as UNDEFINED
+from ._choices import take_splits as take_splits
+from ._evidence import Evidence as Evidence
+from ._from_leaves import depth_of as depth_of
+from ._from_leaves import depth_of_graph as depth_of_graph
+from ._from_leaves import summed_from_leaves as summed_from_leaves
+from ._pruning import limited_to as limited_to
+from ._pruning import most_probable_pruning as most_probable_pruning
 from ._splits import CategorySet as CategorySet
 from ._splits import Hyperplane as Hyperplane
 from ._splits import PresentMissing as PresentMissing
 from ._splits import Split as Split
 from ._splits import SplitKind as SplitKind
 from ._splits import Threshold as Threshold
-from ._tree import LEAF as LEAF
-from ._tree import UNDEFINED as UNDEFINED
-from ._tree import Tree as Tree
+from ._store import TreeStore as TreeStore
+from ._store import joined as joined
+from ._unseen import both_ways as both_ways

@@ -4,89 +4,91 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ._arrays import NodeArrays, take_splits
+from ._choices import NO_CHILD, take_splits
 from ._heaps import pop_best
-from ._space import Space
-from ._tree import LEAF, Tree
-
-_NO_SPLIT = -1
+from ._splits import SplitKind
+from ._store import TreeStore
 
 
 @dataclass(frozen=True)
 class Selection:
-    """One tree of a space: its nodes in depth-first order, the choice each takes (-1: it is a leaf), its children."""
+    """One tree of a space: its nodes in depth-first order, the choice that each takes, its children."""
 
     node: IntArray
     choice: IntArray
     left: IntArray
     right: IntArray
 
-    def to_tree(self, space: Space) -> Tree:
-        """The tree as arrays of its own."""
-        return Tree(
+    def to_tree(self, space: TreeStore) -> TreeStore:
+        """The tree as a store of its own."""
+        return TreeStore(
+            leaves=space.leaves.take(self.node),
+            n_features=space.n_features,
+            roots=np.zeros(1, dtype=np.int64),
+            choice_start=np.arange(len(self.node) + 1),
             children_left=self.left,
             children_right=self.right,
             **take_splits(space, self.choice),
-            **{name: getattr(space, name)[self.node] for name in _OF_NODES},
+            depth=space.depth[self.node],
+            n_node_samples=space.n_node_samples[self.node],
+            log_prior_leaf=space.log_prior_leaf[self.node],
             log_odds_split=self._log_odds(space),
-            feature_posterior=space.feature_posterior(self.node),
+            feature_posterior=space.evidence.feature_posterior(self.node),
         )
 
-    def _log_odds(self, space: Space) -> FloatArray:
-        """Log odds of each node's own choice, with all below it, against no split; in leaves of the best one."""
+    def _log_odds(self, space: TreeStore) -> FloatArray:
+        """Log odds of each node's choice, with all below it, against no split; in leaves of the best split."""
         best = np.full(space.node_count, -np.inf)
-        log_choice = np.append(space.log_choice, -np.inf)
-        np.maximum.at(best, space.owner, log_choice[:-1])
-        of_split = np.where(self.choice == _NO_SPLIT, best[self.node], log_choice[self.choice])
+        splits = np.flatnonzero(~space.is_leaf)
+        log_choice = space.evidence.log_choice
+        np.maximum.at(best, space.owner[splits], log_choice[splits])
+        of_split = np.where(space.is_leaf[self.choice], best[self.node], log_choice[self.choice])
         return np.asarray(of_split - space.log_leaf[self.node])
 
 
-_OF_NODES = tuple(field.name for field in fields(NodeArrays))
-
-
-def _walk(space: Space, first: Any, pick: Callable[[int, Any], tuple[int, Any, Any]]) -> Selection:
+def _walk(space: TreeStore, first: Any, pick: Callable[[int, Any], tuple[int, Any, Any]]) -> Selection:
     """Go down from the root; pick(node, what) tells the choice, and what its left and right child are to pick."""
     nodes: list[int] = []
     choices: list[int] = []
     left: list[int] = []
     right: list[int] = []
-    stack = [(0, first, _NO_SPLIT)]
+    stack = [(0, first, NO_CHILD)]
     while stack:
-        node, what, parent = stack.pop()
+        node, what, parent_of_right = stack.pop()
         place = len(nodes)
-        if parent != _NO_SPLIT:
-            right[parent] = place
+        if parent_of_right != NO_CHILD:
+            right[parent_of_right] = place
         choice, below_left, below_right = pick(node, what)
+        is_split = space.kind[choice] != SplitKind.NONE
         nodes.append(node)
         choices.append(choice)
-        left.append(LEAF if choice == _NO_SPLIT else place + 1)
-        right.append(LEAF)
-        if choice != _NO_SPLIT:
+        left.append(place + 1 if is_split else NO_CHILD)
+        right.append(NO_CHILD)
+        if is_split:
             stack.append((int(space.children_right[choice]), below_right, place))
-            stack.append((int(space.children_left[choice]), below_left, _NO_SPLIT))
+            stack.append((int(space.children_left[choice]), below_left, NO_CHILD))
     return Selection(*(np.array(values, dtype=np.int64) for values in (nodes, choices, left, right)))
 
 
-def draw_trees(space: Space, n_trees: int, random: np.random.RandomState) -> list[Selection]:
+def draw_trees(space: TreeStore, n_trees: int, random: np.random.RandomState) -> list[Selection]:
     """Draw trees from the posterior, independently of each other."""
 
     def pick(node: int, _: Any) -> tuple[int, Any, Any]:
-        own = space.choices_of(node)
-        shares = np.append(space.leaf_share[node], space.choice_share[own])
+        choices = space.choices_of(node)
+        shares = space.evidence.choice_share[choices]
         chosen = int(np.searchsorted(np.cumsum(shares), random.random_sample() * shares.sum(), side="right"))
-        chosen = min(chosen, len(own))
-        return (_NO_SPLIT if chosen == 0 else own[chosen - 1]), None, None
+        return choices[min(chosen, len(choices) - 1)], None, None
 
     return [_walk(space, None, pick) for _ in range(n_trees)]
 
 
-def best_trees(space: Space, n_trees: int) -> tuple[list[Selection], FloatArray]:
+def best_trees(space: TreeStore, n_trees: int) -> tuple[list[Selection], FloatArray]:
     """The most probable trees, best first, with the log of prior times likelihood of each."""
     ranking = _Ranking(space)
     trees: list[Selection] = []
@@ -114,8 +116,9 @@ class _Ranking:
     side, so a heap of these is all that is kept (Huang and Chiang, "Better k-best parsing", 2005, algorithm 3).
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: TreeStore) -> None:
         self.space = space
+        self._log_leaf = space.log_leaf
         self.ranked: dict[int, list[_Candidate]] = {}
         self._waiting: dict[int, list[tuple[Any, ...]]] = {}  # heaps of (-score, choice, i, j)
         self._next: dict[int, list[tuple[int, int, int]]] = {}  # (choice, i, j) that go there next
@@ -149,12 +152,15 @@ class _Ranking:
         return len(self.ranked[node]) > rank or not (self._waiting[node] or self._next[node])
 
     def _start(self, node: int) -> None:
-        space = self.space
+        space, log_best = self.space, self.space.evidence.log_best
         self.ranked[node], self._next[node], self._seen[node] = [], [], set()
-        waiting: list[tuple[Any, ...]] = [(-float(space.log_leaf[node]), _NO_SPLIT, 0, 0)]
+        waiting: list[tuple[Any, ...]] = []
         for choice in space.choices_of(node):
-            left, right = space.children_left[choice], space.children_right[choice]
-            best = space.log_prior_split[choice] + space.log_best[left] + space.log_best[right]
+            if space.kind[choice] == SplitKind.NONE:
+                best = self._log_leaf[node]
+            else:
+                left, right = space.children_left[choice], space.children_right[choice]
+                best = space.log_prior_split[choice] + log_best[left] + log_best[right]
             waiting.append((-float(best), choice, 0, 0))
         heapq.heapify(waiting)
         self._waiting[node] = waiting
@@ -183,7 +189,7 @@ class _Ranking:
             return
         score, choice, i, j = pop_best(waiting)
         self.ranked[node].append(_Candidate(-score, choice, i, j))
-        if choice == _NO_SPLIT:
+        if self.space.kind[choice] == SplitKind.NONE:
             return
         for successor in ((choice, i + 1, j), (choice, i, j + 1)):
             if successor not in self._seen[node]:

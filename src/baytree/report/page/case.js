@@ -95,7 +95,7 @@ function answer() {
   const told = reasons(leaf, row), unseen = unseenOn(leaf, row), changes = changesOf(row);
   const warning = unseen.length ? [make("p", { class: "error", id: "unseen" }, `${unseen.map((feature) =>
     `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row was like that where the tree asks. ` +
-    (model.missing === "average" ? "Such values go both ways, and the answer is an average." : "Such values go to the larger side, so the answer is surer than it should be."))] : [];
+    (model.unseen === "average" ? "Such values go both ways, and the answer is an average." : "Such values go to the larger side, so the answer is surer than it should be."))] : [];
   const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
   const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; ${model.treeName} says ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "See it in the tree");

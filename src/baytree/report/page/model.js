@@ -73,13 +73,13 @@ function leafOf(row) {
 }
 function weightsOf(row) {  // how much the row belongs to each node: over all trees, and both ways where that is wanted
   const mass = new Float64Array(graph.choices.length), ends = new Map();
-  mass[0] = 1;
+  for (const root of graph.roots) mass[root] = 1 / graph.roots.length;
   for (let node = 0; node < mass.length; node++) {
     if (mass[node] === 0) continue;
     if (graph.leafShare[node] > 0) ends.set(node, mass[node] * graph.leafShare[node]);
     for (const split of graph.choices[node]) {
       const own = mass[node] * split.share;
-      if (model.missing === "average" && !hasSeen(split, row)) {
+      if (model.unseen === "average" && !hasSeen(split, row)) {
         const left = graph.weight[split.left], right = graph.weight[split.right];
         mass[split.left] += own * left / (left + right);
         mass[split.right] += own * right / (left + right);

@@ -1,0 +1,45 @@
+// A tree whose splits are given: on other rows, with other settings, or because somebody wants it so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "data/columns.hpp"
+#include "partitions/split.hpp"
+#include "partitions/split_rules.hpp"
+#include "types.hpp"
+
+namespace baytree {
+
+class GivenTree {
+ public:
+  // Nodes in depth-first order, the left child right behind its parent.
+  GivenTree(const SplitArrays& arrays, std::size_t n_features);
+
+  std::size_t size() const { return splits_.size(); }
+  bool is_leaf(std::size_t node) const { return kind_of(splits_[node]) == SplitKind::none; }
+  const Split& split(std::size_t node) const { return splits_[node]; }
+  std::size_t lower(std::size_t node) const { return node + 1; }
+  std::size_t upper(std::size_t node) const { return upper_[node]; }
+
+  // Whether a row, or a code where row c stands for code c, goes to the lower side of a node's split.
+  bool goes_lower(std::size_t node, const Columns& columns, Row row) const {
+    return !rules_.goes_right(node, [&](std::size_t feature) { return value_of(columns.columns[feature], row); });
+  }
+
+ private:
+  // The number that stands for a code: of a quantile bin its middle.
+  static double value_of(const Column& column, Row row) {
+    if (column.code_of(row) == column.missing_code()) return std::numeric_limits<double>::quiet_NaN();
+    const double low = column.low(row), high = column.high(row);
+    return low < high ? low / 2 + high / 2 : low;
+  }
+
+  std::vector<Split> splits_;
+  std::vector<std::size_t> upper_;
+  SplitRules rules_;
+};
+
+}  // namespace baytree

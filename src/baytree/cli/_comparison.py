@@ -1,0 +1,132 @@
+"""Cross-validated figures of a model beside those of scikit-learn's tree and forest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .._progress import Progress
+from .._typing import AnyArray, FloatArray
+from ..estimators import fit_again
+from ..fitted import Fitted, ModelKind
+from ..report import Dataset, Fold, HeldOutPredictions, folds_of, joined, metrics_of, of_all_classes
+
+_MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
+_FIGURES = {  # by the name of a metric of the report
+    "Accuracy": "accuracy",
+    "Log loss": "log loss",
+    "Root mean squared error": "RMSE",
+    "Mean absolute error": "mean error",
+}
+_FORMATS = {"accuracy": "{:.1%}", "log loss": "{:.3f}", "leaves": "{:,.0f}", "fit, ms": "{:,.0f}"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of all models by name, and what they were measured on."""
+
+    figures: dict[str, dict[str, float]]
+    n_folds: int
+    n_rows: int
+
+    def columns(self) -> list[str]:
+        """The header of the table."""
+        return ["", *next(iter(self.figures.values()))]
+
+    def rows(self) -> Iterator[list[str]]:
+        """The rows of the table."""
+        for model, figures in self.figures.items():
+            yield [model, *(_text(name, value) for name, value in figures.items())]
+
+
+def _text(name: str, value: float) -> str:
+    return "–" if np.isnan(value) else _FORMATS.get(name, "{:.4g}").format(value)
+
+
+def compare_models(
+    estimator: Any, X: pa.Table, y: AnyArray, weight: FloatArray | None, n_folds: int
+) -> Comparison | None:
+    """Fit and measure all models on the same folds, of a sample where there are many rows; None where there are few."""
+    fitted: Fitted = estimator.fitted_
+    data = Dataset(X, y, weight)
+    if len(y) > _MOST_ROWS:
+        data = data.take(np.sort(np.random.RandomState(0).permutation(len(y))[:_MOST_ROWS]))
+    folds = folds_of(data, fitted.classes, n_folds)
+    if not folds:
+        return None
+    numbers = replace(data, X=_numbers(data.X))
+    models = {type(estimator).__name__: (estimator, data)} | {
+        name: (peer, numbers) for name, peer in _peers(is_class=fitted.outcome.predicts_classes).items()
+    }
+    figures = {}
+    with Progress("Cross-validation", len(models) * len(folds), unit="fits") as progress:
+        for i, (name, (model, rows)) in enumerate(models.items()):
+            progress.update(i * len(folds), f"Cross-validation, {name}")
+            figures[name] = _figures(model, rows, folds, fitted, progress, i * len(folds))
+    return Comparison(figures, len(folds), len(data.y))
+
+
+def _figures(
+    estimator: Any, data: Dataset, folds: list[Fold], fitted: Fitted, progress: Progress, n_done: int
+) -> dict[str, float]:
+    """The figures of one model, and the mean size and time of its fits."""
+    parts, n_leaves, milliseconds = [], [], []
+    for i, (train, test) in enumerate(folds):
+        rows = data.take(train)
+        start = time.perf_counter()
+        refitted = fit_again(estimator, rows.X, rows.y, sample_weight=rows.weight)
+        milliseconds.append(1000 * (time.perf_counter() - start))
+        n_leaves.append(_n_leaves(refitted))
+        parts.append(_predicted(refitted, data.take(test), fitted))
+        progress.update(n_done + i + 1)
+    metrics = {metric.name: metric for metric in metrics_of(fitted, joined(parts, folds, data, fitted, ""))}
+    measured = {short: metrics[name].figure.estimate for name, short in _FIGURES.items() if name in metrics}
+    return measured | {"leaves": float(np.mean(n_leaves)), "fit, ms": float(np.mean(milliseconds))}
+
+
+def _peers(*, is_class: bool) -> dict[str, Any]:
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if is_class:
+        tree, forest = DecisionTreeClassifier, RandomForestClassifier
+        least = {"most frequent class": DummyClassifier(strategy="prior")}
+    else:
+        tree, forest = DecisionTreeRegressor, RandomForestRegressor
+        least = {"always the mean": DummyRegressor()}
+    return {
+        f"scikit-learn's {tree.__name__}": tree(random_state=0),
+        f"scikit-learn's {forest.__name__}": forest(random_state=0, n_jobs=-1),
+    } | least
+
+
+def _numbers(X: pa.Table) -> FloatArray:
+    """The table as scikit-learn's trees take it: categories as their positions, missing values as NaN."""
+    from ..table import Schema, as_table
+
+    rows, _ = Schema.learn(as_table(X), "from_dtype", X.column_names)
+    numbers: FloatArray = np.concatenate([np.asarray(part) for part in rows.dense_parts()])
+    return numbers
+
+
+def _predicted(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutPredictions:
+    if not fitted.outcome.predicts_classes:
+        return HeldOutPredictions("", data, mean=np.asarray(estimator.predict(data.X)))
+    return HeldOutPredictions("", data, of_all_classes(estimator.predict_proba(data.X), estimator.classes_, fitted))
+
+
+def _n_leaves(estimator: Any) -> float:
+    """Of all trees that a prediction rests on; nan where there are none, or more than can be counted."""
+    fitted = getattr(estimator, "fitted_", None)
+    if isinstance(fitted, Fitted):
+        return float("nan") if fitted.kind is ModelKind.SPACE else float(fitted.trees.n_leaves)
+    if hasattr(estimator, "get_n_leaves"):
+        return float(estimator.get_n_leaves())
+    trees = getattr(estimator, "estimators_", None)
+    return float("nan") if trees is None else float(sum(tree.get_n_leaves() for tree in trees))

@@ -1,0 +1,203 @@
+"""Tables out of CSV, TSV and Parquet files and standard input, for all commands: whole, or part by part."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import IO, Any
+
+import pyarrow as pa
+
+from .._words import count_text, shortened
+from ._files import Dialect, Stream, TextFormat, as_utf8, detect_dialect, is_parquet, named, open_stream
+
+_BLOCK_BYTES = 2**20
+_PARQUET_ROWS = 2**14
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """A table part by part; of a text file all columns are text, and `decimal` is the mark in its numbers."""
+
+    names: list[str]
+    tables: Iterator[pa.Table]
+    decimal: str = "."
+
+
+def read_table(path: str, text_format: TextFormat) -> pa.Table:
+    """A whole table, whose columns have the types of their values."""
+    with open_stream(path) as stream:
+        if is_parquet(stream.head):
+            with _parquet_errors(path):
+                table = _parquet_file(stream, path).read()
+        else:
+            with _text_errors(path):
+                table = _read_text(stream, path, text_format)
+    _check_names(table.column_names, path)
+    if table.num_rows == 0:
+        raise _no_rows(path)
+    return table
+
+
+@contextmanager
+def open_table(path: str, text_format: TextFormat) -> Iterator[TableParts]:
+    """A table part by part, in bounded memory; text files keep every value as it is written."""
+    with open_stream(path) as stream:
+        if is_parquet(stream.head):
+            with _parquet_errors(path):
+                file = _parquet_file(stream, path)
+            parts = TableParts(file.schema_arrow.names, _parquet_tables(file, path))
+        else:
+            with _text_errors(path):
+                parts = _text_parts(stream, path, text_format)
+        _check_names(parts.names, path)
+        yield replace(parts, tables=_with_rows(parts.tables, path))
+
+
+def _check_names(names: list[str], path: str) -> None:
+    repeated = [name for name, n in Counter(names).items() if n > 1]
+    if repeated:
+        raise ValueError(f"{named(path)} has more than one column {repeated[0]!r}: rename them.")
+
+
+def _with_rows(tables: Iterator[pa.Table], path: str) -> Iterator[pa.Table]:
+    """The parts that have rows; refuses a table that has none."""
+    n_rows = 0
+    for table in tables:
+        n_rows += table.num_rows
+        if table.num_rows:
+            yield table
+    if n_rows == 0:
+        raise _no_rows(path)
+
+
+def _no_rows(path: str) -> ValueError:
+    return ValueError(f"{named(path)} has no rows below its header.")
+
+
+def _parquet_file(stream: Stream, path: str) -> Any:
+    import pyarrow.parquet as pq
+
+    # A stream cannot be read from its end, where Parquet says what is in it.
+    return pq.ParquetFile(_native(stream.read()) if path == "-" or path.endswith(".gz") else path)
+
+
+def _parquet_tables(file: Any, path: str) -> Iterator[pa.Table]:
+    with _parquet_errors(path):
+        for batch in file.iter_batches(_PARQUET_ROWS):
+            yield pa.Table.from_batches([batch])
+
+
+@contextmanager
+def _parquet_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{named(path)} is a damaged Parquet file: {_first_line(error)}") from None
+
+
+def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
+    import pyarrow.csv as pc
+
+    dialect = detect_dialect(stream.head, text_format, named(path))
+    typed = pc.ConvertOptions(
+        null_values=list(text_format.missing_texts), strings_can_be_null=True, decimal_point=dialect.decimal
+    )
+    table = _parse(as_utf8(stream, dialect.encoding).read(), dialect, convert=typed)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type):
+            raise ValueError(
+                f"{named(path)} is not UTF-8 text (column {name!r}): pass --encoding, such as --encoding cp1252 for "
+                "files from Windows."
+            )
+    return table
+
+
+def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TableParts:
+    import pyarrow.csv as pc
+
+    dialect = detect_dialect(stream.head, text_format, named(path))
+    blocks = _blocks(as_utf8(stream, dialect.encoding))
+    first = next(blocks, b"")
+    names = _parse(first, dialect, pc.ReadOptions(block_size=len(first) + 1)).column_names
+    as_text = pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+
+    def tables() -> Iterator[pa.Table]:
+        with _text_errors(path):
+            for i, block in enumerate(chain([first], blocks)):
+                read = pc.ReadOptions(column_names=names if i else None, block_size=len(block) + 1)
+                yield _parse(block, dialect, read, as_text)
+
+    return TableParts(names, tables(), dialect.decimal)
+
+
+def _parse(content: bytes, dialect: Dialect, read: Any = None, convert: Any = None) -> pa.Table:
+    import pyarrow.csv as pc
+
+    how = pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
+    return pc.read_csv(_native(content), read, how, convert)
+
+
+@contextmanager
+def _text_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{named(path)} is not {error.encoding} text: pass another --encoding.") from None
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{named(path)} is not {_what_is_wrong(str(error))}") from None
+
+
+def _what_is_wrong(message: str) -> str:
+    if "UTF8" in message:
+        return "UTF-8 text: pass --encoding, such as --encoding cp1252."
+    uneven = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
+    if uneven is None:
+        return f"a table: {_first_line(message).removeprefix('CSV parse error: ')}"
+    values, row = count_text(int(uneven[2]), "value"), shortened(uneven[3], 60)
+    return f"a table: a row has {values}, but the header has {uneven[1]}: {row!r}."
+
+
+def _first_line(message: object) -> str:
+    return shortened(str(message).split("\n")[0])
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Parts that end where a row ends: at the end of a line, outside of quotes."""
+    pending: list[bytes] = []
+    in_quotes = False
+    while content := stream.read(_BLOCK_BYTES):
+        end = _last_row_end(content, in_quotes=in_quotes)
+        block = b"".join([*pending, content[:end]]) if end else b""
+        if block.strip():
+            yield block
+            pending = [content[end:]]
+        else:
+            pending.append(content)
+        in_quotes ^= content.count(b'"') % 2 == 1
+    block = b"".join(pending)
+    if block.strip():
+        yield block
+
+
+def _last_row_end(content: bytes, *, in_quotes: bool) -> int:
+    """The place behind the last end of a line that is not in quotes; 0 where there is none."""
+    end = len(content)
+    outside = in_quotes == (content.count(b'"') % 2 == 1)
+    while end >= 0:
+        begin = content.rfind(b'"', 0, end) + 1
+        if outside and (place := content.rfind(b"\n", begin, end)) >= 0:
+            return place + 1
+        end, outside = begin - 1, not outside
+    return 0
+
+
+def _native(content: bytes) -> pa.BufferReader:
+    """Bytes that are Arrow's own: its threads would bring Python down at its end if they held an object of Python's."""
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return pa.BufferReader(stream.getvalue())

@@ -1,0 +1,103 @@
+"""The one fit of every estimator at every source: schema, target, prior, growth, pruning, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._validation import unchanged_on_error
+from ..fitted import Fitted
+from ..growth import ColumnBins, OnLevel, concurrently
+from ..outcomes import Family
+from ..sources import Need, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, refuse_needs
+from ..table import Schema
+from ._facts import facts_of
+from ._parameters import read_unseen
+from ._prior_search import settle_outcome
+
+if TYPE_CHECKING:
+    from ._base import Estimator
+
+
+def fit_source(model: Any, source: Source, on_level: OnLevel | None = None) -> Any:
+    """Fit an estimator to the rows of a source; returns it."""
+    refuse_other_models(model)
+    with unchanged_on_error(model):
+        model._take_over(fit(model, source, model._target_reader(), on_level))
+    return model
+
+
+def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[ColumnBins, ...]]:
+    """The columns of a source and their bins, as a fit of the estimator would find them."""
+    refuse_other_models(model)
+    model._check_plain()
+    summary = source.look(TargetPlan(model._target_reader()), model.categorical_features, model.max_bins)
+    return summary.schema, source.bins(model.max_bins, summary)
+
+
+def refuse_other_models(model: Any) -> None:
+    """Refuse what is no estimator of baytree."""
+    wanted = "BayesianTreeClassifier or BayesianTreeRegressor"
+    if isinstance(model, type):
+        raise TypeError(f"model must be an estimator, not a class: write {model.__name__}().")
+    if not hasattr(model, "_needs"):
+        raise TypeError(f"model must be a {wanted}; got {type(model).__name__}.")
+
+
+class Settled(NamedTuple):
+    """Rows whose columns, classes and grids are settled, before anything is grown."""
+
+    data: Any  # TrainingData; of rows in memory TableData
+    plan: TargetPlan
+    family: Family
+
+
+def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Fitted:
+    """Fit an estimator to the rows of a source; returns the fitted result."""
+    data, plan, family = settle(estimator, source, reader, on_level)
+    with concurrently(partial(facts_of, data), data.growth.n_threads) as facts:
+        outcome = settle_outcome(family, estimator.prior, data)
+        fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())
+    return replace(
+        fitted,
+        fitted_on=facts(),
+        decision=reader.read_decision(plan.classes),
+        unseen=read_unseen(estimator.unseen),
+    )
+
+
+def settle(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Settled:
+    """Read the schema and the target of a fit, as far as its prior."""
+    refuse_needs(source, needs_of(estimator, reader))
+    estimator._check_plain()
+    max_bins = source.bins_by_default if estimator.max_bins is None else estimator.max_bins
+    plan = TargetPlan(reader)
+    summary = source.look(plan, estimator.categorical_features, max_bins)
+    plan, summary = _settle_target(plan, summary)
+    growth = replace(estimator._growth(summary.schema, reader, plan.classes), max_bins=max_bins)
+    family = reader.family_of(plan.classes)
+    return Settled(source.training_data(plan, summary, family, growth, on_level), plan, family)
+
+
+def needs_of(estimator: Any, reader: TargetReader) -> list[Need]:
+    """What a fit needs beyond histograms of its rows."""
+    needs = list(estimator._needs)
+    if reader.family_of(None).is_own:
+        needs.append(Need.OWN_OUTCOME)
+    if getattr(estimator, "lookahead", 0):
+        needs.append(Need.LOOKAHEAD)
+    if estimator.partitions == "oblique":
+        needs.append(Need.HYPERPLANES)
+    return needs
+
+
+def _settle_target(plan: TargetPlan, summary: TableSummary) -> tuple[TargetPlan, TableSummary]:
+    """The classes with their weights and, where rows are not in memory, the grids of whole numbers."""
+    target_range = summary.target_range
+    if target_range is None:
+        return replace(plan, classes=summary.classes), summary
+    if summary.classes is not None and summary.class_rows is not None and summary.class_largest is not None:
+        plan, target_range = plan.with_classes(summary.classes, summary.class_rows, summary.class_largest, target_range)
+    family: Family = plan.reader.family_of(plan.classes)
+    return replace(plan, grids=family.grids(target_range)), replace(summary, target_range=target_range)

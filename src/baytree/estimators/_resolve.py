@@ -1,0 +1,165 @@
+"""What a user hands to a plot, an export or a page: an estimator, a pipeline that ends in one, or a fitted result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import shown
+from ..decision import Decision
+from ..explain import Explanation
+from ..fitted import Fitted, FittedOn
+from ..table import Rows, as_table
+from ._base import Estimator
+from ._facts import facts_of
+from ._fit import settle
+
+
+class FittedPipeline(Protocol):
+    """scikit-learn's Pipeline, as far as it is needed here."""
+
+    steps: list[tuple[str, Any]]
+
+
+FittedEstimator = Estimator | FittedPipeline
+Model = FittedEstimator | Fitted
+
+
+def estimator_of(model: Model) -> Estimator:
+    """The estimator that a user means: of a pipeline the last step, of a wrapper what it holds."""
+    inner = _inner(model)
+    if inner is not model:
+        return estimator_of(inner)
+    if not isinstance(model, Estimator):
+        raise TypeError(
+            "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that "
+            f"ends in one; got {shown(model)}."
+        )
+    check_is_fitted(model)
+    return model
+
+
+def _inner(model: Any) -> Any:
+    """What a pipeline ends in, or a wrapper of scikit-learn holds; another model is what it is."""
+    if isinstance(model, Pipeline):
+        return model.steps[-1][1]
+    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV | FrozenEstimator):
+        return vars(model).get("estimator_", model.estimator)
+    return model
+
+
+def fitted_of(model: Model) -> Fitted:
+    """The fitted result that a user means; the threshold of a wrapper is its decision."""
+    if isinstance(model, Fitted):
+        return model
+    inner = _inner(model)
+    if inner is model:
+        return estimator_of(model).fitted_
+    fitted = fitted_of(inner)
+    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        return replace(fitted, decision=_decision_of(model, fitted))
+    return fitted
+
+
+def _decision_of(model: Any, fitted: Fitted) -> Decision:
+    """The threshold of scikit-learn's wrapper."""
+    tuned = isinstance(model, TunedThresholdClassifierCV)
+    if tuned:
+        check_is_fitted(model)
+    threshold = model.best_threshold_ if tuned else 0.5 if model.threshold == "auto" else model.threshold
+    label = None if tuned else model.pos_label
+    positive = 1 if label is None or fitted.classes is None else fitted.classes.tolist().index(label)
+    return Decision(threshold=float(threshold), positive=positive)
+
+
+def readable_tree_of(model: Model) -> Fitted:
+    """The fitted tree that a user reads: of a tree space the most probable one, of a forest that of all rows."""
+    return fitted_of(model).readable
+
+
+def table_of(model: Model, X: Any) -> Any:
+    """The table that the fitted result reads: of a pipeline what the steps before the last make of X."""
+    if not isinstance(model, Pipeline):
+        inner = _inner(model)
+        return X if inner is model else table_of(inner, X)
+    for name, step in model.steps[:-1]:
+        if step is None or step == "passthrough":
+            continue
+        if not hasattr(step, "transform"):
+            raise TypeError(f"The step {name!r} of the pipeline has no transform: its table cannot be passed on.")
+        X = step.transform(X)
+    return table_of(model.steps[-1][1], X)
+
+
+def read_rows(model: Model, X: Any) -> Rows:
+    """Check a table and read all of its columns, without infinite values."""
+    fitted = fitted_of(model)
+    table = table_of(model, X)
+    rows = fitted.schema.read(as_table(table)) if model is fitted else estimator_of(model)._read_all(table)
+    fitted.schema.refuse_infinity(rows)
+    return rows
+
+
+def without_threshold(model: Any) -> Any:
+    """A model without scikit-learn's wrappers: what they decide is the decision of the fitted result."""
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return Pipeline([*model.steps[:-1], (name, without_threshold(last))])
+    inner = _inner(model)
+    return model if inner is model else without_threshold(inner)
+
+
+def fit_again(model: Any, X: Any, y: Any, **given: Any) -> Any:
+    """A copy of a model, fitted anew to other rows; `given` is what belongs to the rows, None where nothing does."""
+    plain = without_threshold(model)
+    prefix, last = "", plain
+    while isinstance(last, Pipeline):
+        prefix, last = f"{prefix}{last.steps[-1][0]}__", last.steps[-1][1]
+    return clone(plain).fit(X, y, **{f"{prefix}{name}": value for name, value in given.items() if value is not None})
+
+
+def facts_of_fit(model: Model, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> FittedOn:
+    """What a fit of the model to these rows would be fitted on; refuses what a fit would refuse."""
+    estimator = clone(estimator_of(model))
+    given = {name: value for name, value in extras.items() if value is not None}
+    source = estimator._memory_source(table_of(model, X), y, sample_weight, given)
+    return facts_of(settle(estimator, source, estimator._target_reader()).data)
+
+
+def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
+    """Explain rows of a pipeline, or of a threshold classifier of scikit-learn, with its threshold as the decision.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator, a pipeline that ends in one, or a ``FixedThresholdClassifier`` or
+        ``TunedThresholdClassifierCV`` around either.
+    X
+        Rows as `model` takes them. The columns of an explanation are those that the last step reads.
+    **options
+        As in ``BayesianTreeClassifier.explain``: ``immutable``, ``directions`` and so on.
+
+    Returns
+    -------
+    list of Explanation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from baytree import BayesianTreeClassifier, explanations
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pipeline = make_pipeline(StandardScaler(), BayesianTreeClassifier()).fit(X, y)
+    >>> explanations(pipeline, X[:1])[0].decision
+    '0'
+    """
+    bare = estimator_of(model)
+    bare = type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))
+    return bare.explain(table_of(model, X), **options)

@@ -1,0 +1,62 @@
+"""What every leaf model answers. Nothing outside of it knows how a leaf predicts.
+
+A leaf model turns (node, row) into parameters of the outcome's posterior. The outcome makes everything else of them:
+means, distributions, quantiles, decisions. A constant leaf has the same parameters for all of its rows; a leaf with a
+model of its own looks at the row.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+from .._typing import FloatArray, IntArray
+from ..outcomes import Outcome
+from ..table import Rows
+
+
+class LeafModel(Protocol):
+    """The models of all nodes of a tree store: any node may become a leaf."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the leaves predict."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows of a node have the same parameters, those of `posterior`."""
+
+    @property
+    def prior(self) -> FloatArray:
+        """Parameters before the rows of a node were seen, one set a node."""
+
+    @property
+    def posterior(self) -> FloatArray:
+        """Parameters after them, one set a node; where rows differ, those at the node's centre."""
+
+    @property
+    def value(self) -> FloatArray:
+        """Expected outcome of `posterior`, shape (n_nodes, n_values)."""
+
+    @property
+    def weight(self) -> FloatArray:
+        """Total weight of the rows of each node."""
+
+    @property
+    def log_likelihood(self) -> FloatArray:
+        """Log marginal likelihood of the rows of each node in one set."""
+
+    @property
+    def log_ceiling(self) -> FloatArray:
+        """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
+
+    def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
+        """Posterior parameters of row[i] in node[i]; `row` is None where row i is in node[i]."""
+
+    def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
+        """Expected outcome of the same, shape (n, n_values)."""
+
+    def take(self, nodes: IntArray) -> Self:
+        """The models of some nodes, in a new order."""
+
+    def joined(self, others: list[Self]) -> Self:
+        """These models and, behind them, those of others."""

@@ -18,7 +18,7 @@ run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
 
 test: lint test-core
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

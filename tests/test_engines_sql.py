@@ -291,8 +291,8 @@ def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_rows_choose_the_same_dispersion(put, weighted):
-    frame, names = table_of("negative_binomial", weighted=weighted, n=300)
-    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=9, max_depth=3)
+    frame, names = table_of("negative_binomial", weighted=weighted, n=200)
+    model = BayesianTreeRegressor(outcome="negative_binomial", max_bins=6, max_depth=2)
     expected = fitted_in_memory(clone(model), frame, names)
     assert_same_model(engines.fit(model, put(frame), **names), expected)
     assert model.outcome_.size == expected.outcome_.size

@@ -42,7 +42,7 @@ def drawing(draw):
     return mock.patch.object(Growth, "settings", settings)
 
 
-@strategies.examples(5)
+@strategies.examples(3)
 @given(strategies.raw_problems(max_features=5), draws(), st.sampled_from([1, 4096]))
 def test_trees_of_classes_equal_the_oracle(problem, draw, subtree_rows):
     X, y, weight, parameters = problem
@@ -51,7 +51,7 @@ def test_trees_of_classes_equal_the_oracle(problem, draw, subtree_rows):
     assert_same_classes(model, X, y, weight, parameters | {"draw": draw})
 
 
-@strategies.examples(5)
+@strategies.examples(3)
 @given(strategies.problems(), draws(2), st.sampled_from([1, 2, 5]), st.sampled_from([1, 2, 8]))
 def test_large_nodes_equal_the_oracle(problem, draw, subtree_rows, n_bins):
     X, y, weight, parameters = problem
@@ -60,7 +60,7 @@ def test_large_nodes_equal_the_oracle(problem, draw, subtree_rows, n_bins):
     assert_same_classes(model, X, y, weight, parameters | {"draw": draw})
 
 
-@strategies.examples(5)
+@strategies.examples(3)
 @given(
     st.one_of(strategies.real_problems(max_features=5), strategies.real_problems(raw=True, max_features=5)),
     draws(),
@@ -83,7 +83,7 @@ def test_look_ahead_equals_the_oracle(problem, draw, lookahead):
     assert_same_classes(model, X, y, weight, parameters | {"draw": draw})
 
 
-@strategies.examples(5)
+@strategies.examples(3)
 @given(strategies.raw_problems(max_features=5), draws(), st.integers(2, 6), st.sampled_from([0, 1, 3]))
 def test_bins_equal_the_oracle(problem, draw, max_bins, subtree_rows):
     X, y, weight, parameters = problem

@@ -18,7 +18,7 @@ from tests.reference import outcomes
 from tests.reference import tree as oracle
 
 
-@strategies.examples(10)
+@strategies.examples(5)
 @given(strategies.problems())
 def test_every_fitted_array_equals_the_oracle(problem):
     X, y, weight, parameters = problem
@@ -61,7 +61,7 @@ def test_deeper_trees_equal_the_oracle(n_classes, seed, smoothing):
     assert_same_classes(model, X, y, None, parameters)
 
 
-@strategies.examples(10)
+@strategies.examples(5)
 @given(strategies.problems(), st.sampled_from([1, 2, 5]), st.sampled_from([1, 2, 4, 8]))
 def test_the_way_of_large_nodes_equals_the_oracle(problem, subtree_rows, n_bins):
     """Histograms, bounds and opened bins on small tables: few bins of several values each."""
@@ -108,7 +108,7 @@ def test_every_regression_outcome_has_an_oracle():
     assert set(strategies.OPTIONS) == {name for name, own in REGRESSION_OUTCOMES.items() if own.options is not None}
 
 
-@strategies.examples(20)
+@strategies.examples(8)
 @given(st.one_of(strategies.real_problems(), strategies.real_problems(raw=True)), st.sampled_from([1, 2, 4096]))
 def test_every_real_outcome_equals_the_oracle(problem, subtree_rows):
     X, name, y, weight, extras, outcome, parameters = problem
@@ -132,7 +132,7 @@ def test_the_partition_space_of_real_outcomes_is_the_oracles(problem):
     assert_allclose(space["log_prior"], [p.log_prior for p in expected], rtol=1e-9, atol=1e-9)
 
 
-@strategies.examples(10)
+@strategies.examples(5)
 @given(strategies.raw_problems(), st.sampled_from([1, 4096]))
 def test_missing_values_categories_and_constraints_equal_the_oracle(problem, subtree_rows):
     X, y, weight, parameters = problem

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from baytree import (
     BayesianForestClassifier,
@@ -40,33 +40,72 @@ FITTED_NAMES = [
 ]
 
 
+UNUSUAL = [
+    BayesianTreeClassifier(prior=0.5, smoothing=0.2),
+    BayesianTreeClassifier(partition_prior=PartitionPrior(proper=False, by_depth=False)),
+    BayesianTreeClassifier(partition_prior=PartitionPrior(location="distance")),
+    BayesianTreeClassifier(max_depth=3, max_leaf_nodes=5, min_weight_fraction_leaf=0.01),
+    BayesianTreeClassifier(n_jobs=2),
+    BayesianTreeClassifier(prior="evidence"),
+    BayesianTreeClassifier(lookahead=1, max_depth=4),
+    BayesianTreeClassifier(partitions="oblique"),
+    BayesianTreeRegressor(smoothing=0.2, partition_prior=PartitionPrior(location="distance"), n_jobs=2),
+    BayesianTreeRegressor(prior="evidence", max_depth=4, max_leaf_nodes=8),
+    BayesianTreeRegressor(outcome="exponential"),
+    BayesianTreeRegressor(partitions="oblique"),
+    TreeSpaceClassifier(space="prunings", prior="evidence"),
+    TreeSpaceRegressor(space="roots", max_nodes=50, n_jobs=2),
+    BayesianForestClassifier(3, partitions="axis", bootstrap="resample", max_features=0.5, n_jobs=2),
+]
+# What parameters may change; names, tags, types of input and errors are those of the class.
+OF_PARAMETERS = {
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_estimator_sparse_matrix",
+    "check_estimators_dtypes",
+    "check_estimators_pickle",
+    "check_fit1d",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
+    "check_regressors_train",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weights_shape",
+}
+IGNORED = ("ignore:Intervals are not calibrated", "ignore:.* rows are equal to another one")
+
+
 @parametrize_with_checks(
     [
         BayesianTreeClassifier(),
-        BayesianTreeClassifier(prior=0.5, smoothing=0.2),
-        BayesianTreeClassifier(partition_prior=PartitionPrior(proper=False, by_depth=False)),
-        BayesianTreeClassifier(partition_prior=PartitionPrior(location="distance")),
-        BayesianTreeClassifier(max_depth=3, max_leaf_nodes=5, min_weight_fraction_leaf=0.01),
-        BayesianTreeClassifier(n_jobs=2),
-        BayesianTreeClassifier(prior="evidence"),
         BayesianTreeRegressor(),
-        BayesianTreeRegressor(smoothing=0.2, partition_prior=PartitionPrior(location="distance"), n_jobs=2),
-        BayesianTreeRegressor(prior="evidence", max_depth=4, max_leaf_nodes=8),
-        BayesianTreeRegressor(outcome="exponential"),
-        BayesianTreeClassifier(lookahead=1, max_depth=4),
-        BayesianTreeClassifier(partitions="oblique"),
-        BayesianTreeRegressor(partitions="oblique"),
         TreeSpaceClassifier(),
-        TreeSpaceClassifier(space="prunings", prior="evidence"),
         TreeSpaceRegressor(),
-        TreeSpaceRegressor(space="roots", n_jobs=2),
         BayesianForestClassifier(),
-        BayesianForestClassifier(10, partitions="axis", bootstrap="resample", max_features=0.5, n_jobs=2),
         BayesianForestRegressor(),
     ]
 )
-@pytest.mark.filterwarnings("ignore:Intervals are not calibrated", "ignore:.* rows are equal to another one")
+@pytest.mark.filterwarnings(*IGNORED)
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def checks_of_parameters():
+    """Each estimator with unusual parameters, and the checks of scikit-learn's that these could fail."""
+    for own in UNUSUAL:
+        for estimator, check in estimator_checks_generator(own):
+            if check.func.__name__ in OF_PARAMETERS:
+                yield pytest.param(estimator, check, id=f"{estimator}-{check.func.__name__}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), checks_of_parameters())
+@pytest.mark.filterwarnings(*IGNORED)
+def test_scikit_learn_check_of_unusual_parameters(estimator, check):
     check(estimator)
 
 

@@ -174,7 +174,7 @@ DRAWN = {  # outcomes, prior, the oracle's outcome
 }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", DRAWN)
 def test_draws_come_from_the_posterior(name, seed):
     random = np.random.default_rng(seed)
@@ -184,7 +184,7 @@ def test_draws_come_from_the_posterior(name, seed):
     kind = TreeSpaceClassifier() if name == "categorical" else TreeSpaceRegressor(outcome=outcome)
     model = kind.set_params(prior=prior, max_nodes=EVERYTHING).fit(X, y)
     _, expected = shares_of(oracle_trees(X, make(y.tolist(), [1.0] * 6), prior, {}))
-    n = 4000
+    n = 2500
     drawn = Counter(signature(tree, X) for tree in model.sample_trees(n, random_state=seed))
     assert set(drawn) <= set(expected)
     common = [tree for tree, share in expected.items() if n * share >= 5]

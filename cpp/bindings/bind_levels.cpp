@@ -26,8 +26,8 @@ template <class Int>
 using Weights = nb::ndarray<const Int, nb::ndim<3>, nb::device::cpu>;  // (open nodes, codes, classes) in any layout
 using Wide = Block<std::int64_t, 4>;  // (open nodes, codes, width, 2): the low and the high 64 bits
 
-Whole128 wide_at(const std::int64_t* halves) {
-  Whole128 result;
+Int128 wide_at(const std::int64_t* halves) {
+  Int128 result;
   std::memcpy(&result, halves, sizeof result);  // 64 bits after 64 bits, the low ones first
   return result;
 }
@@ -66,7 +66,7 @@ class BoundLevels {
         auto part = [&](const Block<std::int64_t, 2>& of) {
           return std::span<const std::int64_t>(of.data() + i * n_codes, n_codes);
         };
-        NodeSums<Whole128> result{part(rows), {}, part(low), part(high)};
+        NodeSums<Int128> result{part(rows), {}, part(low), part(high)};
         result.statistics.resize(n_codes * width);
         for (std::size_t k = 0; k < n_codes * width; ++k)
           result.statistics[k] = wide_at(sums.data() + 2 * (i * n_codes * width + k));
@@ -84,7 +84,7 @@ class BoundLevels {
     require(!rows || (rows->shape(0) == n && rows->shape(1) == n_codes), "rows for each open node and code");
     std::visit(
         [&]<class Number>(const std::unique_ptr<LevelGrower<Number>>& grower) {
-          require(!std::is_same_v<Number, Whole128>, "weights of classes are not those of numbers");
+          require(!std::is_same_v<Number, Int128>, "weights of classes are not those of numbers");
           without_gil([&](Interrupt& interrupt) {
             grower->grow(n, n_threads, interrupt, [&](std::size_t i) {
               const ClassWeights<Int> own{weights.data() + static_cast<std::ptrdiff_t>(i) * weights.stride(0),

@@ -52,14 +52,14 @@ void bind_normal(nb::module_& module) {
             make(self, Normal{copy_of(y), copy_of(weight), false, {}});
           },
           nb::arg("y").noconvert(), nb::arg("weight").noconvert().none());
-  OutcomeClass<Whole<Normal>>(module, "WholeNormal", "Real outcomes, in whole numbers.")
+  OutcomeClass<FixedPoint<Normal>>(module, "FixedPointNormal", "Real outcomes, in whole numbers.")
       .def(
           "__init__",
-          [](Bound<Whole<Normal>>* self, const Vector<std::int64_t>& y,
+          [](Bound<FixedPoint<Normal>>* self, const Vector<std::int64_t>& y,
              const std::optional<Vector<std::int64_t>>& weight, double weight_unit, const std::vector<double>& scale,
              std::int64_t centre) {
-            require(scale.size() == Whole<Normal>::kWidth, "a scale for each statistic");
-            make(self, Whole<Normal>{{}, {scale, centre}, {copy_of(y), {}}, copy_of(weight), weight_unit});
+            require(scale.size() == FixedPoint<Normal>::kWidth, "a scale for each statistic");
+            make(self, FixedPoint<Normal>{{}, {scale, centre}, {copy_of(y), {}}, copy_of(weight), weight_unit});
           },
           nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("weight_unit"), nb::arg("scale"),
           nb::arg("centre"));
@@ -82,21 +82,21 @@ void bind_rate(nb::module_& module, const char* name, const char* doc) {
 }
 
 template <class T>
-void bind_whole_rate(nb::module_& module, const char* name) {
-  OutcomeClass<Whole<T>>(module, name, "Events over an exposure, in whole numbers.")
+void bind_fixed_point_rate(nb::module_& module, const char* name) {
+  OutcomeClass<FixedPoint<T>>(module, name, "Events over an exposure, in whole numbers.")
       .def(
           "__init__",
-          [](Bound<Whole<T>>* self, const Vector<std::int64_t>& events, const Vector<std::int64_t>& exposure,
+          [](Bound<FixedPoint<T>>* self, const Vector<std::int64_t>& events, const Vector<std::int64_t>& exposure,
              const Vector<std::int64_t>& log_factor, const std::optional<Vector<std::int64_t>>& weight,
              double weight_unit, const std::vector<double>& scale, bool predicts_duration) {
-            require(scale.size() == Whole<T>::kWidth, "a scale for each statistic");
+            require(scale.size() == FixedPoint<T>::kWidth, "a scale for each statistic");
             T of;
             of.predicts_duration = predicts_duration;
-            make(self, Whole<T>{of,
-                                {scale, 0},
-                                {copy_of(events), copy_of(exposure), copy_of(log_factor)},
-                                copy_of(weight),
-                                weight_unit});
+            make(self, FixedPoint<T>{of,
+                                     {scale, 0},
+                                     {copy_of(events), copy_of(exposure), copy_of(log_factor)},
+                                     copy_of(weight),
+                                     weight_unit});
           },
           nb::arg("events").noconvert(), nb::arg("exposure").noconvert(), nb::arg("log_factor").noconvert(),
           nb::arg("weight").noconvert().none(), nb::arg("weight_unit"), nb::arg("scale"),
@@ -162,8 +162,8 @@ void bind_outcomes(nb::module_& module) {
   bind_normal(module);
   bind_rate<GammaRate>(module, "GammaRate", "Events over an exposure, with a Gamma prior: counts, durations.");
   bind_rate<BetaRate>(module, "BetaRate", "Events over an exposure, with a Beta prior: overdispersed counts.");
-  bind_whole_rate<GammaRate>(module, "WholeGammaRate");
-  bind_whole_rate<BetaRate>(module, "WholeBetaRate");
+  bind_fixed_point_rate<GammaRate>(module, "FixedPointGammaRate");
+  bind_fixed_point_rate<BetaRate>(module, "FixedPointBetaRate");
   bind_custom(module);
 }
 

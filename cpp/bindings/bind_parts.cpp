@@ -186,8 +186,8 @@ void bind_codes(nb::module_& module) {
              "Columns whose codes are known; they keep a view of them.");
 }
 
-Whole128 wide_at(const std::int64_t* halves) {
-  Whole128 result;
+Int128 wide_at(const std::int64_t* halves) {
+  Int128 result;
   std::memcpy(&result, halves, sizeof result);  // 64 bits after 64 bits, the low ones first
   return result;
 }
@@ -219,7 +219,7 @@ void bind_parts(nb::module_& module) {
          nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu> other) {
         require(into.size() == other.size() && into.size() % 2 == 0, "sums of the same shape");
         for (std::size_t i = 0; i < into.size(); i += 2) {
-          const Whole128 sum = wide_at(into.data() + i) + wide_at(other.data() + i);
+          const Int128 sum = wide_at(into.data() + i) + wide_at(other.data() + i);
           std::memcpy(into.data() + i, &sum, sizeof sum);
         }
       },

@@ -11,11 +11,11 @@ namespace baytree::bindings {
 
 namespace {
 
-using Whole = Vector<std::int64_t>;
+using Integers = Vector<std::int64_t>;
 using Real = Vector<double>;
 using Booleans = Vector<bool>;
 
-FeatureColumns columns_of(const std::optional<Whole>& columns) {
+FeatureColumns columns_of(const std::optional<Integers>& columns) {
   return columns ? FeatureColumns(span_of(*columns)) : std::nullopt;
 }
 
@@ -30,10 +30,10 @@ template <class... More, class Router, class... Arguments>
 void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
   bound.def(
       "__init__",
-      [](Router* self, const Whole& children_left, const Whole& children_right, const Vector<std::uint8_t>& kind,
-         const Whole& feature, const Real& threshold, const Booleans& missing_go_to_left,
-         const Booleans& unseen_go_to_left, const Whole& category_start, const Whole& category,
-         const Booleans& category_goes_left, const Whole& hyperplane_start, const Whole& hyperplane_feature,
+      [](Router* self, const Integers& children_left, const Integers& children_right, const Vector<std::uint8_t>& kind,
+         const Integers& feature, const Real& threshold, const Booleans& missing_go_to_left,
+         const Booleans& unseen_go_to_left, const Integers& category_start, const Integers& category,
+         const Booleans& category_goes_left, const Integers& hyperplane_start, const Integers& hyperplane_feature,
          const Real& hyperplane_coefficient, const Real& hyperplane_missing_value, const More&... more) {
         const SplitArrays splits{span_of(children_left),
                                  span_of(children_right),
@@ -61,11 +61,11 @@ void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
 
 void bind_forest_router(nb::module_& module) {
   nb::class_<ForestRouter> router(module, "ForestRouter", "Routes rows down all trees of a forest.");
-  def_init<Whole, Real, std::size_t>(router, nb::arg("tree_start").noconvert(), nb::arg("value").noconvert(),
-                                     nb::arg("n_features"));
+  def_init<Integers, Real, std::size_t>(router, nb::arg("tree_start").noconvert(), nb::arg("value").noconvert(),
+                                        nb::arg("n_features"));
   router.def(
       "mean",
-      [](const ForestRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+      [](const ForestRouter& self, const Matrix& X, const std::optional<Integers>& columns, std::size_t n_threads) {
         const Table table = table_of(X);
         std::vector<double> mean(table.n_rows * self.n_values());
         const bool no_infinity = without_gil(
@@ -77,7 +77,7 @@ void bind_forest_router(nb::module_& module) {
       "`columns` as in `Router.route`.");
   router.def(
       "leaves",
-      [](const ForestRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+      [](const ForestRouter& self, const Matrix& X, const std::optional<Integers>& columns, std::size_t n_threads) {
         const Table table = table_of(X);
         std::vector<std::int32_t> leaves(table.n_rows * self.n_trees());
         const bool no_infinity = without_gil([&](Interrupt& interrupt) {
@@ -100,7 +100,7 @@ void bind_routers(nb::module_& module) {
   def_init<std::size_t>(router, nb::arg("n_features"));
   router.def(
       "route",
-      [](const Router& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+      [](const Router& self, const Matrix& X, const std::optional<Integers>& columns, std::size_t n_threads) {
         const Table table = table_of(X);
         std::vector<std::int64_t> leaves(table.n_rows);
         const bool no_infinity = without_gil(
@@ -112,12 +112,12 @@ void bind_routers(nb::module_& module) {
       "feature,\n-1 for those that X does not hold and the tree does not use;\nNone: feature f is in column f.");
 
   nb::class_<SpaceRouter> space_router(module, "SpaceRouter", "Routes rows down all trees of a tree space.");
-  def_init<Whole, Real, Real, std::size_t>(space_router, nb::arg("choice_start").noconvert(),
-                                           nb::arg("leaf_share").noconvert(), nb::arg("choice_share").noconvert(),
-                                           nb::arg("n_features"));
+  def_init<Integers, Real, Real, std::size_t>(space_router, nb::arg("choice_start").noconvert(),
+                                              nb::arg("leaf_share").noconvert(), nb::arg("choice_share").noconvert(),
+                                              nb::arg("n_features"));
   space_router.def(
       "weigh",
-      [](const SpaceRouter& self, const Matrix& X, const std::optional<Whole>& columns, std::size_t n_threads) {
+      [](const SpaceRouter& self, const Matrix& X, const std::optional<Integers>& columns, std::size_t n_threads) {
         LeafWeights weights = without_gil(
             [&](Interrupt& interrupt) { return self.weigh(table_of(X), columns_of(columns), n_threads, interrupt); });
         return nb::make_tuple(array_of(std::move(weights.start)), array_of(std::move(weights.node)),

@@ -11,7 +11,7 @@ namespace baytree {
 using Row = std::uint32_t;    // position of a row in the table
 using Code = std::uint32_t;   // rank of a value among the distinct values of its column
 using Class = std::uint16_t;  // position of a class among the classes
-__extension__ using Whole128 = __int128;
+__extension__ using Int128 = __int128;
 
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 

@@ -18,7 +18,7 @@ namespace baytree::tests {
 
 namespace {
 
-using Whole = std::uint32_t;
+using Count = std::uint32_t;
 using Real = double;
 
 static_assert(BoundedOutcome<Categorical<std::uint32_t>> && BoundedOutcome<Categorical<double>>);
@@ -249,20 +249,20 @@ void small_parts_of_an_outcome() {
 }
 
 const Suite suite{{
-    {"likelihood equals the closed form, whole", likelihood_equals_the_closed_form<Whole>},
+    {"likelihood equals the closed form, counts", likelihood_equals_the_closed_form<Count>},
     {"likelihood equals the closed form, real", likelihood_equals_the_closed_form<Real>},
     {"likelihood is a product of predictions", likelihood_is_a_product_of_predictions},
-    {"split_score equals the closed form, whole", split_score_equals_the_closed_form<Whole>},
+    {"split_score equals the closed form, counts", split_score_equals_the_closed_form<Count>},
     {"split_score equals the closed form, real", split_score_equals_the_closed_form<Real>},
-    {"split_scores equal the closed form, whole", split_scores_equal_the_closed_form<Whole>},
+    {"split_scores equal the closed form, counts", split_scores_equal_the_closed_form<Count>},
     {"split_scores equal the closed form, real", split_scores_equal_the_closed_form<Real>},
-    {"upper_bound holds in all small boxes, whole", upper_bound_holds_in_all_small_boxes<Whole>},
+    {"upper_bound holds in all small boxes, counts", upper_bound_holds_in_all_small_boxes<Count>},
     {"upper_bound holds in all small boxes, real", upper_bound_holds_in_all_small_boxes<Real>},
-    {"upper_bound holds in random boxes, whole", upper_bound_holds_in_random_boxes<Whole>},
+    {"upper_bound holds in random boxes, counts", upper_bound_holds_in_random_boxes<Count>},
     {"upper_bound holds in random boxes, real", upper_bound_holds_in_random_boxes<Real>},
-    {"add_by_bin equals add, whole", add_by_bin_equals_add<Whole>},
+    {"add_by_bin equals add, counts", add_by_bin_equals_add<Count>},
     {"add_by_bin equals add, real", add_by_bin_equals_add<Real>},
-    {"small parts of an outcome, whole", small_parts_of_an_outcome<Whole>},
+    {"small parts of an outcome, counts", small_parts_of_an_outcome<Count>},
     {"small parts of an outcome, real", small_parts_of_an_outcome<Real>},
 }};
 

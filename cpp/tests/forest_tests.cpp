@@ -26,7 +26,7 @@ namespace baytree::tests {
 
 namespace {
 
-using Whole = std::uint32_t;
+using Count = std::uint32_t;
 using Real = double;
 
 // The same numbers as the naive version in Python, on every machine.
@@ -195,7 +195,7 @@ const Suite suite{{
     {"random numbers are those of the definition", random_numbers_are_those_of_the_definition},
     {"random numbers have their moments", random_numbers_have_their_moments},
     {"every item is chosen equally often", every_item_is_chosen_equally_often},
-    {"forests do not depend on threads, whole", forests_do_not_depend_on_threads<Whole>},
+    {"forests do not depend on threads, counts", forests_do_not_depend_on_threads<Count>},
     {"forests do not depend on threads, real", forests_do_not_depend_on_threads<Real>},
     {"nodes draw their own features", nodes_draw_their_own_features},
     {"forests can be interrupted", forests_can_be_interrupted},

@@ -24,7 +24,7 @@ namespace baytree::tests {
 
 namespace {
 
-using Whole = std::uint32_t;
+using Count = std::uint32_t;
 using Real = double;
 
 // The threshold of a node; every split of these tests is one.
@@ -319,12 +319,12 @@ void a_stop_at_any_moment_leaves_no_partial_tree() {
 const Suite suite{{
     {"midpoints lie between", midpoints_lie_between},
     {"nearly equal partitions count as equal", nearly_equal_partitions_count_as_equal},
-    {"trees equal the definition, whole", trees_equal_the_definition<Whole>},
+    {"trees equal the definition, counts", trees_equal_the_definition<Count>},
     {"trees equal the definition, real", trees_equal_the_definition<Real>},
-    {"trees do not depend on the way, whole", trees_do_not_depend_on_the_way<Whole>},
+    {"trees do not depend on the way, counts", trees_do_not_depend_on_the_way<Count>},
     {"trees do not depend on the way, real", trees_do_not_depend_on_the_way<Real>},
     {"large trees do not depend on the way", large_trees_do_not_depend_on_the_way},
-    {"partitions add up, whole", partitions_add_up<Whole>},
+    {"partitions add up, counts", partitions_add_up<Count>},
     {"partitions add up, real", partitions_add_up<Real>},
     {"growth can be interrupted", growth_can_be_interrupted},
     {"a stop at any moment leaves no partial tree", a_stop_at_any_moment_leaves_no_partial_tree},

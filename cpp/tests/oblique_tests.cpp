@@ -21,7 +21,7 @@ namespace baytree::tests {
 
 namespace {
 
-using Whole = std::uint32_t;
+using Count = std::uint32_t;
 using Real = double;
 
 // Classes on two sides of a diagonal of the first two columns, some values missing, some far out.
@@ -204,7 +204,7 @@ const Suite suite{{
     {"hyperplanes divide rows of any number", hyperplanes_divide_rows_of_any_number},
     {"bounds are those of sorted numbers", bounds_are_those_of_sorted_numbers},
     {"moments are means of products", moments_are_means_of_products},
-    {"single rows have the keys of sets, whole", single_rows_have_the_keys_of_sets<Whole>},
+    {"single rows have the keys of sets, counts", single_rows_have_the_keys_of_sets<Count>},
     {"single rows have the keys of sets, real", single_rows_have_the_keys_of_sets<Real>},
 }};
 

@@ -1,5 +1,5 @@
-// any_outcome.hpp and whole.hpp: an outcome behind a table of functions is the same, bit for bit, and one of whole
-// numbers is that of the reals that these stand for.
+// any_outcome.hpp and fixed_point.hpp: an outcome behind a table of functions is the same, bit for bit, and one of
+// whole numbers is that of the reals that these stand for.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -155,12 +155,12 @@ std::vector<std::int64_t> random_wholes(std::int64_t low, std::int64_t high, std
 
 // Sums of whole numbers, as statistics, are those of the reals; large numbers about a centre too.
 template <class T>
-void check_reals(const Whole<T>& whole, const std::vector<double>& prior, std::mt19937_64& random) {
+void check_reals(const FixedPoint<T>& whole, const std::vector<double>& prior, std::mt19937_64& random) {
   const Ordered ordered(random);
   const auto any = any_outcome(whole);
   const AnyOutcome<double> reals = any.as_reals();
   const std::span<const Row> some = std::span<const Row>(ordered.rows).first(40);
-  std::vector<Whole128> sums(any.width());
+  std::vector<Int128> sums(any.width());
   std::vector<double> converted(any.width()), expected(any.width());
   add_all(any, some, sums.data());
   add_all(reals, some, expected.data());
@@ -172,32 +172,32 @@ void check_reals(const Whole<T>& whole, const std::vector<double>& prior, std::m
   check(any.has_exact_sums() && !reals.has_exact_sums(), "whole numbers add up exactly");
 }
 
-void whole_numbers_are_reals() {
+void fixed_points_are_reals() {
   std::mt19937_64 random(52);
   for (const bool weighted : {false, true}) {
     const During during(weighted ? "weighted" : "unweighted");
     const std::vector<std::int64_t> weight = weighted ? random_wholes(1, 9, random) : std::vector<std::int64_t>{};
     const double one = weighted ? 0.25 : 1.0, unit = std::ldexp(1.0, -20);
     const std::int64_t centre = std::int64_t{1} << 30;
-    check_reals(Whole<Normal>{{},
-                              {{one, one * unit, one * unit * unit}, centre},
-                              {random_wholes(centre - 3'000'000, centre + 3'000'000, random), {}},
-                              weight,
-                              one},
+    check_reals(FixedPoint<Normal>{{},
+                                   {{one, one * unit, one * unit * unit}, centre},
+                                   {random_wholes(centre - 3'000'000, centre + 3'000'000, random), {}},
+                                   weight,
+                                   one},
                 {0.1, 0.5, 1.5, 0.8}, random);
-    check_reals(Whole<GammaRate>{{},
-                                 {{one, one, one * 0.5, one * unit}, 0},
-                                 {random_wholes(0, 9, random), random_wholes(1, 4, random),
-                                  random_wholes(-1'000'000, 0, random)},
-                                 weight,
-                                 one},
+    check_reals(FixedPoint<GammaRate>{{},
+                                      {{one, one, one * 0.5, one * unit}, 0},
+                                      {random_wholes(0, 9, random), random_wholes(1, 4, random),
+                                       random_wholes(-1'000'000, 0, random)},
+                                      weight,
+                                      one},
                 {2.0, 1.5}, random);
   }
 }
 
 const Suite suite{{
     {"outcomes behind tables are the same", outcomes_behind_tables_are_the_same},
-    {"whole numbers are reals", whole_numbers_are_reals},
+    {"whole numbers are reals", fixed_points_are_reals},
 }};
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace baytree::tests {
 
 namespace {
 
-using Whole = std::uint32_t;
+using Count = std::uint32_t;
 using Real = double;
 
 template <class Count>
@@ -104,9 +104,9 @@ void a_stop_leaves_what_was_explored() {
 }
 
 const Suite suite{{
-    {"spaces are sound, whole", spaces_are_sound<Whole>},
+    {"spaces are sound, counts", spaces_are_sound<Count>},
     {"spaces are sound, real", spaces_are_sound<Real>},
-    {"spaces do not depend on threads, whole", spaces_do_not_depend_on_threads<Whole>},
+    {"spaces do not depend on threads, counts", spaces_do_not_depend_on_threads<Count>},
     {"spaces do not depend on threads, real", spaces_do_not_depend_on_threads<Real>},
     {"a stop leaves what was explored", a_stop_leaves_what_was_explored},
 }};

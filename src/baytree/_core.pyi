@@ -166,7 +166,7 @@ class Normal(Outcome):
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     ) -> None: ...
 
-class WholeNormal(Outcome):
+class FixedPointNormal(Outcome):
     """Real outcomes, in whole numbers."""
 
     def __init__(
@@ -202,7 +202,7 @@ class BetaRate(Outcome):
         predicts_duration: bool = False,
     ) -> None: ...
 
-class WholeGammaRate(Outcome):
+class FixedPointGammaRate(Outcome):
     """Events over an exposure, in whole numbers."""
 
     def __init__(
@@ -216,7 +216,7 @@ class WholeGammaRate(Outcome):
         predicts_duration: bool = False,
     ) -> None: ...
 
-class WholeBetaRate(Outcome):
+class FixedPointBetaRate(Outcome):
     """Events over an exposure, in whole numbers."""
 
     def __init__(

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "outcomes/whole.hpp"
+#include "outcomes/fixed_point.hpp"
 #include "parallel.hpp"
 #include "types.hpp"
 
@@ -129,10 +129,10 @@ struct TallyRows {
     return n_numbers == 1 ? own[0] : (own[0] << 31) + own[1];
   }
   template <std::size_t width>
-  std::array<Whole128, width> of(std::size_t row) const {
-    const Whole128 w = weight.empty() ? 1 : weight[row];
+  std::array<Int128, width> of(std::size_t row) const {
+    const Int128 w = weight.empty() ? 1 : weight[row];
     const std::int64_t* own = numbers.data() + row * n_numbers;
-    std::array<Whole128, width> result{w};
+    std::array<Int128, width> result{w};
     if (n_numbers == 1) result[1] = w * own[0], result[2] = result[1] * own[0];
     else result[1] = w * own[0], result[2] = w * own[1];
     return result;
@@ -141,7 +141,7 @@ struct TallyRows {
 
 struct Tally {
   std::vector<std::int64_t> rows;  // by open node and code
-  std::vector<Whole128> sums;  // width numbers each
+  std::vector<Int128> sums;  // width numbers each
   std::vector<std::int64_t> low, high;  // extremes of the key
 };
 
@@ -150,7 +150,7 @@ namespace detail {
 // The sums of a code.
 template <std::size_t width>
 struct CodeTally {
-  std::array<Whole128, width> sums{};
+  std::array<Int128, width> sums{};
   std::int64_t rows = 0, low = std::numeric_limits<std::int64_t>::max(),
                high = std::numeric_limits<std::int64_t>::min();
 };
@@ -161,7 +161,7 @@ void tally_node(const CodeTable<Int>& table, std::span<const Row> own, const Tal
   const std::size_t n_codes = table.n_codes();
   std::vector<CodeTally<width>> codes(n_codes);
   for (const Row row : own) {
-    const std::array<Whole128, width> of_row = rows.of<width>(row);
+    const std::array<Int128, width> of_row = rows.of<width>(row);
     const std::int64_t key = rows.key(row);
     const Int* at = table.of(row);
     for (std::size_t f = 0; f < table.n_columns; ++f) {
@@ -185,7 +185,7 @@ template <class Int>
 Tally tally(const CodeTable<Int>& table, const RowsByNode& nodes, const TallyRows& rows, std::size_t n_threads,
             Interrupt& interrupt) {
   const std::size_t n = nodes.size() * table.n_codes();
-  Tally result{std::vector<std::int64_t>(n), std::vector<Whole128>(n * rows.width()), std::vector<std::int64_t>(n),
+  Tally result{std::vector<std::int64_t>(n), std::vector<Int128>(n * rows.width()), std::vector<std::int64_t>(n),
                std::vector<std::int64_t>(n)};
   parallel_for(nodes.size(), n_threads, interrupt, [&](std::size_t node, std::size_t) {
     if (rows.width() == 3) detail::tally_node<3>(table, nodes.of(node), rows, node, result);

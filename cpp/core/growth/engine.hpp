@@ -17,7 +17,7 @@
 #include "growth/space_graph.hpp"
 #include "outcomes/any_outcome.hpp"
 #include "outcomes/categorical.hpp"
-#include "outcomes/whole.hpp"
+#include "outcomes/fixed_point.hpp"
 #include "parallel.hpp"
 #include "partitions/node.hpp"
 #include "partitions/prior.hpp"
@@ -29,7 +29,7 @@ namespace baytree {
 // alone; hyperplanes, look-ahead and spaces take them as reals.
 using Counts = Categorical<std::uint32_t>;
 using Reals = AnyOutcome<double>;
-using FixedPoints = AnyOutcome<Whole128>;
+using FixedPoints = AnyOutcome<Int128>;
 
 struct Lookahead {
   std::size_t levels = 0;

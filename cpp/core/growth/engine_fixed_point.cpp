@@ -5,9 +5,9 @@ namespace baytree {
 template Engine<FixedPoints>::Nodes Engine<FixedPoints>::grow_tree(const Columns&, const FixedPoints&, const Settings&,
                                                                    const std::vector<double>&, const Lookahead&,
                                                                    std::size_t, std::size_t, Interrupt&);
-template std::unique_ptr<LevelGrower<Whole128>> Engine<FixedPoints>::levels(Columns, FixedPoints, Settings,
-                                                                            std::vector<double>);
-template std::unique_ptr<LevelGrower<Whole128>> Engine<FixedPoints>::given_levels(Columns, FixedPoints, Settings,
-                                                                                  std::vector<double>, GivenTree);
+template std::unique_ptr<LevelGrower<Int128>> Engine<FixedPoints>::levels(Columns, FixedPoints, Settings,
+                                                                          std::vector<double>);
+template std::unique_ptr<LevelGrower<Int128>> Engine<FixedPoints>::given_levels(Columns, FixedPoints, Settings,
+                                                                                std::vector<double>, GivenTree);
 
 }  // namespace baytree

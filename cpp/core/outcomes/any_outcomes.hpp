@@ -4,9 +4,9 @@
 #include "outcomes/any_outcome.hpp"
 #include "outcomes/categorical.hpp"
 #include "outcomes/custom.hpp"
+#include "outcomes/fixed_point.hpp"
 #include "outcomes/normal.hpp"
 #include "outcomes/rate.hpp"
-#include "outcomes/whole.hpp"
 
 namespace baytree {
 
@@ -15,8 +15,8 @@ AnyOutcome<double> any_outcome(Normal outcome);
 AnyOutcome<double> any_outcome(GammaRate outcome);
 AnyOutcome<double> any_outcome(BetaRate outcome);
 AnyOutcome<double> any_outcome(Custom outcome);
-AnyOutcome<Whole128> any_outcome(Whole<Normal> outcome);
-AnyOutcome<Whole128> any_outcome(Whole<GammaRate> outcome);
-AnyOutcome<Whole128> any_outcome(Whole<BetaRate> outcome);
+AnyOutcome<Int128> any_outcome(FixedPoint<Normal> outcome);
+AnyOutcome<Int128> any_outcome(FixedPoint<GammaRate> outcome);
+AnyOutcome<Int128> any_outcome(FixedPoint<BetaRate> outcome);
 
 }  // namespace baytree

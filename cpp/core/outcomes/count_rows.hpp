@@ -11,8 +11,8 @@
 
 #include "data/row_codes.hpp"
 #include "outcomes/categorical.hpp"
+#include "outcomes/fixed_point.hpp"
 #include "outcomes/outcome.hpp"
-#include "outcomes/whole.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -115,16 +115,16 @@ void count_at_width(const Categorical<Count>& outcome, const CodesOfWidth<Int>& 
 }
 
 template <class T, class Int>
-void count_at_width(const Whole<T>& outcome, const CodesOfWidth<Int>& table, std::span<const Row> rows,
-                    Whole128* statistics, std::vector<std::uint16_t>&) {
-  constexpr std::size_t width = Whole<T>::kWidth;
+void count_at_width(const FixedPoint<T>& outcome, const CodesOfWidth<Int>& table, std::span<const Row> rows,
+                    Int128* statistics, std::vector<std::uint16_t>&) {
+  constexpr std::size_t width = FixedPoint<T>::kWidth;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kRowsAhead < rows.size()) fetch(table.of(rows[i + kRowsAhead]));
-    std::array<Whole128, width> of_row{};
+    std::array<Int128, width> of_row{};
     outcome.add(of_row.data(), rows[i]);
     const Int* own = table.of(rows[i]);
     for (std::size_t f = 0; f < table.n_columns; ++f) {
-      Whole128* at = statistics + (table.first[f] + own[f]) * width;
+      Int128* at = statistics + (table.first[f] + own[f]) * width;
       for (std::size_t k = 0; k < width; ++k) at[k] += of_row[k];
     }
   }

@@ -78,7 +78,7 @@ bool has_exact_sums(const T& outcome) {
 
 // Whether trees of an outcome are grown of packed codes alone: then there are no hyperplanes and no look-ahead.
 template <Outcome T>
-inline constexpr bool kOfCodesAlone = std::is_same_v<typename T::Number, Whole128>;
+inline constexpr bool kOfCodesAlone = std::is_same_v<typename T::Number, Int128>;
 
 // How many rows of the table an entry stands for: one, unless the outcome says otherwise.
 template <Outcome T>

@@ -18,7 +18,7 @@ from ..outcomes import (
     Target,
     asks_for_evidence,
     fixed_point_outcome,
-    whole_weight,
+    integer_weight,
 )
 from ..table import Rows, Schema
 from ..tree import TreeStore
@@ -144,7 +144,7 @@ class TableData:
         if codes.max(initial=0) < _MAX_CODES:
             codes = codes.astype(np.uint8 if codes.max(initial=0) < 256 else np.uint16)
         numbers = np.stack(fixed_point_outcome(outcome).fixed_point_rows(self.target), axis=1)
-        weight = None if self.target.weight is None else whole_weight(self.target)
+        weight = None if self.target.weight is None else integer_weight(self.target)
         return EncodedRows(codes, np.ascontiguousarray(numbers, dtype=np.int64), weight)
 
 

@@ -14,8 +14,8 @@ from ._grids import Extent as Extent
 from ._grids import Grid as Grid
 from ._grids import Grids as Grids
 from ._grids import TargetRange as TargetRange
+from ._grids import integer_weight as integer_weight
 from ._grids import on_grids as on_grids
-from ._grids import whole_weight as whole_weight
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
 from ._negative_binomial import NegativeBinomialOutcome as NegativeBinomialOutcome
 from ._normal import NormalOutcome as NormalOutcome

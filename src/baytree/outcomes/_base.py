@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import shown
 from ..decision import Decision
-from ._grids import Extent, Grids, sum_of_products, whole_weight
+from ._grids import Extent, Grids, integer_weight, sum_of_products
 from ._target import Extra, Target
 
 
@@ -245,7 +245,7 @@ class FixedPointOutcome(Outcome):
     @classmethod
     def totals_of(cls, target: Target) -> list[int]:
         """Sums over the rows of their weights and weighted whole numbers; of a single number also of its square."""
-        return cls.totals(cls.fixed_point_rows(target), whole_weight(target))
+        return cls.totals(cls.fixed_point_rows(target), integer_weight(target))
 
     @staticmethod
     def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
@@ -257,7 +257,7 @@ class FixedPointOutcome(Outcome):
         """The compiled core's form of a target on grids."""
         factor = self.fixed_point_factor(target)
         numbers = [*self.fixed_point_rows(target), *([] if factor is None else [factor])]
-        weight = None if target.weight is None else whole_weight(target)
+        weight = None if target.weight is None else integer_weight(target)
         return self.fixed_point_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
 
 

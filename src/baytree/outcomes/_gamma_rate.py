@@ -75,7 +75,7 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
             trials.log_evidence,
         )
 
-    def to_core(self, target: Target) -> _core.GammaRate | _core.WholeGammaRate:
+    def to_core(self, target: Target) -> _core.GammaRate | _core.FixedPointGammaRate:
         """Events and exposure of each row."""
         if target.grids is not None:
             return self._from_grids(target, target.grids)
@@ -101,10 +101,10 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         weight: IntArray | None,
         grids: Grids,
         extent: Extent,  # noqa: ARG002
-    ) -> _core.WholeGammaRate:
+    ) -> _core.FixedPointGammaRate:
         """Events and exposure of each row."""
         events, exposure, factor = numbers
-        return _core.WholeGammaRate(
+        return _core.FixedPointGammaRate(
             events, exposure, factor, weight, grids.weight_unit, self._scales(grids), self.predicts_duration
         )
 

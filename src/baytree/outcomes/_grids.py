@@ -165,7 +165,7 @@ def grids_of(target: Target) -> Grids:
     return target.grids
 
 
-def whole_weight(target: Target) -> IntArray:
+def integer_weight(target: Target) -> IntArray:
     """The weight of each row of a target on grids, in units."""
     if target.weight is None or target.grids is None or target.grids.weight is None:
         return np.ones(len(target.y), dtype=np.int64)

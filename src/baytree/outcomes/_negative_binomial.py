@@ -124,7 +124,7 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
         """In the order of a and b."""
         return prior[..., ::-1]
 
-    def to_core(self, target: Target) -> _core.BetaRate | _core.WholeBetaRate:
+    def to_core(self, target: Target) -> _core.BetaRate | _core.FixedPointBetaRate:
         """Counts and sizes of each row."""
         if target.grids is not None:
             return self._from_grids(target, target.grids)
@@ -149,10 +149,10 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
         weight: IntArray | None,
         grids: Grids,
         extent: Extent,  # noqa: ARG002
-    ) -> _core.WholeBetaRate:
+    ) -> _core.FixedPointBetaRate:
         """Counts and sizes of each row."""
         events, exposure, factor = numbers
-        return _core.WholeBetaRate(events, exposure, factor, weight, grids.weight_unit, self._scales(grids))
+        return _core.FixedPointBetaRate(events, exposure, factor, weight, grids.weight_unit, self._scales(grids))
 
     def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
         """Weight, count, size and log factor."""

@@ -130,7 +130,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         """Wider or narrower around the same mean."""
         return replace(self, spread=spread)
 
-    def to_core(self, target: Target) -> _core.Normal | _core.WholeNormal:
+    def to_core(self, target: Target) -> _core.Normal | _core.FixedPointNormal:
         """Standard y."""
         if target.grids is not None:
             return self._from_grids(target, target.grids)
@@ -147,10 +147,10 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         weight: IntArray | None,
         grids: Grids,
         extent: Extent,  # noqa: ARG002
-    ) -> _core.WholeNormal:
+    ) -> _core.FixedPointNormal:
         """Standard y."""
         centre = int(grid_of_y(grids).whole(self.shift))
-        return _core.WholeNormal(numbers[0], weight, grids.weight_unit, self._scales(grids), centre)
+        return _core.FixedPointNormal(numbers[0], weight, grids.weight_unit, self._scales(grids), centre)
 
     def _scales(self, grids: Grids) -> list[float]:
         """What makes statistics of sums of whole numbers."""

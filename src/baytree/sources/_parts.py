@@ -17,7 +17,7 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
-from ..outcomes import Family, Outcome, Target, TargetRange, whole_weight
+from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
 from ._bins import IntervalCounts, collect, count, splitters_of
 from ._column_specs import ColumnSpecs, TableSpec
@@ -320,7 +320,7 @@ def encode_target(part: EncodedPart, plan: TargetPlan, bins: tuple[ColumnBins, .
 
 def _fixed_point_part(codes: AnyArray, target: Target, family: Family) -> EncodedPart:
     numbers = np.ascontiguousarray(np.stack(family.fixed_point.fixed_point_rows(target), axis=1), dtype=np.int64)
-    return EncodedPart(codes, numbers, None if target.weight is None else whole_weight(target))
+    return EncodedPart(codes, numbers, None if target.weight is None else integer_weight(target))
 
 
 def _empty_part(bins: tuple[ColumnBins, ...], plan: TargetPlan, family: Family) -> EncodedPart:

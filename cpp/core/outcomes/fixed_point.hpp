@@ -22,34 +22,34 @@ namespace baytree {
 
 // How sums become statistics: times the scale of each. Real values are taken from a centre, so that an offset costs no
 // precision; with u the whole numbers, sum w (u - c)^2 = sum w u^2 - 2 c sum w u + c^2 sum w.
-struct WholeScale {
+struct FixedPointScale {
   std::vector<double> scale;  // by statistic
   std::int64_t centre = 0;
 };
 
 template <Outcome T>
-class WholeNode;
+class FixedPointNode;
 
 template <Outcome T>
-struct Whole {
-  using Number = Whole128;
-  using Node = WholeNode<T>;
+struct FixedPoint {
+  using Number = Int128;
+  using Node = FixedPointNode<T>;
   static constexpr bool kSquares = std::is_same_v<T, Normal>;  // of one number; others have three numbers a row
   static constexpr std::size_t kWidth = kSquares ? 3 : 4;
   using Statistics = std::array<double, kWidth>;
 
   T of;  // what scores; it has no rows
-  WholeScale scale;
+  FixedPointScale scale;
   std::array<std::vector<std::int64_t>, kWidth - 1> value;  // by row; squares are not kept
   std::vector<std::int64_t> weight;                         // empty: every row counts once
   double weight_unit = 1.0;
 
   std::size_t n_rows() const { return value[0].size(); }
   std::size_t width() const { return kWidth; }
-  std::int64_t whole_weight(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
-  double weight_of(std::size_t row) const { return static_cast<double>(whole_weight(row)) * weight_unit; }
+  std::int64_t integer_weight(std::size_t row) const { return weight.empty() ? 1 : weight[row]; }
+  double weight_of(std::size_t row) const { return static_cast<double>(integer_weight(row)) * weight_unit; }
   bool counts_once() const { return weight.empty(); }
-  double weight_in(const Whole128* statistics) const { return converted(statistics)[0]; }
+  double weight_in(const Int128* statistics) const { return converted(statistics)[0]; }
   bool same(std::size_t a, std::size_t b) const {
     return value[0][a] == value[0][b] && (kSquares || value[1][a] == value[1][b]);
   }
@@ -65,22 +65,22 @@ struct Whole {
       weight[row] = static_cast<std::int64_t>(std::llround(weights[row] / weight_unit));
   }
 
-  Whole narrowed_to(std::span<const Row> rows) const {
+  FixedPoint narrowed_to(std::span<const Row> rows) const {
     auto pick = [&](const std::vector<std::int64_t>& values) {
       std::vector<std::int64_t> part(values.empty() ? 0 : rows.size());
       for (std::size_t i = 0; i < part.size(); ++i) part[i] = values[rows[i]];
       return part;
     };
-    Whole part{of, scale, {}, pick(weight), weight_unit};
+    FixedPoint part{of, scale, {}, pick(weight), weight_unit};
     for (std::size_t k = 0; k < value.size(); ++k) part.value[k] = pick(value[k]);
     return part;
   }
 
-  void add(Whole128* statistics, std::size_t row) const {
-    const Whole128 w = whole_weight(row);
+  void add(Int128* statistics, std::size_t row) const {
+    const Int128 w = integer_weight(row);
     statistics[0] += w;
     if constexpr (kSquares) {
-      const Whole128 wu = w * value[0][row];
+      const Int128 wu = w * value[0][row];
       statistics[1] += wu;
       statistics[2] += wu * value[0][row];
     } else {
@@ -109,10 +109,10 @@ struct Whole {
   }
 
   // Statistics as float64.
-  Statistics converted(const Whole128* whole) const {
+  Statistics converted(const Int128* whole) const {
     Statistics result;
     if constexpr (kSquares) {
-      const Whole128 c = scale.centre;
+      const Int128 c = scale.centre;
       result = {static_cast<double>(whole[0]), static_cast<double>(whole[1] - c * whole[0]),
                 static_cast<double>(whole[2] - 2 * c * whole[1] + c * c * whole[0])};
     } else {
@@ -122,23 +122,23 @@ struct Whole {
     return result;
   }
 
-  std::vector<double> child_prior(const std::vector<double>& prior, const Whole128* child, double smoothing) const {
+  std::vector<double> child_prior(const std::vector<double>& prior, const Int128* child, double smoothing) const {
     return of.child_prior(prior, converted(child).data(), smoothing);
   }
-  double log_likelihood(const std::vector<double>& prior, const Whole128* total) const {
+  double log_likelihood(const std::vector<double>& prior, const Int128* total) const {
     return of.log_likelihood(prior, converted(total).data());
   }
-  double mean(const std::vector<double>& prior, const Whole128* total, double times) const {
+  double mean(const std::vector<double>& prior, const Int128* total, double times) const {
     return of.mean(prior, converted(total).data(), times);
   }
   double mean_unit() const { return of.mean_unit(); }
   std::size_t n_orders() const { return of.n_orders(); }
-  double order_key(const Whole128* set, const Whole128* node, std::size_t order) const {
+  double order_key(const Int128* set, const Int128* node, std::size_t order) const {
     return of.order_key(converted(set).data(), converted(node).data(), order);
   }
 
   // Tables of what depends on counts alone, where every row counts once and there are not too many.
-  void prepare(const std::vector<double>& prior, const Whole128* total, const Threads& threads = {}) {
+  void prepare(const std::vector<double>& prior, const Int128* total, const Threads& threads = {}) {
     if constexpr (kSquares) {
       constexpr double most = 1 << 26;
       const double n = converted(total)[0];
@@ -147,23 +147,23 @@ struct Whole {
     }
   }
 
-  Node node(const std::vector<double>& prior, const Whole128* total) const { return Node(*this, prior, total); }
+  Node node(const std::vector<double>& prior, const Int128* total) const { return Node(*this, prior, total); }
 };
 
 template <Outcome T>
-class WholeNode {
+class FixedPointNode {
  public:
-  WholeNode(const Whole<T>& outcome, const std::vector<double>& prior, const Whole128* total)
+  FixedPointNode(const FixedPoint<T>& outcome, const std::vector<double>& prior, const Int128* total)
       : node_(outcome.of.node(prior, outcome.converted(total).data())) {}
 
-  double split_score(const Whole<T>& outcome, const Whole128* lower) const {
+  double split_score(const FixedPoint<T>& outcome, const Int128* lower) const {
     return node_.split_score(outcome.converted(lower).data());
   }
 
   template <class Entry>
-  void split_scores(const Whole<T>& outcome, std::span<const Entry> order, const Whole128* start,
+  void split_scores(const FixedPoint<T>& outcome, std::span<const Entry> order, const Int128* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
-    std::array<Whole128, Whole<T>::kWidth> lower;
+    std::array<Int128, FixedPoint<T>::kWidth> lower;
     std::copy_n(start, lower.size(), lower.begin());
     std::size_t next = 0;
     for (std::size_t j = 0; j < positions.size(); ++j) {
@@ -172,7 +172,7 @@ class WholeNode {
     }
   }
 
-  void set_scores(const Whole<T>& outcome, std::span<const Whole128> sets, double* scores) const {
+  void set_scores(const FixedPoint<T>& outcome, std::span<const Int128> sets, double* scores) const {
     for (std::size_t i = 0; i * outcome.width() < sets.size(); ++i)
       scores[i] = split_score(outcome, &sets[i * outcome.width()]);
   }

@@ -14,7 +14,7 @@ from baytree.cli import main
 pytest.importorskip("click")
 FOLDER = os.environ.get("BAYTREE_DATA")
 NAMES = sorted(path.name for path in Path(FOLDER).glob("*.csv")) if FOLDER else []
-_MOST_ROWS = 250
+_MOST_ROWS = 400
 
 
 @pytest.mark.skipif(not NAMES, reason="needs the folder of tables that BAYTREE_DATA names")

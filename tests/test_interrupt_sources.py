@@ -50,19 +50,19 @@ def main():
         print("level", flush=True)
         return left, model, lambda: model.fit(rows.drop(columns="y"), rows["y"])
     if source_of == "frame":
-        source = frame(500_000)
+        source = frame(1_000_000)
     elif source_of in ("parquet", "uncached"):
         source = str(Path(given["folder"]) / "rows.parquet")
-        frame(500_000 if source_of == "uncached" else 2_000_000).to_parquet(source, row_group_size=100_000)
+        frame(1_000_000 if source_of == "uncached" else 5_000_000).to_parquet(source, row_group_size=100_000)
     elif source_of == "function":
-        rows = frame(2_000_000)  # grown as in memory
+        rows = frame(5_000_000)  # grown as in memory
         source = lambda: (rows[i : i + 100_000] for i in range(0, len(rows), 100_000))
     elif source_of == "dask":
         import dask.dataframe as dd
         from distributed import Client
 
         client = Client(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
-        source = dd.from_pandas(frame(400_000), npartitions=6).persist()
+        source = dd.from_pandas(frame(1_000_000), npartitions=6).persist()
 
         def left():
             for _ in range(600):  # what was running may end
@@ -80,7 +80,7 @@ def main():
         connect = lambda: ibis.duckdb.connect() if source_of == "duckdb" else ibis.postgres.connect(**how)
         connection = connect()
         columns = ", ".join(f"random() as x{k}" for k in range(12))
-        series = "range(200000)" if source_of == "duckdb" else "generate_series(1, 40000)"
+        series = "range(500000)" if source_of == "duckdb" else "generate_series(1, 100000)"
         values = f"select *, (random() < 0.5 + sin(60 * x1) / 2)::int as y from (select {columns} from {series}) as s"
         connection.con.execute(f"create table sample as {values}")
         if source_of == "postgres":

@@ -103,7 +103,7 @@ def checks_of_parameters():
                 yield pytest.param(estimator, check, id=f"{estimator}-{check.func.__name__}")
 
 
-@pytest.mark.parametrize(("estimator", "check"), checks_of_parameters())
+@pytest.mark.parametrize(("estimator", "check"), list(checks_of_parameters()))
 @pytest.mark.filterwarnings(*IGNORED)
 def test_scikit_learn_check_of_unusual_parameters(estimator, check):
     check(estimator)

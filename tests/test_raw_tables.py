@@ -158,7 +158,7 @@ def test_sparse_rows_are_made_dense_some_at_a_time(monkeypatch):
     model = BayesianTreeClassifier(prior=0.5).fit(X, y)
     expected = model.predict_proba(X.toarray())
     whole = Rows.dense_parts
-    monkeypatch.setattr(Rows, "dense_parts", lambda rows: whole(rows, most_values=1000))
+    monkeypatch.setattr(Rows, "dense_parts", lambda rows: whole(rows, max_values=1000))
     assert [len(part) for part in Rows(X).dense_parts()] == [25] * 20
     assert_array_equal(model.predict_proba(X), expected)
 

@@ -303,7 +303,7 @@ def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted):
     own, frame = fitted
     boxes = boxes_of(own.tree_, own.schema_)
     for row in own._read_all(frame).matrix:
-        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.demands.items())]
+        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.conditions.items())]
         assert inside == [route.leaf_of(own.tree_, row)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from .._words import count_text, estimate_text, listed, odds_text, percent_text
+from .._words import count_text, estimate_text, list_text, odds_text, percent_text
 from ..fitted import Fitted
 from ._columns import same_value
 from ._console import Console
@@ -83,7 +83,7 @@ def _facts(before: Any, after: Any) -> list[tuple[str, str, str]]:
         "depth": [str(int(model.fitted_.readable.trees.depth.max())) for model in both],
     }
     if before.fitted_.outcome.predicts_classes and before.fitted_.class_names != after.fitted_.class_names:
-        always["classes"] = [listed(list(model.fitted_.class_names), 6) for model in both]
+        always["classes"] = [list_text(list(model.fitted_.class_names), 6) for model in both]
     settings = [model.get_params(deep=False) for model in both]
     names = sorted({*settings[0], *settings[1]})
     texts = {name: [repr(values[name]) if name in values else "–" for values in settings] for name in names}
@@ -105,7 +105,7 @@ def _columns(before: Fitted, after: Fitted) -> list[str]:
         "No longer used": sorted(used[0] - used[1]),
         "Now used": sorted(used[1] - used[0]),
     }
-    return [f"{sentence}: {listed(names, 12)}" for sentence, names in sentences.items() if names]
+    return [f"{sentence}: {list_text(names, 12)}" for sentence, names in sentences.items() if names]
 
 
 def _split_differences(before: Fitted, after: Fitted) -> tuple[list[SplitDifference], int]:

@@ -128,7 +128,7 @@ def open_stream(path: str) -> Iterator[Stream]:
         try:
             stream = Stream(file)  # type: ignore[arg-type]
         except gzip.BadGzipFile:
-            raise ValueError(f"{named(path)} is not compressed, though its name ends in .gz.") from None
+            raise ValueError(f"{source_text(path)} is not compressed, though its name ends in .gz.") from None
         yield stream
 
 
@@ -136,14 +136,14 @@ def check_exists(path: str) -> None:
     """Refuse a file that is not there, with the name that may have been meant."""
     file = Path(path)
     if file.is_dir():
-        raise ValueError(f"{named(path)} is a folder, not a file.")
+        raise ValueError(f"{source_text(path)} is a folder, not a file.")
     if not file.exists():
         siblings = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         near = get_close_matches(file.name, siblings, 1)
         hint = f": did you mean {str(file.with_name(near[0]))!r}?" if near else "."
-        raise ValueError(f"{named(path)} does not exist{hint}")
+        raise ValueError(f"{source_text(path)} does not exist{hint}")
 
 
-def named(path: str) -> str:
+def source_text(path: str) -> str:
     """A file in a sentence."""
     return "Standard input" if path == "-" else f"The file {path!r}"

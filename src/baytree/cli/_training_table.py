@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from .._typing import AnyArray
 from .._validation import FEW_NUMBERS
-from .._words import count_text, listed, number_text
+from .._words import count_text, list_text, number_text
 from ._columns import FeatureColumns, check_column, check_names, choose_features, is_number, take_metadata
 from ._console import Console
-from ._files import TextFormat, named
+from ._files import TextFormat, source_text
 from ._table import read_table
 
 
@@ -89,7 +89,7 @@ def read_training_table(
         raise ValueError(f"{target!r} is the target: it cannot be something else, too.")
     rest, values = take_metadata(rest, metadata, path)
     if rest.num_columns == 0:
-        raise ValueError(f"{named(path)} has no column to predict from.")
+        raise ValueError(f"{source_text(path)} has no column to predict from.")
     return TrainingTable(path, found, choose_features(rest, keep, drop), values)
 
 
@@ -126,7 +126,7 @@ def _guess_task(y: AnyArray) -> tuple[str, str]:
     values = np.unique(y)
     if y.dtype.kind in "iuf" and (y.dtype.kind == "f" or len(values) > FEW_NUMBERS):
         return "regression", f"numbers from {number_text(float(values[0]))} to {number_text(float(values[-1]))}"
-    names = listed([str(value) for value in values.tolist()], 10)
+    names = list_text([str(value) for value in values.tolist()], 10)
     if len(values) < 3:
         return "classification", f"{count_text(len(values), 'value')}: {names}"
     kind = "whole numbers" if y.dtype.kind in "iu" else "values"

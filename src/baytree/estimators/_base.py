@@ -150,11 +150,13 @@ class Estimator(BaseEstimator, ABC):
         deep = {name: value for name, value in params.items() if name.startswith("partition_prior__")}
         super().set_params(**{name: value for name, value in params.items() if name not in deep})
         if deep:
-            own = {name.removeprefix("partition_prior__"): value for name, value in deep.items()}
-            unknown = [name for name in own if name not in {field.name for field in fields(PartitionPrior)}]
+            prior_parameters = {name.removeprefix("partition_prior__"): value for name, value in deep.items()}
+            unknown = [
+                name for name in prior_parameters if name not in {field.name for field in fields(PartitionPrior)}
+            ]
             if unknown:
                 raise ValueError(f"PartitionPrior has no parameter {unknown[0]!r}.")
-            self.partition_prior = replace(as_partition_prior(self.partition_prior), **own)
+            self.partition_prior = replace(as_partition_prior(self.partition_prior), **prior_parameters)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
@@ -258,7 +260,7 @@ class Estimator(BaseEstimator, ABC):
         Parameters
         ----------
         fitted
-            What a fit found: the `fitted_` of an estimator of the same class.
+            The fitted model: the `fitted_` of an estimator of the same class.
         parameters
             Parameters of the new estimator.
 

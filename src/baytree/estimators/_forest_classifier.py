@@ -225,8 +225,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         return ClassReader(self.class_weight, decision=self.decision)
 
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
-        own = {"class_weight": self.class_weight, "decision": self.decision}
-        return BayesianTreeClassifier.from_fitted(fitted, parameters | own)
+        class_parameters = {"class_weight": self.class_weight, "decision": self.decision}
+        return BayesianTreeClassifier.from_fitted(fitted, parameters | class_parameters)
 
     def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_decision_function_ = mean

@@ -39,11 +39,11 @@ def tree_html(fitted: Fitted) -> str:
 
 
 def _leaf_lines(fitted: Fitted, leaves: IntArray) -> list[list[str]]:
-    """What leaves say: the class they decide for, or all that they know of a number."""
+    """The estimate of each leaf: of its predicted class, or all estimates of a number."""
     decisions = fitted.decisions()
     result = []
     for leaf, summary in zip(leaves.tolist(), fitted.summaries(leaves), strict=True):
         name = decisions.name(leaf)
-        own = {name: summary[name]} if name in summary else summary
-        result.append([summary_text(name, *numbers) for name, numbers in own.items()])
+        shown = {name: summary[name]} if name in summary else summary
+        result.append([summary_text(name, *numbers) for name, numbers in shown.items()])
     return result

@@ -7,7 +7,7 @@ from typing import Any
 from .._validation import shown
 from ..estimators import Model
 from ..fitted import Fitted
-from ._members import carried
+from ._members import exportable
 
 
 def to_onnx(model: Model, *, missing: str = "") -> Any:
@@ -43,7 +43,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
         from ._onnx_model import OUTPUTS, onnx_model  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_onnx needs onnx: pip install 'baytree[onnx]'.") from None
-    fitted = carried(model)
+    fitted = exportable(model)
     used = fitted.used_features.tolist() or [0]
     _check_missing(missing, fitted, used)
     for feature in used:

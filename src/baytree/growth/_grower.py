@@ -11,7 +11,7 @@ from .. import _core
 from .._typing import BoolArray, FloatArray, IntArray
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, limited_to, take_splits
+from ..tree import NO_CHILD, SplitKind, TreeStore, prune_to_leaf_count, take_splits
 from ._settings import Growth
 
 _SPLITS = (
@@ -63,7 +63,7 @@ def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeSt
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )
-    return tree if growth.max_leaf_nodes is None else limited_to(tree, growth.max_leaf_nodes)
+    return tree if growth.max_leaf_nodes is None else prune_to_leaf_count(tree, growth.max_leaf_nodes)
 
 
 def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:

@@ -58,5 +58,5 @@ class LeafModel(Protocol):
     def take(self, nodes: IntArray) -> Self:
         """The models of some nodes, in a new order."""
 
-    def joined(self, others: list[Self]) -> Self:
+    def concatenate(self, others: list[Self]) -> Self:
         """These models and, behind them, those of others."""

@@ -1,4 +1,4 @@
-"""What every outcome has."""
+"""The base classes of outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._target import Extra, Target
 
 
 class PriorSearch(Protocol):
-    """Trees that are grown to settle a prior."""
+    """A search for the prior with the highest evidence, by growing trees."""
 
     def log_evidence(self, outcome: Outcome) -> float:
         """Log probability of the rows, over the tree that they grow and its prunings."""
@@ -83,7 +83,7 @@ class Outcome(ABC):
         """What is predicted, given expected outcomes: the number, or the class that is decided on."""
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    def averaged(self, mean: FloatArray) -> FloatArray:
+    def normalise_average(self, mean: FloatArray) -> FloatArray:
         """Weighted averages of expected outcomes, without what rounding did to probabilities."""
         return mean
 
@@ -101,14 +101,14 @@ class Outcome(ABC):
         """Check a target and the `prior` parameter, and set the prior from the target where it is None."""
 
     @abstractmethod
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
-        """The same outcome with the prior of highest evidence."""
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
+        """Return the outcome with the prior of highest evidence."""
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: Any, trials: PriorSearch) -> Self:
+    def settle(cls, target: Target, prior: Any, options: Any, search: PriorSearch) -> Self:
         """The outcome whose prior was given, was set from the target, or has the highest evidence."""
         if asks_for_evidence(prior):
-            return cls.of(target, None, options).most_probable(target, trials)
+            return cls.of(target, None, options).most_probable(target, search)
         return cls.of(target, prior, options)
 
     @abstractmethod
@@ -193,11 +193,11 @@ class RealOutcome(Outcome):
         """Posterior distribution of the outcome's mean."""
 
     def with_spread(self, spread: float) -> Self:  # noqa: ARG002
-        """The same outcome with a predictive distribution so many times as wide; itself where its width is not free."""
+        """Widen the predictive distribution by a factor; returns itself where the width is not free."""
         return self
 
     def has(self, distribution: str) -> bool:  # noqa: ARG002
-        """Whether the outcome knows one of the two."""
+        """Whether the outcome has `distribution` or `mean_distribution`, given by name."""
         return True
 
     def std(self, posterior: FloatArray) -> FloatArray:
@@ -230,7 +230,7 @@ class FixedPointOutcome(Outcome):
     def fixed_point_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
         """The compiled core's form of rows with these whole numbers, the factor behind the others.
 
-        Rows that live elsewhere are none here; the extent tells of all.
+        Rows outside memory are empty arrays here; `extent` describes all rows.
         """
 
     @abstractmethod
@@ -249,8 +249,8 @@ class FixedPointOutcome(Outcome):
 
     @staticmethod
     def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
-        """The same of whole numbers."""
-        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
+        """Sum whole numbers of rows and their weights, as `totals_of` does for a target."""
+        sums = [sum_of_products(weight), *(sum_of_products(weight, column) for column in rows)]
         return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
 
     def _from_grids(self, target: Target, grids: Grids) -> Any:
@@ -262,7 +262,7 @@ class FixedPointOutcome(Outcome):
 
 
 def fixed_point_outcome(outcome: Outcome) -> FixedPointOutcome:
-    """An outcome that sums of whole numbers can tell of; one of the user's own is none."""
+    """Return the outcome as one with whole-number statistics; refuse a user-defined outcome, which has none."""
     if not isinstance(outcome, FixedPointOutcome):
         raise TypeError(f"The outcome {outcome.name!r} is no sum of whole numbers.")
     return outcome
@@ -290,9 +290,11 @@ def read_parameters(prior: Any, outcome: type[Outcome]) -> FloatArray:
         raise ValueError(f"prior must hold one number per {wanted}; got shape {values.shape}.")
     with np.errstate(over="ignore"):
         if not np.all(values[~free] > 0) or not np.isfinite(values[~free].sum()):
-            raise ValueError(f"prior must be positive and finite in {_but(names, any_sign)}; got {shown(prior)}.")
+            raise ValueError(
+                f"prior must be positive and finite in {_names_without(names, any_sign)}; got {shown(prior)}."
+            )
     return values
 
 
-def _but(names: tuple[str, ...], left_out: tuple[str, ...]) -> str:
+def _names_without(names: tuple[str, ...], left_out: tuple[str, ...]) -> str:
     return ", ".join(name for name in names if name not in left_out)

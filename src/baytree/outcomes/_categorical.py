@@ -80,7 +80,7 @@ class CategoricalOutcome(FixedPointOutcome):
         codes = decision.codes(mean)
         return codes if self.classes is None else self.classes[codes]
 
-    def averaged(self, mean: FloatArray) -> FloatArray:
+    def normalise_average(self, mean: FloatArray) -> FloatArray:
         """Probabilities that sum to one."""
         return mean / mean.sum(axis=1, keepdims=True)
 
@@ -122,9 +122,9 @@ class CategoricalOutcome(FixedPointOutcome):
             )
         return cls(alphas, options.classes)
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:  # noqa: ARG002
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:  # noqa: ARG002
         """Evenly spread pseudo-observations, from a fifth of one to two hundred in all."""
-        return most_probable(0.2, 200.0, self._with_pseudo_observations, trials.log_evidence)
+        return most_probable(0.2, 200.0, self._with_pseudo_observations, search.log_evidence)
 
     def _with_pseudo_observations(self, total: float) -> Self:
         return replace(self, prior=np.full(len(self.prior), total / len(self.prior)))
@@ -154,8 +154,8 @@ class CategoricalOutcome(FixedPointOutcome):
         self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent
     ) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes."""
-        own = None if weight is None or grids.weight is None else grids.weight.value(weight)
-        return self._classes(numbers[0], own, counts=grids.whole_weights and extent.is_small)
+        weights = None if weight is None or grids.weight is None else grids.weight.value(weight)
+        return self._classes(numbers[0], weights, counts=grids.whole_weights and extent.is_small)
 
     def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
         """The weight of each class."""
@@ -191,7 +191,7 @@ class CategoricalOutcome(FixedPointOutcome):
         return np.asarray(by_class.sum(axis=-1) - total)
 
     def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
-        """That of one leaf for each class: labels that are alike say more together than apart."""
+        """That of one leaf for each class: equal labels are more probable together than apart."""
         strength = prior.sum(axis=-1, keepdims=True)
         of_class = special.gammaln(prior + statistics) - special.gammaln(prior)
         of_leaf = special.gammaln(strength + statistics) - special.gammaln(strength)
@@ -206,9 +206,9 @@ class CategoricalOutcome(FixedPointOutcome):
         if posterior.shape[1] == 1:
             return np.ones((len(posterior), 1, len(quantiles)))
         rest = posterior.sum(axis=1, keepdims=True) - posterior
-        found = special.betaincinv(posterior[..., None], rest[..., None], quantiles)
+        values = special.betaincinv(posterior[..., None], rest[..., None], quantiles)
         # Where float64 cannot tell a probability from 0 or 1 there is no inverse; its mean is that 0 or 1.
-        return np.where(np.isnan(found), self.mean(posterior)[..., None], found)
+        return np.where(np.isnan(values), self.mean(posterior)[..., None], values)
 
     @staticmethod
     def class_distribution(position: int, posterior: FloatArray) -> Betas:
@@ -249,5 +249,5 @@ class Betas:
 
     def ppf(self, q: float) -> FloatArray:
         """Quantile; where float64 cannot tell it from 0 or 1, the mean is that 0 or 1."""
-        found = special.betaincinv(self.a, self.b, q)
-        return np.where(np.isnan(found), self.a / (self.a + self.b), found)
+        values = special.betaincinv(self.a, self.b, q)
+        return np.where(np.isnan(values), self.a / (self.a + self.b), values)

@@ -80,13 +80,13 @@ class BetaNegativeBinomial(stats.rv_discrete):
 
     def _counted_cdf(self, k: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
         result = np.empty(len(k))
-        for own, parameters in _distinct(n, a, b):
-            top = k[own].max()
+        for rows, parameters in _distinct(n, a, b):
+            top = k[rows].max()
             if top < _TABLE:
                 sums = np.cumsum(self._pmf(np.arange(top + 1), *parameters))
-                result[own] = np.minimum(sums, 1.0)[k[own].astype(np.int64)]
+                result[rows] = np.minimum(sums, 1.0)[k[rows].astype(np.int64)]
             else:
-                result[own] = _integrated(k[own], *parameters)
+                result[rows] = _integrated(k[rows], *parameters)
         return result
 
     def _ppf(self, q: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
@@ -94,20 +94,20 @@ class BetaNegativeBinomial(stats.rv_discrete):
 
     def _counted_ppf(self, q: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
         result = np.empty(len(q))
-        for own, parameters in _distinct(n, a, b):
-            wanted, length = q[own], 64
+        for rows, parameters in _distinct(n, a, b):
+            wanted, length = q[rows], 64
             sums = np.zeros(0)
             while length <= _TABLE and (len(sums) == 0 or sums[-1] < wanted.max()):
                 length *= 4
                 sums = np.cumsum(self._pmf(np.arange(length), *parameters))
-            result[own] = np.searchsorted(sums, wanted * (1 - 1e-13))
+            result[rows] = np.searchsorted(sums, wanted * (1 - 1e-13))
             far = sums[-1] < wanted
             if far.any():
                 mean = np.full(int(far.sum()), float(self._moments(*parameters)[0]))
-                found = _bisected(
+                counts = _bisected(
                     partial(_integrated, n=parameters[0], a=parameters[1], b=parameters[2]), wanted[far], mean
                 )
-                result[own[far]] = found
+                result[rows[far]] = counts
         return result
 
     @staticmethod
@@ -138,13 +138,13 @@ def _by_size(
     *parameters: AnyArray,
 ) -> AnyArray:
     """Count where the mean is not too large, and take the smooth stand-in where it is."""
-    x, mean, variance, *own = (np.ravel(part) for part in np.broadcast_arrays(x, *moments, *parameters))
+    x, mean, variance, *flat = (np.ravel(part) for part in np.broadcast_arrays(x, *moments, *parameters))
     large = np.isfinite(mean + variance) & (mean > _EXACT)
     result = np.empty(len(x))
     if large.any():
         result[large] = smooth(x[large], mean[large], variance[large])
     if not large.all():
-        result[~large] = counted(x[~large], *(part[~large] for part in own))
+        result[~large] = counted(x[~large], *(part[~large] for part in flat))
     return result
 
 
@@ -180,11 +180,11 @@ def _bisected(cdf: Callable[[AnyArray], AnyArray], q: AnyArray, guess: AnyArray)
 
 
 def _distinct(*parameters: AnyArray) -> list[tuple[AnyArray, tuple[Any, ...]]]:
-    """The places of every distinct set of parameters, of which there are few: one a leaf."""
-    found, inverse = np.unique(np.stack(parameters, axis=1), axis=0, return_inverse=True)
+    """The positions of every distinct set of parameters; there are few, one for each leaf."""
+    distinct, inverse = np.unique(np.stack(parameters, axis=1), axis=0, return_inverse=True)
     order = np.argsort(np.ravel(inverse), kind="stable")
     places = np.split(order, np.cumsum(np.bincount(np.ravel(inverse)))[:-1])
-    return [(own, tuple(row)) for own, row in zip(places, found.tolist(), strict=True)]
+    return [(rows, tuple(row)) for rows, row in zip(places, distinct.tolist(), strict=True)]
 
 
 def _integrated(k: AnyArray, n: float, a: float, b: float) -> AnyArray:

@@ -66,13 +66,13 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         # The mean of what is predicted is the overall one: shape / rate of counts, rate / (shape - 1) of durations.
         return np.array([shape + cls.predicts_duration, shape / overall])
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
         """The overall rate as its mean, and a shape between 0.2 and 200."""
         return most_probable(
             0.2,
             200.0,
             lambda shape: replace(self, prior=self._around_overall_rate(target, shape)),
-            trials.log_evidence,
+            search.log_evidence,
         )
 
     def to_core(self, target: Target) -> _core.GammaRate | _core.FixedPointGammaRate:

@@ -89,31 +89,31 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
             return cls(_around_overall_mean(target, size, DEFAULT_STRENGTH), size)
         return cls(read_parameters(prior, cls), size)
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
         """The overall mean as its mean, and a strength between 0.2 and 200."""
         return most_probable(
             0.2,
             200.0,
             lambda strength: replace(self, prior=_around_overall_mean(target, self.size, strength)),
-            trials.log_evidence,
+            search.log_evidence,
         )
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, trials: PriorSearch) -> Self:
+    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, search: PriorSearch) -> Self:
         """The dispersion first, where none is given, then the prior."""
         if options is None or options.dispersion is None:
             own_prior = None if asks_for_evidence(prior) else prior
             options = most_probable(
                 *_DISPERSIONS,
                 NegativeBinomial,
-                lambda tried: trials.log_evidence_by_halves(cls.of(target, own_prior, tried)),
+                lambda tried: search.log_evidence_by_halves(cls.of(target, own_prior, tried)),
             )
-        return super().settle(target, prior, options, trials)
+        return super().settle(target, prior, options, search)
 
     def _rows(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Counts, sizes and the log of the factor without p, for each row."""
         y = np.asarray(target.y, dtype=np.float64)
-        size = self.size * target.own_extra("exposure")
+        size = self.size * target.extra_values("exposure")
         return y, size, np.asarray(special.gammaln(y + size) - special.gammaln(size) - special.gammaln(y + 1))
 
     def core_prior(self) -> FloatArray:
@@ -212,5 +212,5 @@ def _around_overall_mean(target: Target, size: float, strength: float) -> FloatA
     weight = np.ones(len(target.y)) if target.weight is None else target.weight
     # Half an event keeps the mean of a table without events positive.
     events = max(float(weight @ np.asarray(target.y, dtype=np.float64)), 0.5)
-    ratio = events / float(weight @ target.own_extra("exposure")) / size  # of failures to successes
+    ratio = events / float(weight @ target.extra_values("exposure")) / size  # of failures to successes
     return np.array([2 + strength * (1 + ratio) / ratio, ratio + strength * (1 + ratio)])

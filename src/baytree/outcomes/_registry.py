@@ -53,9 +53,9 @@ class Family:
             return target
         return on_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
 
-    def grids(self, reach: TargetRange) -> Grids:
-        """The grids of targets of some reach."""
-        return Grids.over(reach, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
+    def grids(self, target_range: TargetRange) -> Grids:
+        """The grids of targets in a range."""
+        return Grids.over(target_range, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""
@@ -66,9 +66,9 @@ class Family:
         """The outcome of a target, with its prior."""
         return self.outcome.of(target, prior, self.options)
 
-    def settle(self, target: Target, prior: Any, trials: PriorSearch) -> Outcome:
-        """The same, with a prior that trees may help to settle."""
-        return self.outcome.settle(target, prior, self.options, trials)
+    def settle(self, target: Target, prior: Any, search: PriorSearch) -> Outcome:
+        """Return the outcome of a target with its final prior, for which trees may be grown."""
+        return self.outcome.settle(target, prior, self.options, search)
 
 
 def read_outcome(outcome: Any) -> Family:

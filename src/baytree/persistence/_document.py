@@ -46,7 +46,7 @@ T = TypeVar("T")
 def document_of(
     estimator: str, parameters: dict[str, Any], fitted: Fitted, beside: dict[str, bytes] | None = None
 ) -> dict[str, Any]:
-    """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data.
+    """A fitted estimator, given by the name of its class, its parameters and its `fitted_`, as plain data.
 
     The arrays of the trees are part of the document, or put `beside` it as bytes.
     """
@@ -70,7 +70,7 @@ def document_of(
             "state": {name: encode(value) for name, value in state.items()},
         },
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
-        "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
+        "decision": {item.name: encode(getattr(fitted.decision, item.name)) for item in fields(Decision)},
         "unseen": fitted.unseen,
         "monotonic": encode(fitted.monotonic),
         "kind": fitted.kind.value,
@@ -90,7 +90,7 @@ def _checksum(document: dict[str, Any]) -> str:
 def read_document(
     document: Any, known: Mapping[str, Mapping[str, Any]], beside: Mapping[str, bytes] | None = None
 ) -> tuple[str, dict[str, Any], Fitted]:
-    """The class of the estimator, its parameters and what it found; `known` are the classes with their defaults."""
+    """Read the class of the estimator, its parameters and its `fitted_`; `known` maps classes to their defaults."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError("This is not a baytree model: it lacks the mark of one.")
     _check_version(document.get("version"))
@@ -168,8 +168,8 @@ def _read_stores(
     if not needed <= documents.keys() <= needed | optional:
         raise ValueError("the trees are not those of their kind")
     stores = {
-        name: read_store(_decode_arrays(own, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
-        for name, own in documents.items()
+        name: read_store(_decode_arrays(arrays, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
+        for name, arrays in documents.items()
     }
     for pruned, grown in (("trees", "grown_tree"), ("tree_of_all_rows", "grown_tree_of_all_rows")):
         if grown in stores:

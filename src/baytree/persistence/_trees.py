@@ -49,7 +49,7 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     constant = np.array_equal(leaves.prior, np.broadcast_to(leaves.prior[0], leaves.prior.shape))
     arrays["prior"] = leaves.prior[:1] if constant else leaves.prior
     of_leaves = leaves.statistics[store.is_leaf] if store.is_plain else leaves.statistics
-    is_sum = store.is_plain and np.array_equal(_summed(of_leaves, store), leaves.statistics)
+    is_sum = store.is_plain and np.array_equal(_sum_from_leaves(of_leaves, store), leaves.statistics)
     return arrays | {"statistics": of_leaves if is_sum else leaves.statistics}
 
 
@@ -90,7 +90,7 @@ def check_pruning(tree: TreeStore, grown: TreeStore) -> None:
         raise ValueError("the tree is no pruning of the one that was grown")
 
 
-def _summed(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
+def _sum_from_leaves(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
     return summed_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
 
 
@@ -252,10 +252,10 @@ def _check_category_sets(store: TreeStore, schema: Schema) -> None:
     """Refuse categories that do not exist."""
     for i in np.flatnonzero(store.is_of(SplitKind.CATEGORY_SET)):
         categories = schema.columns[store.feature[i]].categories
-        own = store.category[store.category_start[i] : store.category_start[i + 1]]
+        members = store.category[store.category_start[i] : store.category_start[i + 1]]
         if categories is None or not schema.columns[store.feature[i]].is_nominal or not np.isnan(store.threshold[i]):
             raise ValueError("a node divides categories that its feature does not have")
-        if np.any((own < 0) | (own >= len(categories))) or np.any(np.diff(own) <= 0):
+        if np.any((members < 0) | (members >= len(categories))) or np.any(np.diff(members) <= 0):
             raise ValueError("a node divides categories that its feature does not have")
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._typing import FloatArray
 from .._validation import check_integer
-from .._words import counted
+from .._words import amount_text
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share
 from ._axes import TEXT_SIZE, axes_of, finish
@@ -81,7 +81,7 @@ def _draw(ax: Axes, counts: FloatArray, names: list[str]) -> None:
     small = len(names) > _FEW
     for i, j in np.ndindex(*counts.shape):
         part = share(float(counts[i, j]), float(totals[i] - counts[i, j]))
-        text = counted(float(counts[i, j]))
+        text = amount_text(float(counts[i, j]))
         if not small and part.is_known:
             text += f"\n{part.text()}\n({part.interval()})"
         colour = "white" if shares[i, j] > 0.75 else "black"

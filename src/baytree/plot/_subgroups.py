@@ -13,7 +13,7 @@ from ..estimators import Model, fitted_of, read_rows
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
 from ..outcomes import read_numbers
-from ..table import divided
+from ..table import subgroup_masks
 from ._axes import BLUE, CLEAR, TEXT_SIZE, VERMILION, axes_of, finish, reach_of, write_percent
 from ._table import labels_of, one_mean, weights_of
 from ._words import wrapped
@@ -59,7 +59,7 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
         raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {shown(groups)}.")
     weight = weights_of(sample_weight, n_rows)
     figures = _of_classes(fitted, model, X, y) if fitted.outcome.predicts_classes else _of_numbers(fitted, model, X, y)
-    parts = [(name, rows) for name, rows in divided(column) if weight[rows].sum() > 0]
+    parts = [(name, rows) for name, rows in subgroup_masks(column) if weight[rows].sum() > 0]
     ax = axes_of(ax, size=(6.0, 1.3 + 0.42 * len(parts)))
     for (title, values, is_share), colour, shift in zip(figures, (BLUE, VERMILION), (-0.13, 0.13), strict=True):
         for place, (_, rows) in enumerate(parts):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_sample_weight, shown
-from ..estimators import Model, fit_again, fitted_of, read_rows
+from ..estimators import Model, fitted_of, read_rows, refit_model
 from ..figures import LEVEL
 from ..fitted import Fitted
 from ..outcomes import EXTRAS
@@ -100,20 +100,22 @@ def hold_out(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int
     fitted = fitted_of(model)
     if held_out is not None:
         every_row = np.arange(len(held_out.y))
-        return joined([_predicted(model, held_out)], [(every_row, every_row)], held_out, fitted, _GIVEN)
+        return merge_folds([_fold_predictions(model, held_out)], [(every_row, every_row)], held_out, fitted, _GIVEN)
     folds = folds_of(data, fitted.classes, n_folds)
     if not folds:
         return None
     parts = []
     for train, test in folds:
         rows = data.take(train)
-        refitted = fit_again(model, rows.X, rows.y, sample_weight=rows.weight, **rows.extras)
-        part = _predicted(refitted, data.take(test))
+        refitted = refit_model(model, rows.X, rows.y, sample_weight=rows.weight, **rows.extras)
+        part = _fold_predictions(refitted, data.take(test))
         if part.probabilities is not None:
-            part = replace(part, probabilities=of_all_classes(part.probabilities, fitted_of(refitted).classes, fitted))
+            part = replace(
+                part, probabilities=align_probabilities(part.probabilities, fitted_of(refitted).classes, fitted)
+            )
         parts.append(part)
     together = "" if data.groups is None else " that keeps groups of rows together"
-    return joined(parts, folds, data, fitted, f"{len(folds)}-fold cross-validation of the same settings{together}")
+    return merge_folds(parts, folds, data, fitted, f"{len(folds)}-fold cross-validation of the same settings{together}")
 
 
 def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold]:
@@ -134,7 +136,7 @@ def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold
         return list(splitter.split(np.zeros(len(y)), y, groups))
 
 
-def joined(
+def merge_folds(
     parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, how: str
 ) -> HeldOutPredictions:
     """The predictions of all folds in the order of the rows."""
@@ -147,7 +149,7 @@ def joined(
     return HeldOutPredictions(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
 
 
-def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
+def align_probabilities(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
     """Probabilities of some of a model's classes, with zeros for the others, which a fold may lack."""
     if classes is None or fitted.classes is None or len(classes) == len(fitted.classes):
         return probabilities
@@ -156,7 +158,7 @@ def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: 
     return of_all
 
 
-def _predicted(model: Model, data: Dataset) -> HeldOutPredictions:
+def _fold_predictions(model: Model, data: Dataset) -> HeldOutPredictions:
     fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
     if fitted.classes is not None:

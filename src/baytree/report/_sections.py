@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
+from .._words import amount_text, count_text, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
 from ..fitted import Fitted, ModelKind
 from ..tree import SplitKind
@@ -65,7 +65,7 @@ def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     bins = calibration_of(fitted, held_out)
     share = fitted.outcome.predicts_classes
     text = percent_text if share else estimate_text
-    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), counted(b.n)] for b in bins]
+    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), amount_text(b.n)] for b in bins]
     finite = all(math.isfinite(n) for b in bins for n in (b.predicted, b.observed.low, b.observed.high))
     chart = calibration_chart(bins, said, seen) if finite else paragraph("Some intervals have no end: no picture.")
     figures = table([said, seen, "90 % interval", "rows"], lines, range(4), class_="stack")
@@ -136,7 +136,7 @@ def alternatives_part(fitted: Fitted) -> str:
         table(["split", "question", "odds", "other columns"], rows, class_="stack tall", label="splits")
         if rows
         else paragraph("The tree has no split."),
-        _left_off(len(order), _MOST_SPLITS),
+        _omission_note(len(order), _MOST_SPLITS),
     ]
     if fitted.kind is ModelKind.SPACE:
         best = zip(fitted.best_trees(TREES), fitted.tree_weights(TREES), strict=True)
@@ -219,15 +219,15 @@ def rules_part(fitted: Fitted) -> str:
         (
             str(rule.leaf),
             " and ".join(rule.conditions) or "always",
-            counted(rule.n),
-            *_said(rule, decisions.name(rule.leaf), told, is_class=is_class),
+            amount_text(rule.n),
+            *_conclusion(rule, decisions.name(rule.leaf), told, is_class=is_class),
         )
         for rule in rules[:_MOST_LINES]
     ]
     last = ["then", f"probability of {told}" if told else "probability of it"] if is_class else ["then"]
     header = ["leaf", "if", "rows", *last, "90 % interval"]
     numbers = (2, *range(4 if is_class else 3, len(header)))
-    shown = table(header, rows, numbers, class_="stack tall", label="rules") + _left_off(len(rules))
+    shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
     if len(rules) <= _MOST_PRINTED:
         return section("rules", "The rules", shown)
     printed = paragraph(
@@ -237,7 +237,7 @@ def rules_part(fitted: Fitted) -> str:
     return section("rules", "The rules", element("div", shown, class_="screen"), printed)
 
 
-def _said(rule: Rule, decision: str, told: str | None, *, is_class: bool) -> list[str]:
+def _conclusion(rule: Rule, decision: str, told: str | None, *, is_class: bool) -> list[str]:
     """What a rule says: the decision, and the estimate of the same class everywhere."""
     if not is_class:
         low, high = rule.interval["mean"]
@@ -246,5 +246,5 @@ def _said(rule: Rule, decision: str, told: str | None, *, is_class: bool) -> lis
     return [decision, percent_text(rule.estimate[name]), range_text(*rule.interval[name], share=True)]
 
 
-def _left_off(n: int, most: int = _MOST_LINES) -> str:
+def _omission_note(n: int, most: int = _MOST_LINES) -> str:
     return paragraph(f"{n - most:,} more are left off here.", class_="soft") if n > most else ""

@@ -94,10 +94,10 @@ def _dictionary(series: Any) -> tuple[IntArray, list[Any]]:
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     labels = _arrow_labels(native, series.name)
     place = {label: i for i, label in enumerate(labels)}
-    found = np.array(
+    positions = np.array(
         [-1 if gone else place[value] for value, gone in zip(values, missing, strict=True)], dtype=np.int64
     )
-    return found, labels
+    return positions, labels
 
 
 def _renumbered(codes: IntArray, native: Any) -> tuple[IntArray, list[Any]]:

@@ -21,12 +21,12 @@ class PartSchema:
 
     @classmethod
     def of(cls, schema: Schema, rows: Rows) -> PartSchema:
-        """Of some rows."""
+        """Describe the columns of some rows."""
         missing = np.isnan(rows.matrix)
         return cls(schema, ~missing.all(axis=0), missing.any(axis=0))
 
     def __or__(self, other: PartSchema) -> PartSchema:
-        """The same of both parts."""
+        """Merge the columns of two parts."""
         one, two = self.schema, other.schema
         if one.names != two.names or one.n_features != two.n_features:
             raise ValueError("The parts of the table do not have the same columns: give all of them the same.")

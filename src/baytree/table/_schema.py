@@ -66,7 +66,7 @@ class Column:
         return label if isinstance(label, str) else float(label)
 
     def text(self, number: float) -> str:
-        """The same in words."""
+        """Describe what a number of a row stands for, as `value` returns it."""
         value = self.value(number)
         if value is None:
             return "missing"
@@ -168,7 +168,7 @@ class Schema:
                 raise TypeError("A sparse X holds numbers only: categorical_features needs a dense table.")
             return Rows(X), cls((Column(),) * X.shape[1], names)
         values = _read_columns(X, range(X.shape[1]), names)
-        chosen = [own.are_categories for own in values]
+        chosen = [column.are_categories for column in values]
         if not by_dtype:
             chosen = choose_categorical(categorical_features, len(values), names)
         kinds = kinds or {}
@@ -176,7 +176,8 @@ class Schema:
         pairs = enumerate(zip(values, chosen, strict=True))
         schema = cls(
             tuple(
-                _learn_column(own, is_chosen, describe_column(i, names), kinds.get(i)) for i, (own, is_chosen) in pairs
+                _learn_column(column_values, is_chosen, describe_column(i, names), kinds.get(i))
+                for i, (column_values, is_chosen) in pairs
             ),
             names,
         )
@@ -197,9 +198,9 @@ class Schema:
         X = rows.matrix
         if not rows.scan(n_threads).has_infinity:
             return
-        found = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
-        infinite = np.isinf(found.data) if sparse.issparse(X) else found.data
-        in_row, in_column = found.row[infinite], found.col[infinite]
+        entries = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
+        infinite = np.isinf(entries.data) if sparse.issparse(X) else entries.data
+        in_row, in_column = entries.row[infinite], entries.col[infinite]
         first = np.lexsort((in_row, in_column))[0]
         row, column = int(in_row[first]), int(in_column[first])
         feature = column if rows.column_of is None else int(np.flatnonzero(rows.column_of == column)[0])
@@ -210,8 +211,8 @@ class Schema:
 
     def _rows(self, values: list[Values], positions: Sequence[int], known: str = "") -> Rows:
         matrix = np.empty((len(values[0].missing), len(values)), order="F")
-        for place, (position, own) in enumerate(zip(positions, values, strict=True)):
-            matrix[:, place] = _numbers(own, self.columns[position], self.describe(position), known)
+        for place, (position, column_values) in enumerate(zip(positions, values, strict=True)):
+            matrix[:, place] = _numbers(column_values, self.columns[position], self.describe(position), known)
         if len(positions) == self.n_features:
             return Rows(matrix)
         column_of = np.full(self.n_features, -1, dtype=np.int64)
@@ -316,6 +317,6 @@ def column_position(parameter: str, column: Any, n_columns: int, names: Sequence
 
 def nearest_name(name: str, names: Iterable[Any]) -> str:
     """What to say of a name that is not among the names of a table."""
-    known = [str(own) for own in names]
+    known = [str(name) for name in names]
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"it has {shown(known)}."

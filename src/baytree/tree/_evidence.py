@@ -35,7 +35,7 @@ class Evidence:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
     >>> evidence = model.space_.evidence
-    >>> bool(evidence.log_evidence[0] == model.log_evidence_), float(evidence.reach[0])
+    >>> bool(evidence.log_evidence[0] == model.log_evidence_), float(evidence.node_probability[0])
     (True, 1.0)
     """
 
@@ -98,14 +98,14 @@ class Evidence:
     @cached_property
     def choice_share(self) -> FloatArray:
         """Posterior probability of every choice, given that a tree has its node."""
-        if self.store.given_share is not None:
-            return self.store.given_share
+        if self.store.choice_weight is not None:
+            return self.store.choice_weight
         if self.store.is_plain:
             return np.ones(self.store.n_choices)
         return np.exp(self.log_choice - self.log_evidence[self.store.owner])
 
     @cached_property
-    def reach(self) -> FloatArray:
+    def node_probability(self) -> FloatArray:
         """Posterior probability that a tree has a node."""
         store = self.store
         result = np.zeros(store.node_count)
@@ -140,7 +140,7 @@ class Evidence:
         store = self.store
         splits = np.flatnonzero(~store.is_leaf)
         owner = store.owner[splits]
-        gain = np.maximum(store.gain()[splits], 0) * self.reach[owner] * self.choice_share[splits]
+        gain = np.maximum(store.gain()[splits], 0) * self.node_probability[owner] * self.choice_share[splits]
         place = store.tree_of_node[owner] * store.n_features + store.feature[splits]
         total = np.bincount(place, weights=gain, minlength=store.n_trees * store.n_features)
         return total.reshape(store.n_trees, store.n_features).astype(np.float64)

@@ -259,7 +259,7 @@ class Hyperplane:
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
         """``<= 3``; beside coefficients of few digits the threshold has been rounded as far as it can be."""
-        is_exact = all(float(f"{own:.6g}") == own for own in self.coefficients)
+        is_exact = all(float(f"{coefficient:.6g}") == coefficient for coefficient in self.coefficients)
         threshold = f"{self.threshold:{grouping(abs(self.threshold))}.15g}" if is_exact else number(self.threshold)
         return f"{'<=' if left else '>'} {threshold}"
 

@@ -25,7 +25,7 @@ model = BayesianTreeClassifier().fit(X, y)
 print(to_text(model))
 
 # %%
-# The same as a picture. The curve in a leaf is the posterior of the probability that a tumour is malignant: wide where
+# A plot shows the same tree. The curve in a leaf is the posterior of the probability that a tumour is malignant: wide where
 # the leaf has few rows.
 
 plot.tree(model)

@@ -23,7 +23,7 @@ from tests.comparison import assert_same_arrays, raw_frame
 
 
 def frames(frame):
-    """The same table in every kind of frame, text as text and as categories."""
+    """Convert a table to every kind of frame, with text as text and as categories."""
     categories = frame.astype({"city": "category"})
     polars = pl.DataFrame({name: frame[name].to_list() for name in frame}, nan_to_null=True)
     return {

@@ -38,7 +38,7 @@ def in_memory(model, frame, names):
 
 
 def in_batches(model, frame, names):
-    """The same rows, read in parts of different sizes and in another order."""
+    """Read the rows in parts of different sizes and in another order."""
     beside = {"target": "y", "weight": None, "exposure": None, "event": None} | names
     specs = TableSpec.read(None, None, None, ["y", *names.values()])
     parts = divided(frame, 4)

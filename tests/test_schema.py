@@ -149,7 +149,7 @@ def test_categorical_features_chooses_the_columns_and_their_type_the_order():
 
 @given(strategies.fitted_frames(), st.data())
 def test_ordered_categories_are_their_positions_and_truth_values_zero_and_one(fitted, data):
-    """The same tree as from numbers; only the categories without an order stay categories."""
+    """They grow the same tree as numbers do; only the categories without an order stay categories."""
     own, frame = fitted
     matrix = own._read_all(frame).matrix
     y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(frame), max_size=len(frame))))

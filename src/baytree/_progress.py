@@ -51,7 +51,7 @@ class Progress:
     text
         What is being done.
     total
-        How much of it there is; None where nobody knows.
+        The total; None where it is not known.
     unit
         What is counted, such as "rows". Where it is named and fast, the line says how many a second.
     done
@@ -132,7 +132,7 @@ class Progress:
         try:
             self._stream.write(line + end)
             self._stream.flush()
-        except (OSError, ValueError):  # nobody listens any more, which is no reason to stop the work
+        except (OSError, ValueError):  # a closed stream is no reason to stop the work
             self._stream = None
 
 

@@ -77,12 +77,12 @@ class Decision:
     def _cost_texts(self, class_names: Sequence[str], most: int = 6) -> list[str]:
         costs = np.zeros((0, 0)) if self.costs is None else self.costs
         pairs = [(i, j) for i in range(len(costs)) for j in range(len(costs)) if costs[i, j] != (i != j)]
-        told = [
+        cost_texts = [
             f"{class_names[j]} for {class_names[i]} costs {number_text(float(costs[i, j]))}" for i, j in pairs[:most]
         ]
         rest = len(costs) * (len(costs) - 1) > len(pairs)
         more = [f"{len(pairs) - most} more"] if len(pairs) > most else []
-        return told + more + (["any other error 1" if pairs else "every error 1"] if rest else [])
+        return cost_texts + more + (["any other error 1" if pairs else "every error 1"] if rest else [])
 
 
 def read_decision(decision: Any, classes: AnyArray) -> Decision:

@@ -15,7 +15,7 @@ from ._typing import BoolArray, FloatArray, IntArray
 _ENTRIES = 2**20  # rows times components that are evaluated at a time
 _FEW_ENTRIES = 2**13  # the same of a thread, at least
 _NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
-_NEAR = 1e-13  # of a probability or what is left of it: so near to it a quantile is found
+_NEAR = 1e-13  # precision of a quantile, as a share of its probability or of one minus that
 _MOST_STEPS = 200
 
 

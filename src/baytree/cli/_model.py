@@ -135,7 +135,7 @@ class FeatureReader:
 def _type_error(name: str, text: Any, kind: pa.DataType, first_row: int) -> ValueError:
     """An error about the first value that is not of the type the model expects."""
     row, value = 0, ""
-    for row, value in enumerate(text.to_pylist()):  # noqa: B007 - the last one is told
+    for row, value in enumerate(text.to_pylist()):  # noqa: B007 - the message names the last one
         try:
             pc.cast(pa.array([value], pa.string()), kind)
         except pa.ArrowInvalid:

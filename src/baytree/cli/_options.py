@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass
-class State:
+class CommandState:
     """Whether errors come with their traceback."""
 
     debug: bool = False
@@ -27,7 +27,7 @@ class State:
 
 def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        context.ensure_object(State).debug = True
+        context.ensure_object(CommandState).debug = True
 
 
 debug_option = click.option(

@@ -22,7 +22,7 @@ from ._table import read_table
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted, and why it is taken for that."""
+    """The target of a training table: its values, its task, and the reason for that task."""
 
     y: AnyArray
     name: str
@@ -38,7 +38,7 @@ class Target:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """Rows to fit to."""
+    """The rows of a fit: features, target, and the columns that describe the rows."""
 
     path: str
     target: Target
@@ -82,7 +82,7 @@ def read_training_table(
 ) -> TrainingTable:
     """Read a table, take out its target and choose the columns to fit to."""
     table = read_table(path, text_format)
-    rest, found = take_target(table, target, path, task)
+    rest, training_target = take_target(table, target, path, task)
     check_names(keep, table.column_names, "--keep", path)
     check_names(drop, table.column_names, "--drop", path)
     if target in (*keep, *drop, *metadata.values()):
@@ -90,7 +90,7 @@ def read_training_table(
     rest, values = take_metadata(rest, metadata, path)
     if rest.num_columns == 0:
         raise ValueError(f"{source_text(path)} has no column to predict from.")
-    return TrainingTable(path, found, choose_features(rest, keep, drop), values)
+    return TrainingTable(path, training_target, choose_features(rest, keep, drop), values)
 
 
 def take_target(table: pa.Table, name: str, path: str, task: str | None) -> tuple[pa.Table, Target]:

@@ -21,7 +21,7 @@ from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
     Engine,
     ForestPlan,
-    Search,
+    HyperplaneSearch,
     TableData,
     assign_small_folds,
     draw_weight,
@@ -55,7 +55,7 @@ _SHARED = (
     "max_bins",
     "n_jobs",
 )
-_TREES_AT_ONCE = 10  # that are told of
+_TREES_AT_ONCE = 10  # between two updates of the progress
 _MOST_ROWS = 5000  # on which the tree to read is compared with the forest
 _OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
 
@@ -65,7 +65,7 @@ class BaseForest(Estimator):
 
     _engine: ClassVar[Engine] = Engine(
         subtree_rows=2048,  # every thread has sorted lists of a subtree's rows: memory
-        search=Search(
+        search=HyperplaneSearch(
             sizes=(2, 4, 8, 20),
             few_rows=1024,
             most_responses=1,
@@ -512,10 +512,10 @@ def _warn_of_rows_in_every_tree(trees: FloatArray) -> None:
 
 def _at_given_rows(mean: FloatArray, data: TableData) -> FloatArray:
     """Figures of the rows that count as figures of all rows that were given; NaN for the others."""
-    if data.counted is None:
+    if data.has_weight is None:
         return mean
-    result = np.full((len(data.counted), mean.shape[1]), np.nan)
-    result[data.counted] = mean
+    result = np.full((len(data.has_weight), mean.shape[1]), np.nan)
+    result[data.has_weight] = mean
     return result
 
 

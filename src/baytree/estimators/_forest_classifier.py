@@ -230,7 +230,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
 
     def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_decision_function_ = mean
-        of_rows = mean if data.counted is None else mean[data.counted]
+        of_rows = mean if data.has_weight is None else mean[data.has_weight]
         known = ~np.isnan(of_rows[:, 0])
         decided = self._target_reader().read_decision(outcome.classes).codes(of_rows[known])
         self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")

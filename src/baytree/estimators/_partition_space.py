@@ -107,7 +107,7 @@ def partition_space(
 
 
 def _guess_outcome(y: Any) -> str:
-    """The outcome of labels; numbers that may be either must be told."""
+    """Guess the outcome of labels; for numbers that may be classes or not it must be given."""
     values = np.unique(np.asarray(y))
     if values.dtype.kind not in "iuf":
         return CategoricalOutcome.name

@@ -65,7 +65,7 @@ class BaseTreeSpace(Estimator):
         """A single-tree estimator of one of the trees."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
-        self._budget()  # a wrong parameter is told before anything is done
+        self._budget()  # refuse wrong parameters before anything is done
         return {"many_trees": True}
 
     def _budget(self, on_round: Callable[[int, float], None] | None = None) -> _core.Budget:

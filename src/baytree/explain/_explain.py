@@ -40,7 +40,7 @@ def _predictions(fitted: Fitted, rows: Rows, n_threads: int) -> list[str]:
     """The prediction for each row, as text."""
     mean = fitted.mean(rows, n_threads)
     if not fitted.outcome.predicts_classes:
-        return [estimate_text(float(own[0])) for own in mean]
+        return [estimate_text(float(estimates[0])) for estimates in mean]
     codes = fitted.decision.codes(mean)
     return [
         f"{fitted.class_names[code]}: {estimate_text(float(estimates[code]))}"

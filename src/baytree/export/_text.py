@@ -9,7 +9,7 @@ from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted
 from ..tree import NO_CHILD
 
-_MANY = 6  # classes: of more, not all probabilities are told
+_MANY = 6  # classes: with more, not all probabilities are listed
 _TOLD = 2
 
 

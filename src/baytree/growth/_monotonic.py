@@ -50,7 +50,7 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     if not isinstance(leaves, ConstantLeaves):
         raise TypeError("monotonic_cst needs constant leaves.")
     before = leaves.value[:, -1]  # the mean, or the probability of the second class
-    after = _clipped(store, monotonic, before)
+    after = _clip_to_constraints(store, monotonic, before)
     finite = before[np.isfinite(before)]
     rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
     if not np.allclose(before, after, rtol=1e-9, atol=rounding):
@@ -60,7 +60,7 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     return replace(store, leaves=replace(leaves, monotonic_mean=value))
 
 
-def _clipped(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:
+def _clip_to_constraints(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:
     """Clip the predictions of all nodes to the range that the splits of constrained features allow.
 
     The trees are grown under the constraints, so at fit this changes nothing but rounding errors.

@@ -11,10 +11,10 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, BoolArray
 from ..outcomes import (
-    Extent,
     Family,
     Grids,
     Outcome,
+    SampleSize,
     Target,
     asks_for_evidence,
     fixed_point_outcome,
@@ -45,7 +45,7 @@ class TableData:
         The rows of positive weight, their columns and their targets.
     growth
         How trees are grown.
-    counted
+    has_weight
         Which rows of the input table have positive weight; None if all have.
     """
 
@@ -53,7 +53,7 @@ class TableData:
     schema: Schema
     target: Target
     growth: Growth
-    counted: BoolArray | None = None
+    has_weight: BoolArray | None = None
     _last: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -109,9 +109,9 @@ class TableData:
             return self.take(in_first), self.take(~in_first)
         rows, bins = self._encoded(outcome), self._bins
         layout = CodeLayout.of(bins, 0, grids, self.growth.n_threads)
-        extent = Extent(len(self), self.target.total_weight())
+        sample_size = SampleSize(len(self), self.target.total_weight())
         one, other = (
-            HistogramData(RowHistograms(rows.half(which), layout), self.schema, bins, grids, extent, self.growth)
+            HistogramData(RowHistograms(rows.half(which), layout), self.schema, bins, grids, sample_size, self.growth)
             for which in (0, 1)
         )
         return one, other

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import shown
 from ..decision import Decision
-from ._grids import Extent, Grids, integer_weight, sum_of_products
+from ._grids import Grids, SampleSize, integer_weight, sum_of_products
 from ._target import Extra, Target
 
 
@@ -227,10 +227,12 @@ class FixedPointOutcome(Outcome):
         return grids.factor_unit()
 
     @abstractmethod
-    def fixed_point_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+    def fixed_point_core(
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, sample_size: SampleSize
+    ) -> Any:
         """The compiled core's form of rows with these whole numbers, the factor behind the others.
 
-        Rows outside memory are empty arrays here; `extent` describes all rows.
+        Rows outside memory are empty arrays here; `sample_size` is that of all rows.
         """
 
     @abstractmethod
@@ -258,7 +260,7 @@ class FixedPointOutcome(Outcome):
         factor = self.fixed_point_factor(target)
         numbers = [*self.fixed_point_rows(target), *([] if factor is None else [factor])]
         weight = None if target.weight is None else integer_weight(target)
-        return self.fixed_point_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
+        return self.fixed_point_core(numbers, weight, grids, SampleSize(len(target.y), target.total_weight()))
 
 
 def fixed_point_outcome(outcome: Outcome) -> FixedPointOutcome:

@@ -19,7 +19,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, shown
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
-from ._grids import Extent, Grids
+from ._grids import Grids, SampleSize
 from ._search import most_probable
 from ._target import Target
 
@@ -133,7 +133,9 @@ class CategoricalOutcome(FixedPointOutcome):
         """The rows' classes; whole weights stay whole numbers."""
         weight = target.weight
         whole = weight is None or np.array_equal(weight, np.rint(weight))
-        return self._classes(target.y, weight, counts=whole and Extent(len(target.y), target.total_weight()).is_small)
+        return self._classes(
+            target.y, weight, counts=whole and SampleSize(len(target.y), target.total_weight()).is_small
+        )
 
     def _classes(
         self, y: AnyArray, weight: FloatArray | None, *, counts: bool
@@ -151,11 +153,11 @@ class CategoricalOutcome(FixedPointOutcome):
         return [target.y.astype(np.int64)]
 
     def fixed_point_core(
-        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, sample_size: SampleSize
     ) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes."""
         weights = None if weight is None or grids.weight is None else grids.weight.value(weight)
-        return self._classes(numbers[0], weights, counts=grids.whole_weights and extent.is_small)
+        return self._classes(numbers[0], weights, counts=grids.whole_weights and sample_size.is_small)
 
     def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
         """The weight of each class."""

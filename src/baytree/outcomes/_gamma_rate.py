@@ -15,7 +15,17 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
-from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import (
+    ONE,
+    Grids,
+    SampleSize,
+    count_rows,
+    counts_and_exposure,
+    grid_of_y,
+    grids_of,
+    in_units,
+    sums_in_units,
+)
 from ._search import most_probable
 from ._target import Target
 
@@ -100,7 +110,7 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointGammaRate:
         """Events and exposure of each row."""
         events, exposure, factor = numbers

@@ -23,7 +23,7 @@ _MOST_COUNTED = 2**27
 
 
 @dataclass(frozen=True)
-class Extent:
+class SampleSize:
     """How many rows there are, and their weight."""
 
     n_rows: int

@@ -23,7 +23,17 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_real
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
-from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import (
+    ONE,
+    Grids,
+    SampleSize,
+    count_rows,
+    counts_and_exposure,
+    grid_of_y,
+    grids_of,
+    in_units,
+    sums_in_units,
+)
 from ._poisson import check_counts
 from ._search import most_probable
 from ._target import EXPOSURE, Target
@@ -102,11 +112,11 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
     def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, search: PriorSearch) -> Self:
         """The dispersion first, where none is given, then the prior."""
         if options is None or options.dispersion is None:
-            own_prior = None if asks_for_evidence(prior) else prior
+            explicit_prior = None if asks_for_evidence(prior) else prior
             options = most_probable(
                 *_DISPERSIONS,
                 NegativeBinomial,
-                lambda tried: search.log_evidence_by_halves(cls.of(target, own_prior, tried)),
+                lambda candidate: search.log_evidence_by_halves(cls.of(target, explicit_prior, candidate)),
             )
         return super().settle(target, prior, options, search)
 
@@ -148,7 +158,7 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointBetaRate:
         """Counts and sizes of each row."""
         events, exposure, factor = numbers

@@ -28,7 +28,7 @@ from scipy import special, stats
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
-from ._grids import Extent, Grids, grid_of_y
+from ._grids import Grids, SampleSize, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
@@ -146,7 +146,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointNormal:
         """Standard y."""
         centre = int(grid_of_y(grids).whole(self.shift))

@@ -76,6 +76,6 @@ def draw_bars(
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
-def reach_of(figure: Figure) -> FloatArray:
+def error_bars_of(figure: Figure) -> FloatArray:
     """How far an interval goes to either side; it may end at a share of 0 or 1."""
     return np.maximum([[figure.estimate - figure.low], [figure.high - figure.estimate]], 0)

@@ -14,7 +14,7 @@ from ..estimators import Model, fitted_of, read_rows
 from ..figures import share
 from ._axes import TEXT_SIZE, axes_of, finish
 from ._table import labels_of, weights_of
-from ._words import wrapped
+from ._words import wrap_text
 
 _FEW = 4  # classes, whose shares and intervals have room
 
@@ -86,7 +86,7 @@ def _draw(ax: Axes, counts: FloatArray, names: list[str]) -> None:
             text += f"\n{part.text()}\n({part.interval()})"
         colour = "white" if shares[i, j] > 0.75 else "black"
         ax.text(j, i, text, ha="center", va="center", fontsize=7 if small else 9, color=colour)
-    written = [wrapped(name, 1.1, TEXT_SIZE, 2) for name in names]
+    written = [wrap_text(name, 1.1, TEXT_SIZE, 2) for name in names]
     slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if small else {}
     ax.set_xticks(np.arange(len(names)), written, fontsize=TEXT_SIZE, **slant)
     ax.set_yticks(np.arange(len(names)), written, fontsize=TEXT_SIZE)

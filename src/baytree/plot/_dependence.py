@@ -55,10 +55,10 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     rows = read_rows(model, X).dense()
     table = Table(fitted.schema, Rows(rows))
     column = table.feature("feature", feature)
-    places = _along(column, check_integer("n_points", n_points, low=2))
+    places = _feature_grid(column, check_integer("n_points", n_points, low=2))
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     ax = axes_of(ax)
-    shown = _shown(fitted)
+    shown = _drawn_values(fitted)
     curves = np.stack([_averages(fitted, some, column.position, value) for value in places])
     draw = _draw_curve if column.names is None else _draw_dots
     for number, (k, name) in enumerate(shown):
@@ -90,7 +90,7 @@ def _draw_dots(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, 
     ax.plot(places + aside, of_trees.mean(axis=1), "o", color=colour, ms=5, label=name)
 
 
-def _shown(fitted: Fitted) -> list[tuple[int, str]]:
+def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     """Which of the predicted numbers are drawn, and their names."""
     names = fitted.class_names
     if not names:
@@ -98,7 +98,7 @@ def _shown(fitted: Fitted) -> list[tuple[int, str]]:
     return [(1, f"probability of {names[1]}")] if len(names) == 2 else list(enumerate(names))
 
 
-def _along(column: Feature, n_points: int) -> FloatArray:
+def _feature_grid(column: Feature, n_points: int) -> FloatArray:
     """The values of the feature that rows get."""
     present = column.present
     if column.names is not None:

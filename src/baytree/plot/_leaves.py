@@ -13,7 +13,7 @@ from ..explain import boxes_of, conditions_of
 from ..fitted import Fitted
 from ._axes import BESIDE, BLACK, axes_of, finish, write_percent
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
-from ._words import wrapped
+from ._words import wrap_text
 
 _ROW = 0.36  # height of a leaf, in inches
 _LABEL = 3.4  # width of a rule, in inches
@@ -59,7 +59,7 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
         _write_legend(ax, posteriors)
     _write_labels(ax, fitted, order, posteriors)
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
-    ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
+    ax.set_xlabel(wrap_text(posteriors.quantity, 5.0, 10, 2))
     left_out = f"\n(the {len(order)} leaves with most rows, of {len(every)})" if len(order) < len(every) else ""
     if posteriors.is_share:
         write_percent(ax.xaxis)
@@ -100,13 +100,13 @@ def _write_labels(ax: Axes, fitted: Fitted, order: list[int], posteriors: Poster
     labels = []
     for node in order:
         rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node])) or "all rows"
-        says = f"{posteriors.nodes[node].says[0]}: " if posteriors.of_its_class else ""
-        labels.append(wrapped(f"n = {fitted.trees.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
+        class_text = f"{posteriors.nodes[node].labels[0]}: " if posteriors.of_decided_class else ""
+        labels.append(wrap_text(f"n = {fitted.trees.n_node_samples[node]:,}, {class_text}{rule}", _LABEL, 7.5, 2))
     ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)
 
 
 def _write_legend(ax: Axes, posteriors: Posteriors) -> None:
     """Names beside the plot, where they hide nothing."""
     handles = [ax.plot([], [], "o-", color=colour, markersize=4)[0] for _, colour in posteriors.classes]
-    names = [wrapped(name, 1.8, 9, 2) for name, _ in posteriors.classes]
+    names = [wrap_text(name, 1.8, 9, 2) for name, _ in posteriors.classes]
     ax.legend(handles, names, **BESIDE)

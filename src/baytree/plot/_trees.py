@@ -57,7 +57,7 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
     picture = TreePicture(fitted, open_nodes(fitted.trees, max_depth, max_leaves), LARGE)
     if ax is not None:
-        picture = _that_fits(fitted, picture, max_depth, check_axes(ax))
+        picture = _shrink_to_fit(fitted, picture, max_depth, check_axes(ax))
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
     left = (sheet.width - picture.width) / 2
     picture.draw(sheet.ax, left, sheet.top, sheet.scale)
@@ -65,7 +65,7 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     return sheet.ax
 
 
-def _that_fits(fitted: Fitted, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
+def _shrink_to_fit(fitted: Fitted, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
     """The picture with fewer branches, until it can be read on the Axes there are."""
     n_ends = len(picture.ends)
     while n_ends > _FEWEST and scale_on(ax, picture.posteriors, picture.width, picture.height) < _READABLE:

@@ -15,7 +15,7 @@ from ._held_out import HeldOutPredictions
 from ._html import Cell, element, paragraph, section, table
 from ._thresholds import RATES, Thresholds, curve_of
 
-_MOST_CLASSES = 12  # in a confusion matrix; of more the most frequent errors are told
+_MOST_CLASSES = 12  # in a confusion matrix; with more, the most frequent errors are listed
 _MOST_ERRORS = 20
 
 
@@ -81,11 +81,11 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     fields = "".join(
         element(
             "label",
-            escape(f"Cost of {said} for {is_}"),
+            escape(f"Cost of {decided} for {is_}"),
             element("input", id=name, type="text", inputmode="decimal", autocomplete="off", value=f"{cost:.6g}"),
             for_=name,
         ).replace("</input>", "")
-        for name, said, is_, cost in (
+        for name, decided, is_, cost in (
             ("cost-fn", first, second, costs[1, 0]),
             ("cost-fp", second, first, costs[0, 1]),
         )

@@ -16,7 +16,7 @@ from ..outcomes import CustomOutcome
 from ._held_out import Dataset
 from ._html import element, paragraph, section, table
 
-TREES = 10  # of a tree space, that are told of
+N_BEST_TREES = 10  # best trees of a tree space that are listed
 
 
 def lead_text(fitted: Fitted, target: str | None) -> str:
@@ -45,7 +45,7 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
 
 
 def support_text(fitted: Fitted) -> str:
-    """What the tree that is shown is of the model."""
+    """How the tree that is shown represents the model."""
     if fitted.kind is ModelKind.TREE:
         return (
             "Every split was made because, given the rows, it is more probable than no split."
@@ -55,8 +55,8 @@ def support_text(fitted: Fitted) -> str:
     if fitted.kind is ModelKind.SPACE:
         return (
             f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
-            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
-            f"weight of the first {TREES}."
+            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(N_BEST_TREES)[0]))} of "
+            f"the weight of the first {N_BEST_TREES}."
         )
     return (
         "Each was grown with other random weights of the rows, and predictions are averaged over all of them. The tree "
@@ -75,7 +75,7 @@ def _size(facts: FittedOn) -> str:
 
 
 def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> str:
-    """Says clearly where the rows that were given are not those of the fit."""
+    """A warning where the rows that were given are not those of the fit."""
     known = fitted.fitted_on
     if known is not None and known.fingerprint == facts.fingerprint:
         return ""

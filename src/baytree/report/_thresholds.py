@@ -1,4 +1,4 @@
-"""What every threshold for the second of two classes would decide, on held-out rows."""
+"""The decisions of every threshold for the second of two classes, on held-out rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ._held_out import HeldOutPredictions
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Rows by what is true and what is decided, for each of some thresholds."""
+    """Confusion counts for each of some thresholds."""
 
     at: FloatArray  # ascending
     of_model: int  # position of the model's threshold; that of the most probable class where costs have none
     positives: float  # rows of the second class
     negatives: float
-    true_positives: FloatArray  # by threshold: rows of the second class that are decided for
+    true_positives: FloatArray  # by threshold: rows of the second class predicted as such
     false_positives: FloatArray
 
     def rates(self, i: int) -> dict[str, Figure]:

@@ -48,7 +48,7 @@ class IntervalCounts:
     def holds_end(self, max_bins: int) -> BoolArray:
         """Which intervals contain the end of a bin."""
         n, upto = int(self.counts.sum()), np.cumsum(self.counts)
-        return np.asarray(_ended(upto, n, max_bins) > _ended(upto - self.counts, n, max_bins))
+        return np.asarray(_n_ended_bins(upto, n, max_bins) > _n_ended_bins(upto - self.counts, n, max_bins))
 
     @property
     def has_one_value(self) -> BoolArray:
@@ -95,7 +95,7 @@ def _values(ordered: AnyArray) -> FloatArray:
     return np.where(ordered & _SIGN, ordered ^ _SIGN, ~ordered).view(np.float64)
 
 
-def _ended(rank: IntArray, n: int, max_bins: int) -> IntArray:
+def _n_ended_bins(rank: IntArray, n: int, max_bins: int) -> IntArray:
     """The number of bins that end at or before a rank."""
     return rank * max_bins // n if n < 2**40 else np.array([int(r) * max_bins // n for r in rank], dtype=np.int64)
 
@@ -155,7 +155,7 @@ def bins_of(counts: IntervalCounts, values: FloatArray | None, max_bins: int, *,
     is_first = np.diff(interval, prepend=-1) != 0  # of its interval
     upto = np.cumsum(times)
     rank = before[interval] + upto - (upto - times)[is_first][np.cumsum(is_first) - 1]
-    is_end = _ended(rank, n, max_bins) > _ended(rank - times, n, max_bins)
+    is_end = _n_ended_bins(rank, n, max_bins) > _n_ended_bins(rank - times, n, max_bins)
     filled = np.flatnonzero(counts.counts)
     low_of_next = np.append(counts.lows[filled], np.nan)[np.searchsorted(filled, interval, "right")]
     following = np.where(np.append(is_first[1:], True), low_of_next, np.append(value[1:], np.nan))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ColumnBins, DivisibleSource, Growth, HistogramData, OnLevel, TrainingData
-from ..outcomes import Extent, Family, TargetRange
+from ..outcomes import Family, SampleSize, TargetRange
 from ..table import Schema
 from ._targets import TargetPlan
 
@@ -107,8 +107,10 @@ class RemoteSource:
             raise RuntimeError("The target has no grids yet.")
         source.bins(growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
         totals = source.totals(plan, family)
-        extent = Extent(target_range.n_rows, float(totals[0]) * grids.weight_unit)
-        return HistogramData(source, summary.schema, source.columns, grids, extent, growth, tuple(totals), on_level)
+        sample_size = SampleSize(target_range.n_rows, float(totals[0]) * grids.weight_unit)
+        return HistogramData(
+            source, summary.schema, source.columns, grids, sample_size, growth, tuple(totals), on_level
+        )
 
     def close(self) -> None:
         """Release the resources of the fit."""

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray
 from ..table import Kind
 from ._column_specs import ColumnSpec, ColumnSpecs
-from ._parts import Names
+from ._parts import ColumnRoles
 from ._sql_bins import Range
 from ._sql_execution import fetch
 from ._sql_fixed_point import as_number, is_missing, number
@@ -26,7 +26,7 @@ class ColumnQueries:
     """Queries of the features of a table."""
 
     table: Any
-    names: Names
+    names: ColumnRoles
 
     @property
     def features(self) -> list[str]:

@@ -95,7 +95,7 @@ def _dictionary(series: Any) -> tuple[IntArray, list[Any]]:
     labels = _arrow_labels(native, series.name)
     place = {label: i for i, label in enumerate(labels)}
     positions = np.array(
-        [-1 if gone else place[value] for value, gone in zip(values, missing, strict=True)], dtype=np.int64
+        [-1 if is_missing else place[value] for value, is_missing in zip(values, missing, strict=True)], dtype=np.int64
     )
     return positions, labels
 

@@ -29,7 +29,7 @@ class Rows:
 
     matrix: Any
     column_of: IntArray | None = None  # where the matrix holds each feature, -1 where it does not; None: in order
-    _scans: list[Scan] = field(default_factory=list, repr=False, compare=False)  # none before somebody asks, then one
+    _scans: list[Scan] = field(default_factory=list, repr=False, compare=False)  # empty until the first scan, then one
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])

@@ -42,7 +42,9 @@ def _quarters(values: AnyArray, missing: BoolArray) -> list[tuple[str, BoolArray
 
 
 def _values(values: AnyArray, missing: BoolArray) -> list[tuple[str, BoolArray]]:
-    texts = np.array(["" if gone else _text(value) for value, gone in zip(values, missing, strict=True)], dtype=object)
+    texts = np.array(
+        ["" if is_missing else _text(value) for value, is_missing in zip(values, missing, strict=True)], dtype=object
+    )
     names, counts = np.unique(texts[~missing].astype(str), return_counts=True)
     common = names[np.argsort(-counts, kind="stable")]
     shown = common if len(common) <= _MAX_GROUPS else common[: _MAX_GROUPS - 1]

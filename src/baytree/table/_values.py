@@ -88,7 +88,7 @@ Values = NumberValues | LabelValues
 def values_of_objects(values: list[Any], column: str) -> Values:
     """The values of a column of Python objects, which must be all numbers or all text where they are not missing."""
     missing = np.fromiter(map(is_missing, values), bool, len(values))
-    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    present = [value for value, absent in zip(values, missing, strict=True) if not absent]
     if all(isinstance(value, (Number, np.bool_)) and not isinstance(value, complex) for value in present):
         numbers = np.full(len(values), np.nan)
         try:

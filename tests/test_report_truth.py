@@ -171,7 +171,7 @@ def test_confusion_and_rates_are_those_of_the_decision():
     found = thresholds_of(model.fitted_, held_out)
     decided = np.where(held_out.probabilities[:, 1] >= 0.2, "malignant", "benign")
     (tn, fp), (fn, tp) = confusion_matrix(Y, decided)
-    assert found.at[found.of_model] == 0.2
+    assert found.values[found.of_model] == 0.2
     assert found.true_positives[found.of_model] == tp
     assert found.false_positives[found.of_model] == fp
     rates = found.rates(found.of_model)

@@ -36,7 +36,7 @@ from baytree.tree import (
     depth_of,
     depth_of_graph,
     most_probable_pruning,
-    summed_from_leaves,
+    sum_from_leaves,
 )
 from tests.comparison import assert_same_store, every_array, raw_frame
 
@@ -285,7 +285,7 @@ def test_depths_and_sums_follow_from_the_structure(forest):
     store = plain(*forest)
     left, right, statistics = store.children_left, store.children_right, store.leaves.statistics
     depth = depth_of(left, right, store.roots, store.node_count)
-    sums = summed_from_leaves(statistics[store.is_leaf], left, right, depth)
+    sums = sum_from_leaves(statistics[store.is_leaf], left, right, depth)
     for node in range(store.node_count):
         assert depth[node] == store.depth[node] == len(store.path(node)) - 1
         below = [leaf for leaf in np.flatnonzero(store.is_leaf) if node in store.path(leaf)]

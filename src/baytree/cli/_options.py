@@ -81,13 +81,13 @@ def metadata_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def wrapped(*arguments: Any, **options: Any) -> Any:
+        def wrapper(*arguments: Any, **options: Any) -> Any:
             columns = {name: options.pop(name) for name in names}
             return function(*arguments, metadata={n: c for n, c in columns.items() if c is not None}, **options)
 
         for name in reversed(names):
-            wrapped = click.option(f"--{name}", metavar="COLUMN", help=_META_HELP[name])(wrapped)
-        return wrapped
+            wrapper = click.option(f"--{name}", metavar="COLUMN", help=_META_HELP[name])(wrapper)
+        return wrapper
 
     return decorate
 

@@ -85,7 +85,7 @@ def export(model: str, form: str, out: str | None, dialect: str, table: str, nam
         raise click.UsageError(f"--interval is not for --to {form}.")
     if form == "onnx" and out is None and sys.stdout.isatty():
         raise click.UsageError("ONNX is binary: give a file with --out.")
-    content = _exported(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
+    content = _export_text(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
     if out not in (None, "-"):
         with atomic_writer(str(out)) as file:
             file.write(content if isinstance(content, bytes) else content.encode())
@@ -95,7 +95,9 @@ def export(model: str, form: str, out: str | None, dialect: str, table: str, nam
         sys.stdout.write(content)
 
 
-def _exported(estimator: Any, form: str, *, dialect: str, table: str, name: str, interval: float | None) -> str | bytes:
+def _export_text(
+    estimator: Any, form: str, *, dialect: str, table: str, name: str, interval: float | None
+) -> str | bytes:
     from .. import export as forms
 
     if form == "onnx":

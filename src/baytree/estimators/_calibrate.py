@@ -36,10 +36,10 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     if sample.target.total_weight() < _FEWEST:
         return fitted
     _warn_of_copies(sample)
-    tests, weights = _cross_validated(sample, _folds(outcome, sample), grow)
+    tests, weights = _cross_validate(sample, _folds(outcome, sample), grow)
     if not tests:  # all rows are equal
         return fitted
-    return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
+    return replace(fitted, outcome=_calibrate_spread(outcome, tests, np.concatenate(weights)))
 
 
 def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:
@@ -64,7 +64,7 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
             )
         return fitted
     _warn_of_copies(data)
-    return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
+    return replace(fitted, outcome=_calibrate_spread(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
 
 
 def _warn_of_copies(data: TableData) -> None:
@@ -98,7 +98,7 @@ def _coverage_of_all(fitted: Fitted, test: TableData, trees: FloatArray) -> Cove
     return inside
 
 
-def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
+def _calibrate_spread(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
     """The outcome with the smallest spread whose intervals have the nominal coverage."""
     # The usual correction for the noise of a quantile: one more row, outside.
     wanted = min(_LEVEL * (weight.sum() + 1) / weight.sum(), 1.0)
@@ -122,7 +122,7 @@ def _folds(outcome: RealOutcome, data: TableData) -> IntArray:
     return assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
 
 
-def _cross_validated(
+def _cross_validate(
     data: TableData, fold: IntArray, grow: Callable[[TableData], Fitted]
 ) -> tuple[list[Coverage], list[FloatArray]]:
     """For each fold a function that tells which rows lie inside their interval, and the rows' weights."""

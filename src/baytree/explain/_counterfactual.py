@@ -325,7 +325,7 @@ def _nearest_number(value: float, condition: Condition) -> float | None:
 
 
 def _nearest_position(value: float, condition: Condition, column: Column) -> float | None:
-    """The same of a column whose values are positions: truth values and ordered categories."""
+    """The nearest position that meets the condition, for truth values and ordered categories."""
     last = 1 if column.categories is None else len(column.categories) - 1
     fitting = [float(place) for place in range(last + 1) if condition.low < place <= condition.high]
     return min(fitting, key=lambda place: abs(place - value) if value == value else 0.0, default=None)

@@ -66,10 +66,10 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_thre
         steps = tuple(_step(fitted, splits[node], node, child, row) for node, child in pairwise(tree.path(leaf)))
         changes = counterfactuals.of(row, leaf)
         explanations.append(Explanation(steps=steps, changes=changes, note=rule, **leaf_part[leaf]))
-    return _averaged(fitted, rows, explanations, n_threads)
+    return _average_unseen(fitted, rows, explanations, n_threads)
 
 
-def _averaged(fitted: Fitted, rows: Rows, explanations: list[Explanation], n_threads: int) -> list[Explanation]:
+def _average_unseen(fitted: Fitted, rows: Rows, explanations: list[Explanation], n_threads: int) -> list[Explanation]:
     """Replace the estimates of rows whose unseen values went both ways by averages over leaves."""
     unsure = [i for i, explanation in enumerate(explanations) if any(step.both_ways for step in explanation.steps)]
     if not unsure:
@@ -124,7 +124,7 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
         "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
         "family": fitted.outcome.family,
         "posterior": dict(zip(fitted.outcome.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
-        "pruned": _pruned(fitted, leaf),
+        "pruned": _pruned_split(fitted, leaf),
         "conditions": {
             schema.name(feature): condition_text(condition, schema.columns[feature])
             for feature, condition in box.conditions.items()
@@ -133,7 +133,7 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
     }
 
 
-def _pruned(fitted: Fitted, leaf: int) -> PrunedSplit | None:
+def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
     grown, node = fitted.grown, fitted.grown_node(leaf)
     if grown.is_leaf[node]:
         return None
@@ -155,7 +155,7 @@ def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray) 
         log_odds=float(tree.log_odds_split[node]),
         runner_up=None if alone else schema.name(second),
         runner_up_share=0.0 if alone else float(shares[second]),
-        filled=_filled(fitted, split, row),
+        filled=_imputed_values(fitted, split, row),
         both_ways=not seen and fitted.unseen == "average",
     )
 
@@ -169,7 +169,7 @@ def _value(fitted: Fitted, split: Split, row: FloatArray) -> float | bool | str 
     return column.text(number) if column.categories is not None and value is not None else value
 
 
-def _filled(fitted: Fitted, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:
+def _imputed_values(fitted: Fitted, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:
     """The features of a hyperplane that the row does not have, with the values they count as."""
     if not isinstance(split, Hyperplane):
         return ()

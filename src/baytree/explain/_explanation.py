@@ -8,7 +8,7 @@ from typing import Any
 
 from .._words import count_text, number_text, odds_text, summary_text
 from ._counterfactual import Counterfactual
-from ._html import STYLE, escaped, faint
+from ._html import STYLE, escape_html, faint
 
 _SHOWN_UNUSED = 5
 
@@ -173,7 +173,7 @@ class Explanation:
         lines += [] if self.pruned is None else [f"    {self.pruned}"]
         lines += self._changes()
         if self.unused:
-            lines.append(f"not used: {self._not_used()}")
+            lines.append(f"not used: {self._unused_text()}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -206,7 +206,7 @@ class Explanation:
     def _changes(self) -> list[str]:
         return [f"{'or' if i else 'to change it'}: {change}" for i, change in enumerate(self.changes)]
 
-    def _not_used(self) -> str:
+    def _unused_text(self) -> str:
         text, more = ", ".join(self.unused[:_SHOWN_UNUSED]), len(self.unused) - _SHOWN_UNUSED
         return f"{text} and {more} more" if more > 0 else text
 
@@ -216,18 +216,18 @@ class Explanation:
         return plain
 
     def _repr_html_(self) -> str:
-        steps = "".join(f"<li>{escaped(reason)}</li>" for reason in self.reasons())
+        steps = "".join(f"<li>{escape_html(reason)}</li>" for reason in self.reasons())
         note = f" {faint(self.note)}" if self.note else ""
         lines = [
-            f"<b>{escaped(self._headline())}</b>{note}",
+            f"<b>{escape_html(self._headline())}</b>{note}",
             f'<ol style="margin:0">{steps}</ol>',
-            f"{escaped(self._leaf())}",
+            f"{escape_html(self._leaf())}",
         ]
-        lines += [f"<br>{escaped(line)}" for line in self._estimates()]
+        lines += [f"<br>{escape_html(line)}" for line in self._estimates()]
         lines += [] if self.pruned is None else [f"<br>{faint(self.pruned)}"]
-        lines += [f"<br>{escaped(change)}" for change in self._changes()]
+        lines += [f"<br>{escape_html(change)}" for change in self._changes()]
         if self.unused:
-            lines.append(f"<br>{faint('not used: ' + self._not_used())}")
+            lines.append(f"<br>{faint('not used: ' + self._unused_text())}")
         return f'<div style="{STYLE}">{"".join(lines)}</div>'
 
 

@@ -188,17 +188,17 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
     tree = fitted.trees
     leaf = graph.add("Squeeze", leaves, graph.whole([1]), output=graph.output("leaf", np.int64, [None]))
 
-    def by_leaf(name: str, values: AnyArray) -> None:
+    def add_leaf_output(name: str, values: AnyArray) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
 
     if fitted.outcome.predicts_classes:
-        by_leaf("label", _labels(fitted.outcome.labels)[fitted.node_codes])
-        by_leaf("probabilities", tree.value[:, 0])
+        add_leaf_output("label", _labels(fitted.outcome.labels)[fitted.node_codes])
+        add_leaf_output("probabilities", tree.value[:, 0])
         return
-    by_leaf("mean", tree.value[:, 0])
+    add_leaf_output("mean", tree.value[:, 0])
     if fitted.has_distribution():
         std: FloatArray = np.asarray(real_outcome(fitted.outcome).std(tree.posterior), dtype=np.float64)
-        by_leaf("std", std[:, None])
+        add_leaf_output("std", std[:, None])
 
 
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:

@@ -189,23 +189,23 @@ class Fitted:
             forest=None,
         )
 
-    def _selected(self, selection: Selection) -> Fitted:
+    def _fitted_tree(self, selection: Selection) -> Fitted:
         return self._single(enforce_monotonic(selection.to_tree(self.trees), self.monotonic))
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees of a space, best first, with the log of prior times likelihood of each."""
-        if n_trees not in self._ranked:
-            self._ranked.clear()
-            self._ranked[n_trees] = best_trees(self.trees, n_trees)
-        return self._ranked[n_trees]
+        if n_trees not in self._best_tree_cache:
+            self._best_tree_cache.clear()
+            self._best_tree_cache[n_trees] = best_trees(self.trees, n_trees)
+        return self._best_tree_cache[n_trees]
 
     @cached_property
-    def _ranked(self) -> dict[int, tuple[list[Selection], FloatArray]]:
+    def _best_tree_cache(self) -> dict[int, tuple[list[Selection], FloatArray]]:
         return {}
 
     def best_trees(self, n_trees: int) -> list[Fitted]:
         """The most probable trees of a space, best first."""
-        return [self._selected(selection) for selection in self.selections(n_trees)[0]]
+        return [self._fitted_tree(selection) for selection in self.selections(n_trees)[0]]
 
     def tree_weights(self, n_trees: int) -> FloatArray:
         """Posterior probabilities of the best trees, relative to each other: they sum to one."""
@@ -219,7 +219,7 @@ class Fitted:
 
     def draw_trees(self, n_trees: int, random: np.random.RandomState) -> list[Fitted]:
         """Trees drawn from the posterior of a space."""
-        return [self._selected(selection) for selection in draw_trees(self.trees, n_trees, random)]
+        return [self._fitted_tree(selection) for selection in draw_trees(self.trees, n_trees, random)]
 
     # Where rows go.
 
@@ -341,7 +341,7 @@ class Fitted:
 
     def predict(self, rows: Rows, n_threads: int = 1) -> AnyArray:
         """The class that is decided on, or the expected outcome."""
-        return self.outcome.predicted(self.mean(rows, n_threads), self.decision)
+        return self.outcome.predict(self.mean(rows, n_threads), self.decision)
 
     def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
         """The position of the class that is decided on, one for each row."""
@@ -351,7 +351,7 @@ class Fitted:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
         outcome = class_outcome(self.outcome)
         if self.has_one_leaf:
-            return self._by_leaf(rows, n_threads, lambda posterior: outcome.quantiles(posterior, quantiles))
+            return self._evaluate_by_leaf(rows, n_threads, lambda posterior: outcome.quantiles(posterior, quantiles))
         result, first = [], 0
         for part in self.leaf_weights(rows, n_threads):
             weights, parameters = self._components(part, rows.take(first, first + part.shape[0]))
@@ -389,18 +389,18 @@ class Fitted:
         if self.has_one_leaf:
             make = distribution_of(self.outcome, kind)
 
-            def of_posteriors(posterior: FloatArray) -> FloatArray:
+            def quantiles_of(posterior: FloatArray) -> FloatArray:
                 distribution = make(posterior)
                 return np.stack([distribution.ppf(q) for q in quantiles], axis=-1)
 
-            return self._by_leaf(rows, n_threads, of_posteriors)
+            return self._evaluate_by_leaf(rows, n_threads, quantiles_of)
         mixture = self.distribution(rows, kind, n_threads)
         return sort_quantiles(np.stack([mixture.ppf(q) for q in quantiles], axis=-1), quantiles)
 
     def std(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Standard deviation of each row's outcome."""
         if self.has_one_leaf:
-            return self._by_leaf(rows, n_threads, real_outcome(self.outcome).std)
+            return self._evaluate_by_leaf(rows, n_threads, real_outcome(self.outcome).std)
         return np.asarray(self.distribution(rows, "outcome", n_threads).std())
 
     def _parameters(self, rows: Rows, n_threads: int = 1) -> FloatArray:
@@ -408,7 +408,7 @@ class Fitted:
         routed = self.routed
         return routed.trees.leaves.parameters(routed.leaves(rows, n_threads), rows)
 
-    def _by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _evaluate_by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Evaluate a function of posteriors: once a leaf where all of its rows have one."""
         leaves = self.routed.trees.leaves
         if not leaves.is_constant:

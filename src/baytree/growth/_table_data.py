@@ -107,7 +107,7 @@ class TableData:
         if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MAX_CODES:
             in_first = assign_folds(self.rows, self.target, 2) == 0
             return self.take(in_first), self.take(~in_first)
-        rows, bins = self._encoded(outcome), self._bins
+        rows, bins = self._encode_rows(outcome), self._bins
         layout = CodeLayout.of(bins, 0, grids, self.growth.n_threads)
         sample_size = SampleSize(len(self), self.target.total_weight())
         one, other = (
@@ -121,7 +121,7 @@ class TableData:
         grids = self.target.grids
         if grids is None or grids.y is None:
             return self
-        sample = self._encoded(outcome).sample(n_sample_shares(len(self)))
+        sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
@@ -138,7 +138,7 @@ class TableData:
         """The codes of all columns, of shape (n_rows, n_columns)."""
         return np.stack([np.asarray(self.columns.codes(f)) for f in range(self.columns.n_columns)], axis=1)
 
-    def _encoded(self, outcome: Outcome) -> EncodedRows:
+    def _encode_rows(self, outcome: Outcome) -> EncodedRows:
         """The rows as codes and fixed-point targets."""
         codes = self._codes
         if codes.max(initial=0) < _MAX_CODES:

@@ -15,7 +15,7 @@ from ._grids import Grids as Grids
 from ._grids import SampleSize as SampleSize
 from ._grids import TargetRange as TargetRange
 from ._grids import integer_weight as integer_weight
-from ._grids import on_grids as on_grids
+from ._grids import round_to_grids as round_to_grids
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
 from ._negative_binomial import NegativeBinomialOutcome as NegativeBinomialOutcome
 from ._normal import NormalOutcome as NormalOutcome

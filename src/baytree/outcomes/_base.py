@@ -79,7 +79,7 @@ class Outcome(ABC):
         """Names of the expected outcomes: ``mean``, or numbered where an outcome of the user's own has several."""
         return ["mean"] if n_values == 1 else [f"mean_{i}" for i in range(n_values)]
 
-    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
+    def predict(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
         """What is predicted, given expected outcomes: the number, or the class that is decided on."""
         return mean[:, 0] if mean.shape[1] == 1 else mean
 

@@ -75,7 +75,7 @@ class CategoricalOutcome(FixedPointOutcome):
         """``probability_<label>``."""
         return [f"probability_{name}" for name in self.class_names]
 
-    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:
+    def predict(self, mean: FloatArray, decision: Decision) -> AnyArray:
         """The class that is decided on."""
         codes = decision.codes(mean)
         return codes if self.classes is None else self.classes[codes]
@@ -108,7 +108,7 @@ class CategoricalOutcome(FixedPointOutcome):
                 f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {shown(prior)}."
             )
         if isinstance(prior, dict):
-            prior = _by_label(prior, options.classes)
+            prior = _prior_by_label(prior, options.classes)
         if isinstance(prior, Real) and not isinstance(prior, bool):
             alphas = np.full(n, check_real("prior", prior, low=0))
         else:
@@ -222,7 +222,7 @@ class CategoricalOutcome(FixedPointOutcome):
         return {"prior": self.prior, "classes": self.classes}
 
 
-def _by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:
+def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:
     """A prior that is given by class label, in the order of the classes."""
     labels = [] if classes is None else classes.tolist()
     for label in prior:

@@ -23,8 +23,8 @@ from ._grids import (
     counts_and_exposure,
     grid_of_y,
     grids_of,
-    in_units,
     sums_in_units,
+    to_units,
 )
 from ._search import most_probable
 from ._target import Target
@@ -103,7 +103,7 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
 
     def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and exposures exceeds."""
-        return in_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
+        return to_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
 
     def fixed_point_core(
         self,

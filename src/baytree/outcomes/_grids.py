@@ -89,7 +89,7 @@ class Grid:
         """The values of points."""
         return np.asarray((np.asarray(whole) + self.base) * self.unit, dtype=np.float64)
 
-    def rounded(self, values: AnyArray | float) -> FloatArray:
+    def nearest(self, values: AnyArray | float) -> FloatArray:
         """The nearest points."""
         return self.value(self.whole(values))
 
@@ -142,13 +142,13 @@ class Grids:
         return math.ldexp(1.0, math.frexp(bound)[1] - _FACTOR_BITS)
 
 
-def on_grids(target: Target, grids: Grids) -> Target:
+def round_to_grids(target: Target, grids: Grids) -> Target:
     """Round a target to grids, so that its sums are sums of whole numbers."""
     return replace(
         target,
-        y=target.y if grids.y is None else grids.y.rounded(target.y),
-        weight=None if grids.weight is None or target.weight is None else grids.weight.rounded(target.weight),
-        extras={name: grids.extras[name].rounded(values) for name, values in target.extras.items()},
+        y=target.y if grids.y is None else grids.y.nearest(target.y),
+        weight=None if grids.weight is None or target.weight is None else grids.weight.nearest(target.weight),
+        extras={name: grids.extras[name].nearest(values) for name, values in target.extras.items()},
         grids=grids,
     )
 
@@ -188,7 +188,7 @@ def sum_of_products(*factors: IntArray) -> int:
     return sum(int(part.sum()) << power for part, power in parts)
 
 
-def in_units(values: FloatArray, unit: float) -> IntArray:
+def to_units(values: FloatArray, unit: float) -> IntArray:
     """Real numbers as the nearest multiples of a unit."""
     return np.floor(values / unit + 0.5).astype(np.int64)
 

@@ -31,8 +31,8 @@ from ._grids import (
     counts_and_exposure,
     grid_of_y,
     grids_of,
-    in_units,
     sums_in_units,
+    to_units,
 )
 from ._poisson import check_counts
 from ._search import most_probable
@@ -151,7 +151,7 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
 
     def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and sizes exceeds."""
-        return in_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
+        return to_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
 
     def fixed_point_core(
         self,

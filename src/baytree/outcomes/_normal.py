@@ -83,7 +83,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
             raise ValueError(f"y is too small to be squared (its spread is {scale:g}): give it in a smaller unit.")
         shift = offset + mean
         if target.grids is not None and target.grids.y is not None:
-            shift = float(target.grids.y.rounded(shift))
+            shift = float(target.grids.y.nearest(shift))
         outcome = cls(np.empty(0), shift, scale)
         if prior is None:
             return outcome._with_noise(FIRST_NOISE)

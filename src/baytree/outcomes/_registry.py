@@ -10,7 +10,7 @@ from ._base import FixedPointOutcome, Outcome, PriorSearch
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
-from ._grids import Grids, TargetRange, grids_of, on_grids
+from ._grids import Grids, TargetRange, grids_of, round_to_grids
 from ._negative_binomial import NegativeBinomialOutcome
 from ._normal import NormalOutcome
 from ._poisson import PoissonOutcome
@@ -47,11 +47,11 @@ class Family:
             raise TypeError(f"The outcome {self.outcome.name!r} is no sum of whole numbers.")
         return self.outcome
 
-    def on_grids(self, target: Target) -> Target:
+    def round_to_grids(self, target: Target) -> Target:
         """The target in whole numbers; an outcome of the user's own has none."""
         if self.is_own:
             return target
-        return on_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
+        return round_to_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
 
     def grids(self, target_range: TargetRange) -> Grids:
         """The grids of targets in a range."""

@@ -13,7 +13,7 @@ from ..fitted import ModelKind
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, fixed_point_outcome
 from ..table import Schema
-from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, summed_from_leaves
+from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, sum_from_leaves
 from ._check import check_parameters, check_posterior
 
 _RAGGED = tuple(name for start, others in RAGGED.items() for name in (start, *others))
@@ -91,7 +91,7 @@ def check_pruning(tree: TreeStore, grown: TreeStore) -> None:
 
 
 def _sum_from_leaves(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
-    return summed_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
+    return sum_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
 
 
 def _next_node(kind: AnyArray, like: AnyArray) -> AnyArray:
@@ -173,7 +173,7 @@ def _read_leaves(
 ) -> ConstantLeaves:
     statistics, prior, n_nodes = arrays["statistics"], arrays["prior"], len(depth)
     if is_plain and len(statistics) == np.count_nonzero(left == NO_CHILD):
-        statistics = summed_from_leaves(statistics, left, right, depth)
+        statistics = sum_from_leaves(statistics, left, right, depth)
     if len(statistics) != n_nodes or len(prior) not in (1, n_nodes):
         raise ValueError("the statistics or priors of the nodes are not all there")
     check_parameters(outcome, prior)

@@ -50,7 +50,7 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     most = check_optional_integer("max_leaves", max_leaves, low=1)
     drawn = every[np.argsort(-fitted.trees.n_node_samples[every], kind="stable")[:most]]
     posteriors = posteriors_of(fitted, np.sort(drawn))
-    order = _ordered(posteriors)
+    order = _leaf_order(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
     ax = axes_of(ax, size=(8.5, min(1.2 + row * len(order), 100.0)))
     for place, node in enumerate(order):
@@ -66,7 +66,7 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     return finish(ax, f"What does each leaf know?{left_out}", left=False)
 
 
-def _ordered(posteriors: Posteriors) -> list[int]:
+def _leaf_order(posteriors: Posteriors) -> list[int]:
     """Leaves by their estimate, the lowest first; with several classes, class by class."""
 
     def key(node: int) -> tuple[int, float]:

@@ -83,7 +83,7 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
 
 def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
     return {
-        "at": thresholds.at.tolist(),
+        "at": thresholds.values.tolist(),
         "own": thresholds.of_model,
         "positives": thresholds.positives,
         "negatives": thresholds.negatives,

@@ -29,12 +29,12 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
     """What the rule does on held-out rows."""
     if thresholds is None:
         return [_many_classes(fitted, held_out)]
-    chosen = percent_text(float(thresholds.at[thresholds.of_model]))
+    chosen = percent_text(float(thresholds.values[thresholds.of_model]))
     slider = element(
         "div",
         f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
         f'<output id="threshold-text" for="threshold">{chosen}</output></label>'
-        f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" '
+        f'<input id="threshold" type="range" min="0" max="{len(thresholds.values) - 1}" step="1" '
         f'value="{thresholds.of_model}">'
         f'<button type="button" id="threshold-own">Back to the model\'s {chosen}</button>',
         class_="slider screen",

@@ -72,7 +72,7 @@ def read_dataset(
 class HeldOutPredictions:
     """Outcomes of rows that were held out, and what was predicted for them."""
 
-    how: str  # in words
+    method: str  # how the rows were held out, in words
     rows: Dataset
     probabilities: FloatArray | None = None  # classifiers: one column per class
     codes: IntArray | None = None  # classifiers: the class that is decided for
@@ -137,16 +137,16 @@ def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold
 
 
 def merge_folds(
-    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, how: str
+    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, method: str
 ) -> HeldOutPredictions:
     """The predictions of all folds in the order of the rows."""
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if fitted.classes is not None:
         probabilities = np.concatenate([part.probabilities for part in parts])[order]
-        return HeldOutPredictions(how, data, probabilities, fitted.decision.codes(probabilities))
+        return HeldOutPredictions(method, data, probabilities, fitted.decision.codes(probabilities))
     mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
     intervals = [part.interval for part in parts if part.interval is not None]
-    return HeldOutPredictions(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
+    return HeldOutPredictions(method, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
 
 
 def align_probabilities(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:

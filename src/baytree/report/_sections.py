@@ -39,7 +39,7 @@ def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
         for metric in metrics_of(fitted, held_out)
     ]
-    measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.how}."
+    measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.method}."
     return [
         paragraph(measured),
         table(["figure", "value", "90 % interval", "meaning"], rows, numbers=(1, 2), class_="stack")

@@ -1,4 +1,4 @@
-"""Who is treated how: figures by subgroup, for columns in the model and others."""
+"""Figures by subgroup, for columns of the model and others."""
 
 from __future__ import annotations
 

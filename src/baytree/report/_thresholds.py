@@ -16,7 +16,7 @@ from ._held_out import HeldOutPredictions
 class Thresholds:
     """Confusion counts for each of some thresholds."""
 
-    at: FloatArray  # ascending
+    values: FloatArray  # ascending
     of_model: int  # position of the model's threshold; that of the most probable class where costs have none
     positives: float  # rows of the second class
     negatives: float
@@ -71,13 +71,13 @@ def _weight_from(at: FloatArray, score: FloatArray, weight: FloatArray) -> Float
     return np.asarray(before[-1] - before[np.searchsorted(score[order], at, side="left")])
 
 
-def curve_of(fitted: Fitted, held_out: HeldOutPredictions, most: int = 200) -> tuple[FloatArray, FloatArray]:
+def curve_of(fitted: Fitted, held_out: HeldOutPredictions, max_points: int = 200) -> tuple[FloatArray, FloatArray]:
     """Rows of the second and of the first class that are decided for, over all thresholds from high to low."""
     assert held_out.probabilities is not None  # noqa: S101
     score, weight = held_out.probabilities[:, 1], held_out.weight
     positive = held_out.y == fitted.outcome.labels[1]
     cuts = np.unique(score)[::-1]
-    if len(cuts) > most:
-        cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, most).astype(np.int64))]
+    if len(cuts) > max_points:
+        cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, max_points).astype(np.int64))]
     true, false = (_weight_from(cuts[::-1], score[side], weight[side])[::-1] for side in (positive, ~positive))
     return np.append(0.0, true), np.append(0.0, false)

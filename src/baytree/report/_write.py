@@ -129,7 +129,7 @@ def write(
         "alternatives": alternatives_part(fitted),
         "rules": rules_part(fitted.readable),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
-        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.how),
+        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.method),
     }
     heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
@@ -147,7 +147,7 @@ _NOT_MEASURED = paragraph(
 class _HeldOutResults:
     """The parts of a report that held-out rows give; the defaults are for a report without them."""
 
-    how: str = "nothing"
+    method: str = "nothing"
     quality: Sequence[str] = (_NOT_MEASURED,)
     decision: Sequence[str] = (_NOT_MEASURED,)
     thresholds: Thresholds | None = None
@@ -160,7 +160,7 @@ def _held_out_results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _H
     thresholds = thresholds_of(fitted, held_out)
     decision = decision_figures(fitted, held_out, thresholds) if fitted.outcome.predicts_classes else []
     quality = quality_figures(fitted, held_out)
-    return _HeldOutResults(held_out.how, quality, decision, thresholds, subgroups_of(fitted, held_out))
+    return _HeldOutResults(held_out.method, quality, decision, thresholds, subgroups_of(fitted, held_out))
 
 
 def _read_rows(

@@ -37,7 +37,7 @@ class IntervalCounts:
     lows: FloatArray  # the lowest value of each interval, NaN for an empty one
     distinct: FloatArray | None  # None for more than max_bins distinct values
 
-    def merged(self, other: IntervalCounts, max_bins: int) -> IntervalCounts:
+    def merge(self, other: IntervalCounts, max_bins: int) -> IntervalCounts:
         """The counts of two parts."""
         distinct = None
         if self.distinct is not None and other.distinct is not None:
@@ -77,7 +77,7 @@ class IntervalCounts:
 
 def _evenly_spaced(low: float, high: float, n: int) -> FloatArray:
     """Numbers between two others, evenly spaced in the order of float64s."""
-    ends = _ordered(np.array([low, high]))
+    ends = _sortable_bits(np.array([low, high]))
     steps = (int(ends[1]) - int(ends[0])) / n
     inner = np.array([int(ends[0]) + int(steps * k) for k in range(n)], dtype=np.uint64)
     return _values(np.unique(inner))
@@ -86,7 +86,7 @@ def _evenly_spaced(low: float, high: float, n: int) -> FloatArray:
 _SIGN = np.uint64(2**63)
 
 
-def _ordered(values: FloatArray) -> AnyArray:
+def _sortable_bits(values: FloatArray) -> AnyArray:
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 

@@ -153,14 +153,16 @@ class TableSpec:
         target_columns = {column for column in not_features if isinstance(column, str)}
         kinds = {
             column: _kind(column, dtype)
-            for column, dtype in _mapping("dtypes", dtypes).items()
+            for column, dtype in _check_mapping("dtypes", dtypes).items()
             if not (isinstance(column, str) and column in target_columns)
         }
         labels = {column: of_dtype for column, (_, of_dtype) in kinds.items() if of_dtype is not None}
-        labels |= {column: _labels(column, values) for column, values in _mapping("categories", categories).items()}
+        labels |= {
+            column: _labels(column, values) for column, values in _check_mapping("categories", categories).items()
+        }
         return cls(
             {column: kind for column, (kind, _) in kinds.items()},
-            {column: _bins(column, values) for column, values in _mapping("bins", bins).items()},
+            {column: _bins(column, values) for column, values in _check_mapping("bins", bins).items()},
             labels,
         )
 
@@ -213,7 +215,7 @@ def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str]
     return result
 
 
-def _mapping(parameter: str, argument: Any) -> dict[Any, Any]:
+def _check_mapping(parameter: str, argument: Any) -> dict[Any, Any]:
     if argument is None:
         return {}
     if hasattr(argument, "index") and hasattr(argument, "to_dict"):  # the dtypes of a pandas frame

@@ -58,7 +58,7 @@ class MemorySource:
         target = training_target.target
         if growth.max_bins is not None:
             family.of(target, None)  # its errors name the row
-            target = family.on_grids(target)
+            target = family.round_to_grids(target)
         return TableData(rows, summary.schema, target, growth, training_target.has_weight)
 
     def close(self) -> None:

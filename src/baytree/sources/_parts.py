@@ -163,7 +163,7 @@ class PartSummary:
 
     def __or__(self, other: PartSummary) -> PartSummary:
         counts = tuple(
-            a if b is None else b if a is None else a.merged(b, self.max_bins)
+            a if b is None else b if a is None else a.merge(b, self.max_bins)
             for a, b in zip(self.counts, other.counts, strict=True)
         )
         return PartSummary(self.schema | other.schema, counts, self.target | other.target, self.max_bins)
@@ -222,10 +222,10 @@ class IntervalValues:
     values: dict[int, list[FloatArray]]  # one array for each part
     finer: dict[int, IntervalCounts]  # second counts, between finer splitters
 
-    def merged(self, other: IntervalValues, max_bins: int) -> IntervalValues:
+    def merge(self, other: IntervalValues, max_bins: int) -> IntervalValues:
         """The values of two parts."""
         values = {i: arrays + other.values[i] for i, arrays in self.values.items()}
-        finer = {i: counts.merged(other.finer[i], max_bins) for i, counts in self.finer.items()}
+        finer = {i: counts.merge(other.finer[i], max_bins) for i, counts in self.finer.items()}
         return IntervalValues(values, finer)
 
 

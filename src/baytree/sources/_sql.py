@@ -214,19 +214,19 @@ class SqlSource:
             return {f"c{i}": code_expression(*columns[i], schema.columns[i]) for i in chosen}
 
         if not self.temporary.are_possible(rows):
-            self.coded = self._packed(rows.select(**others, **expressions(range(len(columns)))), others)
+            self.coded = self._pack(rows.select(**others, **expressions(range(len(columns)))), others)
             return
         tables = TemporaryTables(backend)
         try:
             unsliced = expressions(i for i in range(len(columns)) if f"c{i}" not in sliced)
             codes = encode_by_slices(tables, rows, sliced, others | unsliced)
-            self.coded = self.temporary.of_query(self._packed(codes, others), "part")
+            self.coded = self.temporary.of_query(self._pack(codes, others), "part")
         finally:
             tables.drop()
 
-    def _packed(self, codes: Any, others: dict[str, Any]) -> Any:
+    def _pack(self, codes: Any, others: dict[str, Any]) -> Any:
         """The packed codes of rows and other columns; all rows are in node 0."""
-        packed = require(self.packing).packed([codes[f"c{i}"] for i in range(len(self.columns))])
+        packed = require(self.packing).pack([codes[f"c{i}"] for i in range(len(self.columns))])
         part = ibis.literal(0) if self.classes is None else codes["u0"]
         return codes.select(*others, **packed, part=part.cast("int32"))
 

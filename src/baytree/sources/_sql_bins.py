@@ -47,7 +47,7 @@ class Range:
         width = 0.0 if self.low is None or self.high is None else self.high - self.low
         return (_SLICES - 2) / width if width > 0 else math.inf
 
-    def widened(self) -> Range:
+    def widen(self) -> Range:
         """Guess the range of all values from that of some."""
         low, high = self.low or 0.0, self.high or 0.0
         more = (high - low) / 4

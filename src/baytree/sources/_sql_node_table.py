@@ -119,7 +119,7 @@ class NodeTable:
         return self._columns(rows, (rows["part"] - before).cast("int32"))
 
     def _columns(self, rows: Any, part: Any) -> Any:
-        return rows.select(*self.layout.packing.names, *self.aggregation.summed, part=part)
+        return rows.select(*self.layout.packing.names, *self.aggregation.sum_columns, part=part)
 
     def _inherited_numbers(self, routes: Routes) -> dict[int, int]:
         """The numbers of nodes whose rows stay: of waiting nodes, and of one waiting child of each split node."""

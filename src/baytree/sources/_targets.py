@@ -20,8 +20,8 @@ from ..outcomes import (
     Outcome,
     Target,
     TargetRange,
-    on_grids,
     read_outcome,
+    round_to_grids,
 )
 
 _MAX_LABEL_RANGE = 2**16  # of integer labels that are counted in a table
@@ -64,7 +64,7 @@ class TargetPlan:
             target = replace(target, y=class_codes(target.y, self.classes))
         if self.by_class is not None:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
-        return target if self.grids is None else on_grids(target, self.grids)
+        return target if self.grids is None else round_to_grids(target, self.grids)
 
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange
@@ -139,7 +139,7 @@ class ClassReader:
             return TrainingTarget(target, classes, has_weight)
         in_weighted_class = by_class[target.y] > 0
         has_weight = _intersection(has_weight, in_weighted_class)
-        target = self._weighted(target.take(in_weighted_class), by_class)
+        target = self._multiply_weights(target.take(in_weighted_class), by_class)
         codes = (np.cumsum(by_class > 0) - 1)[target.y]
         return TrainingTarget(replace(target, y=codes), classes[by_class > 0], has_weight)
 
@@ -158,7 +158,7 @@ class ClassReader:
             target, has_weight = target.take(in_weighted_class), _intersection(has_weight, in_weighted_class)
         target = replace(target, y=class_codes(target.y, classes))
         by_class = self.weights_of(target, np.append(classes, weightless) if weightless else classes)
-        return (target if by_class is None else self._weighted(target, by_class)), has_weight
+        return (target if by_class is None else self._multiply_weights(target, by_class)), has_weight
 
     def check_monotonic(self, classes: AnyArray | None) -> None:
         """Refuse more than two classes; with two, the probability of the second can be monotonic."""
@@ -181,7 +181,7 @@ class ClassReader:
         return read_decision(self.decision, np.zeros(0) if classes is None else classes)
 
     @staticmethod
-    def _weighted(target: Target, by_class: FloatArray) -> Target:
+    def _multiply_weights(target: Target, by_class: FloatArray) -> Target:
         return replace(target, weight=by_class[target.y] * (1.0 if target.weight is None else target.weight))
 
     def weights_of(self, target: Target, classes: AnyArray) -> FloatArray | None:

@@ -46,7 +46,7 @@ class Evidence:
             self._may_be_leaf[:] = False
             self._may_be_leaf[store.owner[store.is_leaf]] = True
 
-    def _from_leaves(self, leaf: FloatArray, log_prior: FloatArray, combine: np.ufunc) -> FloatArray:
+    def _combine_upwards(self, leaf: FloatArray, log_prior: FloatArray, combine: np.ufunc) -> FloatArray:
         """The recursion from the leaves up: `combine` a node's own value with those of its splits."""
         store, result = self.store, leaf.copy()
         for splits in reversed(store.splits_by_depth):
@@ -63,12 +63,12 @@ class Evidence:
     @cached_property
     def log_evidence(self) -> FloatArray:
         """Log Z of every node."""
-        return self._from_leaves(self._leaf, self.store.log_prior_split, np.logaddexp)
+        return self._combine_upwards(self._leaf, self.store.log_prior_split, np.logaddexp)
 
     @cached_property
     def log_best(self) -> FloatArray:
         """Log of prior times likelihood of the most probable tree below every node."""
-        return self._from_leaves(self._leaf, self.store.log_prior_split, np.maximum)
+        return self._combine_upwards(self._leaf, self.store.log_prior_split, np.maximum)
 
     @cached_property
     def log_evidence_bound(self) -> float:
@@ -85,7 +85,7 @@ class Evidence:
         beyond = np.full(store.node_count, -np.inf)
         rest = np.maximum(1 - opened[~complete], np.finfo(float).tiny)
         beyond[~complete] = np.log(rest) + ceiling[~complete]
-        return float(self._from_leaves(np.logaddexp(self._leaf, beyond), store.log_prior_split, np.logaddexp)[0])
+        return float(self._combine_upwards(np.logaddexp(self._leaf, beyond), store.log_prior_split, np.logaddexp)[0])
 
     @cached_property
     def log_choice(self) -> FloatArray:
@@ -132,7 +132,9 @@ class Evidence:
         result = np.zeros(store.n_features)
         for feature in np.unique(store.feature[~store.is_leaf]):
             without = np.where(store.feature == feature, -np.inf, store.log_prior_split)
-            result[feature] = -np.expm1(self._from_leaves(self._leaf, without, np.logaddexp)[0] - self.log_evidence[0])
+            result[feature] = -np.expm1(
+                self._combine_upwards(self._leaf, without, np.logaddexp)[0] - self.log_evidence[0]
+            )
         return np.clip(result, 0, 1)
 
     def expected_gain(self) -> FloatArray:

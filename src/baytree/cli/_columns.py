@@ -31,7 +31,7 @@ class FeatureColumns:
     notes: list[str] = field(default_factory=list)
 
     def kinds(self) -> str:
-        """How many columns of each kind: 3 of numbers, 2 of categories."""
+        """The number of columns of each kind: 3 of numbers, 2 of categories."""
         types = [column.type for column in self.table.columns]
         numbers = sum(is_number(kind) for kind in types)
         truths = sum(pa.types.is_boolean(kind) for kind in types)

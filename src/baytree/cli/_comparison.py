@@ -124,7 +124,7 @@ def _fold_predictions(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutP
 
 
 def _n_leaves(estimator: Any) -> float:
-    """Of all trees that a prediction rests on; nan where there are none, or more than can be counted."""
+    """The number of leaves of all trees that a prediction uses; nan where there are no trees, or too many."""
     fitted = getattr(estimator, "fitted_", None)
     if isinstance(fitted, Fitted):
         return float("nan") if fitted.kind is ModelKind.SPACE else float(fitted.trees.n_leaves)

@@ -1,4 +1,4 @@
-"""What differs between two models: settings, columns, the splits of their trees, and their predictions."""
+"""The differences between two models: settings, columns, the splits of their trees, and their predictions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SplitDifference:
 
 @dataclass(frozen=True)
 class ModelDifferences:
-    """What changed from one model to the other."""
+    """The changes from one model to the other."""
 
     facts: list[tuple[str, str, str]]  # what, before, after: those that differ or that everybody asks for
     columns: list[str]  # sentences
@@ -190,7 +190,7 @@ class RowDifferences:
             self._judge(predicted, y)
 
     def _sizes(self, first: Any, second: Any, predicted: list[AnyArray]) -> FloatArray:
-        """How much each prediction changed: half of the sum of what probabilities changed, or the difference."""
+        """The change of each prediction: half the sum of the changes of probabilities, or the difference of numbers."""
         if not self._is_class:
             return np.abs(predicted[1] - predicted[0])
         names = sorted({*self._models[0].fitted_.class_names, *self._models[1].fitted_.class_names})
@@ -218,7 +218,7 @@ class RowDifferences:
                 self._right[k] += float(sum((float(values[i]) - float(y[i])) ** 2 for i in known))
 
     def figures(self) -> dict[str, tuple[float, float]]:
-        """Of both models, where the target is known."""
+        """The scores of both models, where the target is known."""
         if self._n_known == 0:
             return {}
         shares = [total / self._n_known for total in self._right]

@@ -29,7 +29,7 @@ _NOT_TABLES = {
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user says of a text file; None where it is to be detected."""
+    """The format of a text file that the user gave; None where it is to be detected."""
 
     delimiter: str | None = None
     encoding: str | None = None
@@ -43,7 +43,7 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the values of a text file are written."""
+    """The format of the values in a text file."""
 
     delimiter: str
     decimal: str
@@ -104,7 +104,7 @@ class Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """What is left of the first bytes, then the others."""
+        """Read the rest of the first bytes, then the others."""
         if not self._left:
             self._left = self._stream.read(len(buffer))
         part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]

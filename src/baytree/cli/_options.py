@@ -49,12 +49,12 @@ model_argument = click.argument("model", type=click.Path(path_type=str))
 
 
 def out_option(text: str, *, required: bool = False) -> Callable[[F], F]:
-    """Where to write; ``-`` is standard output."""
+    """An option for the output file; ``-`` is standard output."""
     return click.option("-o", "--out", required=required, type=click.Path(path_type=str), help=text)
 
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How text files are written, where detection is not enough; the function gets them as `text_format`."""
+    """Options for the format of text files, where detection fails; the function gets them as `text_format`."""
 
     @click.option("--delimiter", metavar="TEXT", help="What separates values; detected by default.")
     @click.option("--encoding", metavar="NAME", help="Of a text file; UTF-8 by default.")

@@ -62,7 +62,7 @@ class TrainingTable:
             console.note(note)
 
     def _other_task(self) -> str:
-        """How to have it otherwise, where that could be meant."""
+        """A hint at the option for the other task, where the user may have meant it."""
         target = self.target
         is_guess = not target.reason.startswith("as --task")
         if is_guess and target.is_classification and target.y.dtype.kind in "iu" and len(set(target.y)) > 2:

@@ -18,7 +18,7 @@ from .._validation import (
     check_integer,
     check_optional_integer,
     check_real,
-    shown,
+    short_repr,
     unchanged_on_error,
 )
 from ..explain import Explanation, explain, read_allowed, tree_html
@@ -61,7 +61,7 @@ class Estimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _target_reader(self) -> TargetReader:
-        """What reads y and all that belongs to it."""
+        """The reader of y, weights and extras."""
 
     @abstractmethod
     def _check_own_parameters(self) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Estimator(BaseEstimator, ABC):
         if n_jobs == 0 or n_jobs > _MOST_THREADS:
             raise ValueError(
                 f"n_jobs must be a number of threads up to {_MOST_THREADS}, -1 for all cores, or None for one; "
-                f"got {shown(self.n_jobs)}."
+                f"got {short_repr(self.n_jobs)}."
             )
         return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 

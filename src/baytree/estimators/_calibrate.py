@@ -1,4 +1,4 @@
-"""How wide predictive distributions must be to hold what they promise: measured on rows that a fit did not see.
+"""Calibration of the width of predictive distributions, on rows that a fit did not see.
 
 A tree was chosen on the rows that its leaves count, so they look less noisy than they are, and real noise need not be
 normal. The spread is the factor for which nine in ten cross-validated rows lie inside their 90 % interval.

@@ -1,4 +1,4 @@
-"""What the forests have in common."""
+"""The base class of the forests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._progress import Progress
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
+from .._validation import check_integer, check_optional_integer, check_real, check_truth, short_repr
 from .._words import count_text
 from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
@@ -101,7 +101,7 @@ class BaseForest(Estimator):
     def _check_own_parameters(self) -> dict[str, Any]:
         check_integer("n_estimators", self.n_estimators, low=1)
         if not isinstance(self.bootstrap, str) or self.bootstrap not in _BOOTSTRAPS:
-            raise ValueError(f"bootstrap must be 'bayesian' or 'resample'; got {shown(self.bootstrap)}.")
+            raise ValueError(f"bootstrap must be 'bayesian' or 'resample'; got {short_repr(self.bootstrap)}.")
         for name in ("prune", "oob_score", "warm_start"):
             check_truth(name, getattr(self, name))
         check_random_state(self.random_state)
@@ -541,7 +541,7 @@ def read_max_features(max_features: Any, n_features: int) -> int:
     if isinstance(max_features, str):
         sizes = {"sqrt": np.sqrt(n_features), "log2": np.log2(max(n_features, 2))}
         if max_features not in sizes:
-            raise ValueError(f"{what}; got {shown(max_features)}.")
+            raise ValueError(f"{what}; got {short_repr(max_features)}.")
         return max(1, int(sizes[max_features]))
     if isinstance(max_features, (int, np.integer)) and not isinstance(max_features, bool):
         number = check_integer("max_features", max_features, low=1)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import AnyArray
-from .._validation import FEW_NUMBERS, shown
+from .._validation import FEW_NUMBERS, short_repr
 from ..growth import list_partitions
 from ..outcomes import OUTCOMES, REGRESSION_OUTCOMES, CategoricalOutcome
 from ..table import Schema
@@ -100,7 +100,7 @@ def partition_space(
         "min_samples_leaf": min_samples_leaf,
     }
     if isinstance(outcome, str) and outcome not in OUTCOMES:
-        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {shown(outcome)}.")
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {short_repr(outcome)}.")
     if isinstance(outcome, str) and outcome == "categorical":
         return _partition_table(BayesianTreeClassifier(**parameters), X, y, sample_weight, extras)
     return _partition_table(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight, extras)

@@ -11,7 +11,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..explain import Explanation
 from ..fitted import Fitted, FittedOn
@@ -39,7 +39,7 @@ def estimator_of(model: Model) -> Estimator:
     if not isinstance(model, Estimator):
         raise TypeError(
             "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that "
-            f"ends in one; got {shown(model)}."
+            f"ends in one; got {short_repr(model)}."
         )
     check_is_fitted(model)
     return model
@@ -125,7 +125,7 @@ def refit_model(model: Any, X: Any, y: Any, **given: Any) -> Any:
 
 
 def facts_of_fit(model: Model, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> FittedOn:
-    """What a fit of the model to these rows would be fitted on; refuses what a fit would refuse."""
+    """The facts that a fit of the model to these rows would record; refuses the rows that a fit would refuse."""
     estimator = clone(estimator_of(model))
     given = {name: value for name, value in extras.items() if value is not None}
     source = estimator._memory_source(table_of(model, X), y, sample_weight, given)

@@ -1,4 +1,4 @@
-"""What the single-tree estimators have in common."""
+"""The base class of the single-tree estimators."""
 
 from __future__ import annotations
 

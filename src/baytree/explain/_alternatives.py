@@ -1,4 +1,4 @@
-"""What else a node could have been split by, in words and shares."""
+"""The alternatives to the split of a node, with their probabilities."""
 
 from __future__ import annotations
 

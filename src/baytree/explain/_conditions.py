@@ -26,7 +26,7 @@ def conditions_of(tree: TreeStore, schema: Schema, box: Box) -> Iterator[str]:
 
 
 def condition_text(condition: Condition, column: Column) -> str:
-    """What must hold of a feature: ``> 30 and <= 50``, ``is true``, ``in {red, blue}``, ``is missing``."""
+    """A condition as text: ``> 30 and <= 50``, ``is true``, ``in {red, blue}``, ``is missing``."""
     if condition.categories is not None:
         return _set_text(condition, condition.categories, column)
     if not condition.has_numbers:

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_integer, shown
+from .._validation import check_integer, short_repr
 from .._words import count_text, estimate_text, number_text
 from ..fitted import Fitted
 from ..table import Column, Schema
@@ -68,15 +68,15 @@ def read_allowed(
     given = schema.by_position("directions", directions or {})
     if given is None:
         raise TypeError(
-            f"directions must be a dict from column to 1 (may rise) or -1 (may fall); got {shown(directions)}."
+            f"directions must be a dict from column to 1 (may rise) or -1 (may fall); got {short_repr(directions)}."
         )
     for feature, direction in given.items():
         if direction not in (1, -1) or isinstance(direction, bool):
-            raise ValueError(f"directions must be 1 or -1; got {shown(direction)} for {schema.name(feature)!r}.")
+            raise ValueError(f"directions must be 1 or -1; got {short_repr(direction)} for {schema.name(feature)!r}.")
         if schema.columns[feature].is_nominal:
             raise ValueError(f"directions names {schema.name(feature)!r}, whose categories have no order.")
     if not isinstance(allow_missing, bool):
-        raise TypeError(f"allow_missing must be True or False; got {shown(allow_missing)}.")
+        raise TypeError(f"allow_missing must be True or False; got {short_repr(allow_missing)}.")
     return AllowedChanges(
         frozenset(schema.position("immutable", column) for column in fixed),
         tuple(sorted(given.items())),
@@ -359,7 +359,7 @@ def _scale(thresholds: list[float]) -> float:
 
 
 def _range_text(value: float, condition: Condition, number: Callable[[float], str]) -> str:
-    """What a number must become, the nearer end first."""
+    """The range that a number must reach as text, the nearer end first."""
     ends = [f"at most {number(condition.high)}"] if math.isfinite(condition.high) else []
     if math.isfinite(condition.low):
         ends.insert(0 if value <= condition.low else len(ends), f"more than {number(condition.low)}")

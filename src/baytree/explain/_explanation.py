@@ -90,7 +90,7 @@ class Step:
 
     @property
     def unseen(self) -> str:
-        """What happens to a value that was not seen."""
+        """The treatment of a value that was not seen, as text."""
         return "goes both ways, here the larger one" if self.both_ways else "goes to the larger side"
 
 

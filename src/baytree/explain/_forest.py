@@ -25,7 +25,7 @@ def forest_notes(fitted: Fitted, rows: Rows, predictions: list[str], n_threads: 
 
 
 def _agreement_texts(fitted: Fitted, means: FloatArray, rows: Rows, n_threads: int) -> list[str]:
-    """How far the trees agree, for each row."""
+    """The agreement of the trees for each row, as text."""
     if not fitted.outcome.predicts_classes:
         ends = np.quantile(means[:, :, 0], [0.05, 0.95], axis=1).T
         return [f"nine in ten of them between {estimate_text(low)} and {estimate_text(high)}" for low, high in ends]

@@ -15,5 +15,5 @@ def escape_html(text: object) -> str:
 
 
 def faint(text: object) -> str:
-    """What matters less."""
+    """Text in a fainter colour."""
     return f'<span style="{FAINT}">{escape_html(text)}</span>'

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted
@@ -119,7 +119,9 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     fitted = exportable(model)
     schema = fitted.schema
     if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in _KEYWORDS:
-        raise ValueError(f"name must be the name of a function: letters, digits and underscores; got {shown(name)}.")
+        raise ValueError(
+            f"name must be the name of a function: letters, digits and underscores; got {short_repr(name)}."
+        )
     prefix = f"{name}_"
     if fitted.has_one_leaf:
         more = leaf_columns(fitted, interval, std)

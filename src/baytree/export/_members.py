@@ -1,4 +1,4 @@
-"""What a fitted result consists of and predicts, for exports: trees or tree spaces whose predictions are averaged."""
+"""The members of a fitted model, for exports: trees or tree spaces whose predictions are averaged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_real, shown
+from .._validation import check_real, short_repr
 from ..estimators import Model, fitted_of
 from ..fitted import Fitted, ModelKind, class_outcome, distribution_of, real_outcome
 from ..tree import TreeStore
@@ -62,7 +62,7 @@ def value_names(fitted: Fitted) -> list[str]:
 
 
 def leaf_columns(fitted: Fitted, interval: float | None, std: bool) -> dict[str, FloatArray]:
-    """What an export of a single tree has of every node beside what is predicted, by name."""
+    """The values of each node that an export of a single tree adds to the prediction, by name."""
     _check_std(fitted, std)
     deviation = {"std": np.asarray(real_outcome(fitted.outcome).std(fitted.trees.posterior))} if std else {}
     return deviation if interval is None else deviation | _interval_ends(fitted, interval)
@@ -119,7 +119,7 @@ def has_std(fitted: Fitted) -> bool:
 
 def _check_std(fitted: Fitted, std: Any) -> None:
     if not isinstance(std, bool):
-        raise TypeError(f"std must be True or False; got {shown(std)}.")
+        raise TypeError(f"std must be True or False; got {short_repr(std)}.")
     if not std or has_std(fitted):
         return
     if fitted.outcome.predicts_classes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
 from ._members import exportable
@@ -57,7 +57,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
 def _check_missing(missing: Any, fitted: Fitted, used: list[int]) -> None:
     """Refuse a text for missing values that is a category, too."""
     if not isinstance(missing, str):
-        raise TypeError(f"missing must be text; got {shown(missing)}.")
+        raise TypeError(f"missing must be text; got {short_repr(missing)}.")
     for feature in used:
         categories = fitted.schema.columns[feature].categories
         if categories is not None and missing in categories.tolist():

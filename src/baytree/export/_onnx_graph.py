@@ -70,7 +70,7 @@ class Graph:
         return self.constant(np.array(numbers, dtype=np.int64))
 
     def zeros(self, like: str, n_columns: int, dtype: Any) -> str:
-        """As many rows of zeros as something has."""
+        """Zeros with as many rows as another array."""
         n_rows = self.add("Slice", self.add("Shape", like), self.whole([0]), self.whole([1]))
         shape = self.add("Concat", n_rows, self.whole([n_columns]), axis=0)
         return self.add("ConstantOfShape", shape, value=numpy_helper.from_array(np.zeros(1, dtype=dtype)))

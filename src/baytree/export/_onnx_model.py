@@ -101,7 +101,7 @@ class _Ensemble:
         self.n_nodes, self.n_leaves = self.n_nodes + len(inner), self.n_leaves + len(leaf)
 
     def attributes(self) -> dict[str, Any]:
-        """What the operator takes: tensors of doubles, lists of whole numbers."""
+        """The attributes in the operator's types: tensors of doubles, lists of whole numbers."""
         arrays = {name: np.concatenate(parts) for name, parts in (self.nodes | self.leaves).items()}
         return {
             **{n: numpy_helper.from_array(a) if a.dtype == np.float64 else a.tolist() for n, a in arrays.items()},

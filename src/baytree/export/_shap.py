@@ -27,7 +27,7 @@ _ENTRIES = 2**22  # of pairs of rows and subsets at a time
 
 @dataclass(frozen=True)
 class ShapValues:
-    """What each feature adds to each prediction: ``base + values.sum(axis=1)`` is the prediction.
+    """The contribution of each feature to each prediction: ``base + values.sum(axis=1)`` is the prediction.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
 from ..tree import NO_CHILD, TreeStore
@@ -111,7 +111,7 @@ def to_ibis(
     20
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
-        raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
+        raise TypeError(f"table must be an Ibis table; got {short_repr(table)}.")
     from ibis.common.exceptions import IbisError  # noqa: PLC0415 - an optional dependency
 
     backend = table.get_backend()
@@ -127,13 +127,13 @@ def to_ibis(
 def _relation(table: str | Sequence[str]) -> str:
     parts = [table] if isinstance(table, str) else list(table) if isinstance(table, (list, tuple)) else []
     if not parts or not all(isinstance(part, str) and part for part in parts):
-        raise ValueError(f"table must be the name of a table, or its parts; got {shown(table)}.")
+        raise ValueError(f"table must be the name of a table, or its parts; got {short_repr(table)}.")
     return ".".join(map(identifier, parts))
 
 
 def _read_columns(columns: Sequence[str]) -> list[str]:
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
-        raise ValueError(f"columns must be a list of names of columns; got {shown(columns)}.")
+        raise ValueError(f"columns must be a list of names of columns; got {short_repr(columns)}.")
     return list(columns)
 
 
@@ -346,7 +346,7 @@ class _Query:
                 raise ValueError(f"The query would have two columns of the name {one!r}: leave it out of columns.")
         for name in made:
             if len(name.encode()) > self.dialect.longest_name:
-                raise ValueError(f"The name of a column is too long for the database: {shown(name)}.")
+                raise ValueError(f"The name of a column is too long for the database: {short_repr(name)}.")
 
 
 def _pairwise_sum(terms: list[str]) -> str:

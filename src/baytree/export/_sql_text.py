@@ -15,7 +15,7 @@ from ..tree import CategorySet, Hyperplane, PresentMissing, Split, Threshold
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database says what databases say in different ways."""
+    """The spelling of types, literals and functions that differ between databases."""
 
     double: str  # the type of float64
     text: str

@@ -75,7 +75,7 @@ def _threshold(value: float, decimals: int) -> str:
 
 
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
-    """What a leaf predicts, and its posterior; of many classes the most probable ones."""
+    """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"

@@ -526,5 +526,5 @@ def _with_feature_posterior(tree: TreeStore) -> TreeStore:
 
 
 def _widening(outcome: Outcome) -> float:
-    """What the mixture of a forest with this outcome is scaled by."""
+    """The factor by which the mixture of a forest with this outcome is scaled."""
     return outcome.spread if isinstance(outcome, RealOutcome) else 1.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .._validation import shown
+from .._validation import short_repr
 from ..leaves import ConstantLeaves
 from ..table import Schema
 from ..tree import SplitKind, TreeStore
@@ -30,10 +30,10 @@ def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
         except ValueError:
             directions = []
         if not isinstance(directions, list) or len(directions) != d:
-            raise ValueError(f"{what}; X has {d} features, got {shown(monotonic_cst)}.")
+            raise ValueError(f"{what}; X has {d} features, got {short_repr(monotonic_cst)}.")
     for position, value in enumerate(directions):
         if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
-            raise ValueError(f"{what}; got {shown(value)} for {schema.describe(position).lower()}.")
+            raise ValueError(f"{what}; got {short_repr(value)} for {schema.describe(position).lower()}.")
         if value != 0 and schema.columns[position].is_nominal:
             raise ValueError(
                 f"{schema.describe(position)} of X is categorical: its categories have no order, so monotonic_cst "

@@ -59,7 +59,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown, as the parameters of an estimator set it."""
+    """Settings of growth that follow from the parameters of an estimator."""
 
     partition_prior: PartitionPrior
     feature_weight: FloatArray

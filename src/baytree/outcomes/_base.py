@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ._grids import Grids, SampleSize, integer_weight, sum_of_products
 from ._target import Extra, Target
@@ -80,7 +80,7 @@ class Outcome(ABC):
         return ["mean"] if n_values == 1 else [f"mean_{i}" for i in range(n_values)]
 
     def predict(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
-        """What is predicted, given expected outcomes: the number, or the class that is decided on."""
+        """The prediction, given expected outcomes: the number, or the class that the decision rule chooses."""
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
     def normalise_average(self, mean: FloatArray) -> FloatArray:
@@ -162,7 +162,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """What a model file must hold to bring the outcome back by ``type(outcome)(**state)``."""
+        """The arguments with which ``type(outcome)(**state)`` restores the outcome from a model file."""
 
 
 class RealOutcome(Outcome):
@@ -216,7 +216,7 @@ class FixedPointOutcome(Outcome):
     @classmethod
     @abstractmethod
     def fixed_point_rows(cls, target: Target) -> list[IntArray]:
-        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
+        """The whole numbers from which the statistics of each row follow, for a target on grids."""
 
     def fixed_point_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
         """The log of the factor that no partition changes, in whole numbers; None: there is none."""
@@ -280,20 +280,22 @@ def read_parameters(prior: Any, outcome: type[Outcome]) -> FloatArray:
     names, any_sign = outcome.parameter_names, outcome.any_sign
     wanted = f"parameter ({', '.join(names)})"
     if isinstance(prior, str):
-        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.")
+        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {short_repr(prior)}.")
     try:
         values = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.") from None
+        raise TypeError(
+            f"prior must be None, 'evidence' or one number per {wanted}; got {short_repr(prior)}."
+        ) from None
     free = np.array([name in any_sign for name in names])
     if values.shape == (len(names),) and not np.all(np.isfinite(values[free])):
-        raise ValueError(f"prior must be finite throughout; got {shown(prior)}.")
+        raise ValueError(f"prior must be finite throughout; got {short_repr(prior)}.")
     if values.shape != (len(names),):
         raise ValueError(f"prior must hold one number per {wanted}; got shape {values.shape}.")
     with np.errstate(over="ignore"):
         if not np.all(values[~free] > 0) or not np.isfinite(values[~free].sum()):
             raise ValueError(
-                f"prior must be positive and finite in {_names_without(names, any_sign)}; got {shown(prior)}."
+                f"prior must be positive and finite in {_names_without(names, any_sign)}; got {short_repr(prior)}."
             )
     return values
 

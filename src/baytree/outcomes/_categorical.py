@@ -16,7 +16,7 @@ from scipy import special
 
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_positive_array, check_real, shown
+from .._validation import check_positive_array, check_real, short_repr
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
 from ._grids import Grids, SampleSize
@@ -31,7 +31,7 @@ _STRONGEST = 1e9  # pseudo-observations; the log-gamma of more has no digits lef
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """How many classes there are, and what they are called."""
+    """The number of classes, and their labels."""
 
     n_classes: int
     classes: AnyArray | None = None  # their labels, for a prior that is given by label
@@ -105,7 +105,7 @@ class CategoricalOutcome(FixedPointOutcome):
             return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n), options.classes)
         if isinstance(prior, str):
             raise ValueError(
-                f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {shown(prior)}."
+                f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {short_repr(prior)}."
             )
         if isinstance(prior, dict):
             prior = _prior_by_label(prior, options.classes)
@@ -193,7 +193,7 @@ class CategoricalOutcome(FixedPointOutcome):
         return np.asarray(by_class.sum(axis=-1) - total)
 
     def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
-        """That of one leaf for each class: equal labels are more probable together than apart."""
+        """The log likelihood of one leaf for each class: equal labels are more probable together than apart."""
         strength = prior.sum(axis=-1, keepdims=True)
         of_class = special.gammaln(prior + statistics) - special.gammaln(prior)
         of_leaf = special.gammaln(strength + statistics) - special.gammaln(strength)
@@ -227,10 +227,14 @@ def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any
     labels = [] if classes is None else classes.tolist()
     for label in prior:
         if label not in labels:
-            raise ValueError(f"prior names the class {shown(label)}, which is not one of the classes {shown(labels)}.")
+            raise ValueError(
+                f"prior names the class {short_repr(label)}, which is not one of the classes {short_repr(labels)}."
+            )
     for label in labels:
         if label not in prior:
-            raise ValueError(f"prior lacks the class {shown(label)}: give a number for each of {shown(labels)}.")
+            raise ValueError(
+                f"prior lacks the class {short_repr(label)}: give a number for each of {short_repr(labels)}."
+            )
     return [prior[label] for label in labels]
 
 

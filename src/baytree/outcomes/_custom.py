@@ -37,7 +37,7 @@ class CustomOutcome(RealOutcome):
 
     @staticmethod
     def lacks(definition: Any) -> list[str]:
-        """What an object lacks to be an outcome."""
+        """The methods that an object lacks to be an outcome."""
         return [name for name in REQUIRED if not hasattr(definition, name)]
 
     def _row_statistics(self, target: Target) -> FloatArray:

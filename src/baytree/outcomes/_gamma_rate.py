@@ -1,4 +1,4 @@
-"""What counts and durations have in common: a rate with a Gamma(shape, rate) prior.
+"""The base of counts and durations: a rate with a Gamma(shape, rate) prior.
 
 After `events` events in an exposure of `exposure` the posterior is Gamma(shape + events, rate + exposure).
 """
@@ -119,7 +119,7 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         )
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one = grids.weight_unit
         return [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
 

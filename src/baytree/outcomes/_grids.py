@@ -24,7 +24,7 @@ _MOST_COUNTED = 2**27
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many rows there are, and their weight."""
+    """The number of rows, and their total weight."""
 
     n_rows: int
     weight: float
@@ -95,7 +95,7 @@ class Grid:
 
     @property
     def highest(self) -> float:
-        """What no value exceeds."""
+        """An upper bound of all values."""
         return (abs(self.base) + 2.0**self.bits) * self.unit
 
 

@@ -169,7 +169,7 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
         return np.asarray(sums.astype(np.float64) * self._scales(grids))
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
         return [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
 

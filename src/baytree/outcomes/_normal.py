@@ -100,7 +100,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
 
     @classmethod
     def settle(cls, target: Target, prior: Any, options: Any, search: PriorSearch) -> Self:
-        """Where no prior is given, the noise comes from the leaves of a first tree, then from those of the next."""
+        """Without a prior, estimate the noise from the leaves of a first tree, then from those of the next."""
         outcome = super().settle(target, prior, options, search)
         if prior is not None:
             return outcome
@@ -153,7 +153,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         return _core.FixedPointNormal(numbers[0], weight, grids.weight_unit, self._scales(grids), centre)
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one, relative = grids.weight_unit, grid_of_y(grids).unit / self.scale
         return [one, one * relative, one * relative * relative]
 

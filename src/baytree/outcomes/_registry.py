@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._validation import shown
+from .._validation import short_repr
 from ._base import FixedPointOutcome, Outcome, PriorSearch
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
@@ -76,7 +76,7 @@ def read_outcome(outcome: Any) -> Family:
     if isinstance(outcome, str):
         if outcome not in REGRESSION_OUTCOMES:
             names = ", ".join(map(repr, REGRESSION_OUTCOMES))
-            raise ValueError(f"outcome must be one of {names} or an object of your own; got {shown(outcome)}.")
+            raise ValueError(f"outcome must be one of {names} or an object of your own; got {short_repr(outcome)}.")
         family = REGRESSION_OUTCOMES[outcome]
         return Family(family, None if family.options is None else family.options())
     for family in REGRESSION_OUTCOMES.values():

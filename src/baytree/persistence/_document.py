@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
 from ..growth import enforce_monotonic
@@ -81,7 +81,7 @@ def document_of(
 
 
 def _checksum(document: dict[str, Any]) -> str:
-    """Of everything but the checksum itself."""
+    """The checksum of everything but the checksum itself."""
     rest = {name: value for name, value in document.items() if name != "sha256"}
     text = json.dumps(rest, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -106,11 +106,11 @@ def read_document(
 def _check_version(version: Any) -> None:
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
-            f"The model has format version {shown(version)}, but this baytree reads {FORMAT_VERSION} and older: "
+            f"The model has format version {short_repr(version)}, but this baytree reads {FORMAT_VERSION} and older: "
             "upgrade baytree."
         )
     if type(version) is not int or version < 1:
-        raise ModelFileError(f"The baytree model is damaged: its format version is {shown(version)}.")
+        raise ModelFileError(f"The baytree model is damaged: its format version is {short_repr(version)}.")
 
 
 def _read(

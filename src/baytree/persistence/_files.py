@@ -108,7 +108,7 @@ def read_content(content: bytes, name: str) -> tuple[Any, dict[str, bytes]]:
 
 
 def _members(content: bytes) -> dict[str, bytes]:
-    """What an archive holds, if it is one as `_archive` writes it: so nothing is larger than the file."""
+    """The members of an archive that `_archive` wrote; others are refused, so that nothing exceeds the file's size."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
         if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):

@@ -34,7 +34,7 @@ _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(
 
 
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
-    """What a file keeps of a store."""
+    """The arrays of a store that a file keeps."""
     leaves = store.leaves
     if not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")

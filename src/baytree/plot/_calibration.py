@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_integer, shown
+from .._validation import check_integer, short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ._axes import CLEAR, GREY, TEXT_SIZE, axes_of, class_colour, finish
 from ._table import labels_of
@@ -90,7 +90,7 @@ def _class_positions(classes: list[Any], label: Any) -> list[int]:
     if label is None:
         return [1] if len(classes) == 2 else list(range(len(classes)))
     if label not in classes:
-        raise ValueError(f"label must be one of the classes {shown(classes)}; got {shown(label)}.")
+        raise ValueError(f"label must be one of the classes {short_repr(classes)}; got {short_repr(label)}.")
     return [classes.index(label)]
 
 

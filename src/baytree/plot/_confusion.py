@@ -1,4 +1,4 @@
-"""What is decided for which class."""
+"""The confusion matrix."""
 
 from __future__ import annotations
 

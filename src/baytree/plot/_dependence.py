@@ -1,4 +1,4 @@
-"""How predictions depend on a feature, on average over the rows, with bands from the trees of a forest."""
+"""Partial dependence of predictions on a feature, with bands from the trees of a forest."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _draw_curve(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any,
 
 
 def _draw_dots(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, aside: float) -> None:
-    """Of categories: dots that no line joins, and bars where there are trees; classes stand side by side."""
+    """Along categories: dots without lines, and bars where there are trees; classes stand side by side."""
     if of_trees.shape[1] > 1:
         low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
         ax.vlines(places + aside, low, high, color=colour, alpha=0.5, lw=2.5)
@@ -108,7 +108,7 @@ def _feature_grid(column: Feature, n_points: int) -> FloatArray:
 
 
 def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> FloatArray:
-    """What each tree of a forest, or the model, predicts on average where all rows have a value; (n, n_values)."""
+    """The average prediction of the model, or of each tree of a forest, if all rows had a value; (n, n_values)."""
     changed = rows.copy()
     changed[:, position] = value
     if fitted.kind is ModelKind.FOREST:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import short_repr
 from .._words import category_text
 from ..estimators import fitted_of, partition_space, read_rows
 from ..table import Schema, as_table, is_frame
@@ -55,7 +55,7 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
     'posterior probability'
     """
     if scale not in ("log", "linear"):
-        raise ValueError(f"scale must be 'log' or 'linear'; got {shown(scale)}.")
+        raise ValueError(f"scale must be 'log' or 'linear'; got {short_repr(scale)}.")
     column = _read_feature(X, feature, options)
     space = partition_space(X, y, **options)
     splits, no_split = space[space["feature"] == column.position], float(space["log_posterior"][0])
@@ -77,7 +77,9 @@ def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
         return Table(fitted_of(model).schema, read_rows(model, X)).feature("feature", feature)
     table = as_table(X)
     if getattr(table, "ndim", 2) != 2:
-        raise ValueError(f"X must be a table of rows and columns; got {shown(X)}. A fitted model is given as model=.")
+        raise ValueError(
+            f"X must be a table of rows and columns; got {short_repr(X)}. A fitted model is given as model=."
+        )
     names = [str(name) for name in table.columns] if is_frame(table) and hasattr(table, "columns") else None
     rows, schema = Schema.learn(table, options.get("categorical_features", "from_dtype"), names)
     return Table(schema, rows).feature("feature", feature)

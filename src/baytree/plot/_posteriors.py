@@ -139,7 +139,7 @@ def _mean_distribution(fitted: Fitted, node: int) -> Any:
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:
-    """Of an outcome whose mean is several numbers, the first."""
+    """An estimate of the mean; the first number where the mean of an outcome has several."""
     low, high = (np.nan, np.nan) if distribution is None else (_quantile(distribution, q) for q in (0.05, 0.95))
     return Estimate(float(values[0]), low, high, BLUE)
 

@@ -1,4 +1,4 @@
-"""How well two classes are told apart, and what every threshold would decide."""
+"""The ROC curve of two classes, with the decisions of every threshold."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Sheet:
 
 
 def scale_on(ax: Axes, posteriors: Posteriors, width: float, height: float) -> float:
-    """How large a picture would be on Axes, beside its size on a sheet of its own."""
+    """The scale of a picture on Axes, relative to its size in a figure of its own."""
     width = max(width, _NARROWEST)
     high = height + _LINE * len(_heading(posteriors, width)) + 0.12
     return _scale(ax, width + 2 * _MARGIN, high + 2 * _MARGIN)

@@ -1,4 +1,4 @@
-"""Who is treated how."""
+"""Predictions and observations by subgroup."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._typing import BoolArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
@@ -56,7 +56,7 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
     column = np.asarray(groups, dtype=object)
     n_rows = len(np.asarray(y))
     if column.shape != (n_rows,):
-        raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {shown(groups)}.")
+        raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {short_repr(groups)}.")
     weight = weights_of(sample_weight, n_rows)
     figures = (
         _class_figures(fitted, model, X, y) if fitted.outcome.predicts_classes else _number_figures(fitted, model, X, y)

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.image import AxesImage
 
 from .._typing import AnyArray, FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted, ModelKind
 from ..table import Rows
@@ -75,7 +75,7 @@ def surface(
     """
     fitted = fitted_of(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
-        raise ValueError(f"features must be two features, by name or position; got {shown(features)}.")
+        raise ValueError(f"features must be two features, by name or position; got {short_repr(features)}.")
     table = Table(fitted.schema, read_rows(model, X))
     across, up = (table.feature("features", feature) for feature in features)
     if across.position == up.position:
@@ -104,7 +104,7 @@ def _two_axes(ax: Any) -> tuple[Axes, Axes]:
         left, right = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")[1]
         return left, right
     if isinstance(ax, Axes) or not hasattr(ax, "__len__") or len(ax) != 2:
-        raise TypeError(f"surface draws two panels: ax must be None or two Axes; got {shown(ax)}.")
+        raise TypeError(f"surface draws two panels: ax must be None or two Axes; got {short_repr(ax)}.")
     return check_axes(ax[0]), check_axes(ax[1])
 
 

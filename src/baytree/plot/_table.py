@@ -1,4 +1,4 @@
-"""What is drawn of a table: its columns as the model sees them, and outcomes and weights, checked."""
+"""The table of a plot: its columns as the model reads them, and checked outcomes and weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_sample_weight, shown
+from .._validation import check_sample_weight, short_repr
 from ..fitted import Fitted
 from ..table import Column, Rows, Schema
 from ._words import wrap_text
@@ -32,7 +32,7 @@ class Feature:
 
     @property
     def names(self) -> list[str] | None:
-        """What stands at the positions of an axis without numbers: categories, truth values."""
+        """Tick labels of an axis without numbers: categories or truth values."""
         return [self.column.text(float(i)) for i in range(self._n_positions)] if self._n_positions else None
 
     @property
@@ -67,7 +67,7 @@ class Feature:
         return np.linspace(low - margin, high + margin, n + 1)
 
     def jittered(self, random: np.random.Generator) -> FloatArray:
-        """Where to draw the rows: categories are strewn about their place, so that rows do not hide each other."""
+        """The values to draw: categories are jittered, so that rows do not hide each other."""
         return self.values if self.names is None else self.values + random.uniform(-0.3, 0.3, len(self.values))
 
     def label(self, axis: Axis) -> None:
@@ -123,12 +123,12 @@ def labels_of(what: str, fitted: Fitted, X: Any, y: Any) -> tuple[AnyArray, AnyA
     check_consistent_length(X, outcomes)
     unknown = outcomes[~np.isin(outcomes, fitted.outcome.labels)]
     if len(unknown) > 0:
-        raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
+        raise ValueError(f"y holds the label {short_repr(unknown.tolist()[0])}, which is none of the model's classes.")
     return outcomes, fitted.outcome.labels
 
 
 def weights_of(sample_weight: Any, n_rows: int) -> FloatArray:
-    """How often each row counts."""
+    """The weight of each row."""
     weight = check_sample_weight(sample_weight, n_rows)
     return np.ones(n_rows) if weight is None else weight
 

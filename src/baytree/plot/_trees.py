@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from .._validation import check_integer, check_optional_integer, shown
+from .._validation import check_integer, check_optional_integer, short_repr
 from ..estimators import Model, fitted_of, readable_tree_of
 from ..fitted import Fitted, ModelKind
 from ._axes import check_axes
@@ -104,7 +104,7 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     """
     fitted = fitted_of(space)
     if fitted.kind is not ModelKind.SPACE:
-        raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
+        raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {short_repr(space)}.")
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
     pictures = [
         TreePicture(tree, open_nodes(tree.trees, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)

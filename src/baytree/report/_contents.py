@@ -1,4 +1,4 @@
-"""What the page's script knows of a model: features, nodes and splits, as plain data.
+"""The data of the page's script: features, nodes and splits of a model, as plain data.
 
 A tree is written as a tree space with one choice a node, so that the page routes and averages by one recursion.
 """
@@ -247,7 +247,7 @@ def _curves(fitted: Fitted) -> list[list[float] | None]:
 
 
 def curve_text(fitted: Fitted) -> str:
-    """What the curves in the leaves are."""
+    """A sentence that explains the curves in the leaves."""
     if fitted.outcome.predicts_classes:
         if len(fitted.class_names) != 2:
             return "The bar in a leaf is as long as the probability of its class."

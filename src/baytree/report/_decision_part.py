@@ -1,4 +1,4 @@
-"""What is decided, and how often it is wrong: confusion matrix, curves, rates and cost at a threshold."""
+"""The section on the decision: confusion matrix, curves, rates and cost at a threshold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decision_part(fitted: Fitted, *inner: str) -> str:
 
 
 def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds | None) -> list[str]:
-    """What the rule does on held-out rows."""
+    """The figures of the decision rule on held-out rows."""
     if thresholds is None:
         return [_many_classes(fitted, held_out)]
     chosen = percent_text(float(thresholds.values[thresholds.of_model]))

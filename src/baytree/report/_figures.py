@@ -122,7 +122,7 @@ def _root(m: float) -> float:
 
 
 def _duration_metrics(held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
-    """Of durations that may be cut off: errors are not known, events and their probability are."""
+    """Metrics of durations that may be censored: errors are not known, events and their probability are."""
     y, weight, event = np.asarray(held_out.y, dtype=np.float64), held_out.weight, held_out.rows.extras["event"]
     meaning = "events over those that the predicted means let expect; 1 is right"
     if not np.all(np.isfinite(predicted)):
@@ -157,7 +157,7 @@ def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 1
 
 
 def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tuple[FloatArray, FloatArray]:
-    """What is predicted and what happened, one number a row."""
+    """Predictions and observations, one number for each row."""
     labels, p = fitted.outcome.labels, held_out.probabilities
     if p is None:
         assert held_out.mean is not None  # noqa: S101

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_sample_weight, shown
+from .._validation import check_sample_weight, short_repr
 from ..estimators import Model, fitted_of, read_rows, refit_model
 from ..figures import LEVEL
 from ..fitted import Fitted
@@ -86,7 +86,7 @@ class HeldOutPredictions:
 
     @property
     def weight(self) -> FloatArray:
-        """How often each row counts."""
+        """The weight of each row."""
         return np.ones(len(self.y)) if self.rows.weight is None else self.rows.weight
 
     @property
@@ -176,7 +176,7 @@ def read_subgroups(X: Any, subgroups: Any, n_rows: int) -> dict[str, AnyArray]:
     elif isinstance(subgroups, str) or not hasattr(subgroups, "__iter__"):
         raise TypeError(
             "subgroups must be a list of columns of X, or a dict from name to one value per row; got "
-            f"{shown(subgroups)}."
+            f"{short_repr(subgroups)}."
         )
     else:
         by_name = {str(name): _column(X, name) for name in subgroups}

@@ -1,4 +1,4 @@
-"""What the model is, what it was fitted on and what it was measured on."""
+"""The provenance of a model: its description, its training data and the rows it was measured on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_BEST_TREES = 10  # best trees of a tree space that are listed
 
 
 def lead_text(fitted: Fitted, target: str | None) -> str:
-    """What the model is, in a few sentences."""
+    """Describe the model in a few sentences."""
     tree = fitted.readable.trees
     name = "" if target is None else f"{shorten(target, 60)}, "
     classes = [shorten(label, 60) for label in fitted.class_names]
@@ -112,7 +112,7 @@ def provenance_part(
     source: str | None,
     measured: str,
 ) -> str:
-    """Where the model comes from."""
+    """The section on the provenance of the model."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
     tree, known, grown = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree

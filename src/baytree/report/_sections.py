@@ -125,7 +125,7 @@ def _bar(share: float) -> Cell:
 
 
 def alternatives_part(fitted: Fitted) -> str:
-    """What else every split could have been; of a tree space the most probable trees."""
+    """The alternatives to every split; of a tree space the most probable trees."""
     readable = fitted.readable
     tree, schema = readable.trees, readable.schema
     rows = []
@@ -161,7 +161,7 @@ def _first_split(fitted: Fitted) -> str:
 
 
 def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredictions | None) -> str:
-    """What a reader should keep in mind."""
+    """The limits of the model that a reader should keep in mind."""
     tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
     goes = "goes both ways, and the answer is an average" if fitted.unseen == "average" else "goes to the larger side"
@@ -191,7 +191,7 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredi
 
 
 def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredictions | None) -> str:
-    """What weights by class do to probabilities."""
+    """The effect of class weights on probabilities."""
     text = (
         f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
         "these "
@@ -246,7 +246,7 @@ def rules_part(fitted: Fitted) -> str:
 
 
 def _conclusion(rule: Rule, decision: str, second_class: str | None, *, is_class: bool) -> list[str]:
-    """What a rule says: the decision, and the estimate of the same class everywhere."""
+    """The cells of a rule: the decision, and the estimate for the same class in all rows of the table."""
     if not is_class:
         low, high = rule.interval["mean"]
         return [estimate_text(rule.estimate["mean"]), "" if math.isnan(low) else range_text(low, high)]

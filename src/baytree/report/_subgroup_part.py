@@ -1,4 +1,4 @@
-"""Who is treated how, as a table."""
+"""The section on subgroups."""
 
 from __future__ import annotations
 

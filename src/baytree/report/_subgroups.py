@@ -54,7 +54,7 @@ def _mean_prediction(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArr
 
 
 def _class_figures(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
-    """Of two classes who is decided for and the two kinds of error; of more how often the decision is right."""
+    """Rates of the decision: of two classes with both kinds of error, of more the share of right decisions."""
     assert held_out.codes is not None  # noqa: S101
     codes, weight, y, labels = held_out.codes[rows], held_out.weight[rows], held_out.y[rows], fitted.outcome.labels
     right = {"right": share_of(labels[codes] == y, weight)}

@@ -20,7 +20,7 @@ DEFAULT_BINS = 255  # at sources whose rows are not in memory
 
 
 class Capability(Enum):
-    """What a fit may need besides histograms of its rows; the value is the error message of a source without it."""
+    """Needs of a fit besides histograms of its rows; the value is the error message of a source without it."""
 
     OWN_OUTCOME = "An outcome of your own needs the rows in memory: fit it there."
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
@@ -45,7 +45,7 @@ class Source(Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What the source can do besides histograms."""
+        """The capabilities of the source besides histograms."""
 
     @property
     def bins_by_default(self) -> int | None:

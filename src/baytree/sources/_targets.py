@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, shown
+from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, short_repr
 from ..decision import Decision, read_decision
 from ..outcomes import (
     EXTRAS,
@@ -193,7 +193,8 @@ class ClassReader:
             return np.asarray(count.sum() / (len(classes) * np.maximum(count, np.finfo(float).tiny)))
         if not isinstance(self.class_weight, dict):
             raise TypeError(
-                f"class_weight must be None, 'balanced' or a dict from label to weight; got {shown(self.class_weight)}."
+                f"class_weight must be None, 'balanced' or a dict from label to weight; got "
+                f"{short_repr(self.class_weight)}."
             )
         labels = list(classes)
         for label, value in self.class_weight.items():
@@ -294,7 +295,9 @@ def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:
     unknown = classes[codes] != y
     if np.any(unknown):
         label = y[np.argmax(unknown)]
-        raise ValueError(f"y has the class {shown(label)}, which is not one of the classes {shown(classes.tolist())}.")
+        raise ValueError(
+            f"y has the class {short_repr(label)}, which is not one of the classes {short_repr(classes.tolist())}."
+        )
     return codes
 
 

@@ -1,4 +1,4 @@
-"""What the columns of several tables are together: parts of one table that are read one after the other."""
+"""Merging the schemas of the parts of a table that are read one after the other."""
 
 from __future__ import annotations
 

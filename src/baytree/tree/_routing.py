@@ -1,4 +1,4 @@
-"""Where rows go in a tree store: to one leaf below each root, or to several nodes by shares."""
+"""Routing of rows in a tree store: to one leaf below each root, or to several nodes by shares."""
 
 from __future__ import annotations
 

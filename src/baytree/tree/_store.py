@@ -361,12 +361,12 @@ class TreeStore:
 
     @property
     def choice_share(self) -> FloatArray:
-        """How much of a node's rows each choice has: all, where a node has one choice."""
+        """The share of a node's rows that takes each choice; 1 where a node has one choice."""
         return self.evidence.choice_share
 
     @cached_property
     def leaf_share(self) -> FloatArray:
-        """How much of each node's rows stay in it."""
+        """The share of each node's rows that stays in it."""
         none = np.flatnonzero(self.is_leaf)
         owner, share = self.owner[none], self.choice_share[none]
         return np.bincount(owner, weights=share, minlength=self.node_count).astype(np.float64)
@@ -388,11 +388,11 @@ class TreeStore:
     # Parts.
 
     def tree(self, t: int) -> Self:
-        """What is below one root."""
+        """The tree below one root."""
         return self.trees_between(t, t + 1)
 
     def trees_between(self, first: int, stop: int) -> Self:
-        """What is below the roots first, first + 1, ..., stop - 1."""
+        """The trees below the roots first, first + 1, ..., stop - 1."""
         if (first, stop) == (0, self.n_trees):
             return self
         ends = np.append(self.roots, self.node_count)

@@ -69,7 +69,7 @@ def draw_prunings() -> None:
     X, y = make_ripley(1000, random_state=0)
     kept = BayesianTreeClassifier().fit(X, y)
     sizes = np.arange(1, kept.grown_tree_.n_leaves + 1)
-    scores = [kept.grown_tree_.limited_to(int(n)).log_posterior() for n in sizes]
+    scores = [kept.grown_tree_.prune_to_leaf_count(int(n)).log_posterior() for n in sizes]
     figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
     ax.plot(sizes, scores, ".-", color=GREY, lw=1, markersize=5, label="the grown tree, leaf by leaf")
     ax.plot(

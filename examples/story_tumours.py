@@ -25,8 +25,8 @@ model = BayesianTreeClassifier().fit(X, y)
 print(to_text(model))
 
 # %%
-# The same as a picture. The curve in a leaf is the posterior of the probability that a tumour is malignant: wide where
-# the leaf has few rows.
+# A plot shows the same tree. The curve in a leaf is the posterior of the probability that a tumour is malignant: wide
+# where the leaf has few rows.
 
 plot.tree(model)
 

@@ -185,7 +185,7 @@ def polars_series(column, kind):
 
 
 def check_order_of_rows(case: Case) -> str:
-    """The same tree for any order of the rows."""
+    """Check that any order of the rows grows the same tree."""
     place = case.random.permutation(case.n)
     one = case.tree(lookahead=0).fit(case.table, case.y, case.weight)
     other = copy.deepcopy(one).fit(

@@ -48,7 +48,7 @@ def postgres_server():
 
 
 def as_arguments(connection):
-    """The same as the arguments of Ibis."""
+    """Convert the connection string to arguments of Ibis."""
     given = dict(part.split("=") for part in connection.split())
     return {"database": given.pop("dbname"), "port": int(given.pop("port")), **given}
 

@@ -199,7 +199,7 @@ def test_columns_that_do_not_fit_their_categories_are_refused(column, kind, cate
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_every_array_is_written_that_does_not_follow_from_others(kind):
     fitted = from_dict(document(kind)).fitted_
-    given = {field.name for field in fields(TreeStore)} - {"leaves", "n_features", "given_share"}
+    given = {field.name for field in fields(TreeStore)} - {"leaves", "n_features", "choice_weight"}
     kept = {name for name in given if getattr(fitted.trees, name) is not None}
     there = {name for name in kept if len(getattr(fitted.trees, name)) or name.startswith(("category", "hyperplane"))}
     there |= {"prior", "statistics"}
@@ -210,7 +210,7 @@ def test_every_array_is_written_that_does_not_follow_from_others(kind):
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
 @pytest.mark.parametrize(
-    "name", ["more", "n_features", "routing", "__class__", "depth", "given_share", "posterior", "value", "leaves"]
+    "name", ["more", "n_features", "routing", "__class__", "depth", "choice_weight", "posterior", "value", "leaves"]
 )
 def test_an_array_that_should_not_be_there_is_refused(kind, name):
     changed = document(kind)

@@ -276,7 +276,7 @@ def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
 
     counted = count(parts[0], splitters)
     for part in parts[1:]:
-        counted = counted.merged(count(part, splitters), max_bins)
+        counted = counted.merge(count(part, splitters), max_bins)
     for _ in range(data.draw(st.integers(0, 2))):  # counted again, more finely
         counted = count(values[:, None], counted.finer_splitters(max_bins))
     collected = np.concatenate([_bins.collect(part, {0: counted}, max_bins)[0] for part in parts])

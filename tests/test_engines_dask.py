@@ -257,7 +257,7 @@ def test_arrays_that_do_not_fit_together_are_refused(cluster):
 def test_what_is_known_is_not_looked_for(cluster, monkeypatch):
     from baytree.sources import _dask
 
-    passes, original = [], _dask._on_part
+    passes, original = [], _dask._apply
     monkeypatch.setattr(_dask.DaskParts, "reduce", lambda *_args: passes.append(original))
     for outcome in OUTCOMES:
         frame, names = table_of(outcome, weighted=outcome == "normal")

@@ -22,7 +22,7 @@ from baytree import (
     TreeSpaceRegressor,
 )
 from baytree.estimators import ESTIMATORS
-from baytree.tree import joined, most_probable_pruning
+from baytree.tree import concatenate_stores, most_probable_pruning
 from tests.comparison import assert_same_store
 from tests.databases import scored_by_sql
 
@@ -495,7 +495,7 @@ def test_parts_of_a_forest_are_its_trees(most_nodes, monkeypatch):
     fitted = BayesianForestClassifier(7, random_state=0).fit(columns, y).fitted_
     parts = list(fitted.trees.parts(most_nodes))
     assert all(part.n_trees == 1 or part.node_count <= most_nodes for part in parts)
-    together = joined(parts)
+    together = concatenate_stores(parts)
     assert_same_store(fitted.trees, together)
     monkeypatch.setattr("baytree.fitted._fitted._NODES_AT_ONCE", most_nodes)
     rows = fitted.schema.read(columns)

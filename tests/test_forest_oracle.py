@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianForestClassifier, BayesianForestRegressor, BayesianTreeRegressor
-from baytree.estimators._fit import settle
+from baytree.estimators._fit import prepare
 from baytree.estimators._forest import read_max_features
 from baytree.growth import ForestPlan, encode_rows, out_of_bag_weights
 from baytree.table import Kind, Rows
@@ -44,7 +44,7 @@ def problem_of(model, X, y, weight=None, **extras):
     """What a fitted forest was grown on."""
     reader = model._target_reader()
     source = model._memory_source(X, y, weight, {"exposure": None, "event": None} | extras)
-    data = settle(model, source, reader).data
+    data = prepare(model, source, reader).data
     return naive.Problem(
         data.rows.matrix,
         data.schema.is_nominal,

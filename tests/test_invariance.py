@@ -1,4 +1,4 @@
-"""The same tree for any order of the rows, and a row of weight 2 is the row twice, whatever is grown."""
+"""Any order of the rows grows the same tree, and a row of weight 2 counts as two rows, for every model."""
 
 from __future__ import annotations
 

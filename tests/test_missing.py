@@ -54,7 +54,7 @@ def own_targets(model, frame):
 
 
 def hidden(frame):
-    """The same rows without some of their values, and with categories that nobody has seen."""
+    """Remove some values of rows, and add categories that training has not seen."""
     frame = frame.copy()
     for i, name in enumerate(frame.columns):
         frame[name] = frame[name].astype(object).where((np.arange(len(frame)) + i) % 3 != 0, None)

@@ -26,7 +26,7 @@ from baytree import (
 )
 from baytree._words import percent_text
 from baytree.plot._posteriors import posteriors_of
-from baytree.plot._words import plain, text_width, wrapped
+from baytree.plot._words import escape_text, text_width, wrap_text
 from tests.comparison import hyperplanes
 from tests.own_outcomes import Rates, TwoRates
 
@@ -180,7 +180,7 @@ def test_calibration_of_one_class_of_three():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [r"probability of \$x\$"]
     every = plot.calibration(MODELS["three"], TABLE, Y["three"])
     legend = " ".join(text.get_text() for text in every.get_legend().get_texts())
-    assert all(plain(label) in legend for label in MODELS["three"].classes_)
+    assert all(escape_text(label) in legend for label in MODELS["three"].classes_)
 
 
 def test_the_points_of_a_calibration_are_frequencies():
@@ -400,14 +400,14 @@ def test_the_density_of_a_leaf_fills_its_picture():
 
 
 def test_names_are_drawn_as_they_stand():
-    assert plain("a$b$ _c_\n\td") == r"a\$b\$ _c_ d"
-    assert plain("𓀀") == "□"
-    lines = wrapped("a rather long name of several words", 1.0, 8, 2).split("\n")
+    assert escape_text("a$b$ _c_\n\td") == r"a\$b\$ _c_ d"
+    assert escape_text("𓀀") == "□"
+    lines = wrap_text("a rather long name of several words", 1.0, 8, 2).split("\n")
     assert len(lines) == 2
     assert lines[-1].endswith("…")
     assert all(text_width(line, 8) <= 1.0 for line in lines)
-    assert wrapped("short", 1.0, 8) == "short"
-    assert wrapped("", 1.0, 8) == ""
+    assert wrap_text("short", 1.0, 8) == "short"
+    assert wrap_text("", 1.0, 8) == ""
 
 
 def test_sparse_tables_and_tables_without_names():

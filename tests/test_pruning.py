@@ -70,10 +70,10 @@ def pruned_model():
 def test_nodes_that_became_leaves_say_what_was_against_them():
     model, *_ = pruned_model()
     leaves = np.flatnonzero(model.tree_.is_leaf)
-    was_split = [leaf for leaf in leaves if not model.grown_tree_.is_leaf[model.fitted_.in_grown(leaf)]]
+    was_split = [leaf for leaf in leaves if not model.grown_tree_.is_leaf[model.fitted_.grown_node(leaf)]]
     assert was_split
     for leaf in was_split:
-        node = model.fitted_.in_grown(leaf)
+        node = model.fitted_.grown_node(leaf)
         assert model.tree_.n_node_samples[leaf] == model.grown_tree_.n_node_samples[node]
         below = max(score for score, kept in all_prunings(model.grown_tree_, node) if kept)
         as_leaf = model.tree_.log_prior_leaf[leaf] + model.tree_.log_likelihood[leaf]

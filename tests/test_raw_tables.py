@@ -23,7 +23,7 @@ from tests.comparison import assert_same_arrays, raw_frame
 
 
 def frames(frame):
-    """The same table in every kind of frame, text as text and as categories."""
+    """Convert a table to every kind of frame, with text as text and as categories."""
     categories = frame.astype({"city": "category"})
     polars = pl.DataFrame({name: frame[name].to_list() for name in frame}, nan_to_null=True)
     return {
@@ -158,7 +158,7 @@ def test_sparse_rows_are_made_dense_some_at_a_time(monkeypatch):
     model = BayesianTreeClassifier(prior=0.5).fit(X, y)
     expected = model.predict_proba(X.toarray())
     whole = Rows.dense_parts
-    monkeypatch.setattr(Rows, "dense_parts", lambda rows: whole(rows, most_values=1000))
+    monkeypatch.setattr(Rows, "dense_parts", lambda rows: whole(rows, max_values=1000))
     assert [len(part) for part in Rows(X).dense_parts()] == [25] * 20
     assert_array_equal(model.predict_proba(X), expected)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
-from baytree.estimators._fit import settle
+from baytree.estimators._fit import prepare
 from baytree.estimators._prior_search import settle_outcome
 from baytree.growth import HistogramData, TableData, add_rows, held_out_log_likelihood, refit
 from baytree.leaves import ConstantLeaves
@@ -34,16 +34,16 @@ def in_memory(model, frame, names):
     extras = {name: frame[names[name]] if name in names else None for name in ("exposure", "event")}
     weight = frame[names["weight"]] if "weight" in names else None
     source = model._memory_source(table, frame["y"], weight, extras)
-    return settle(model, source, model._target_reader())
+    return prepare(model, source, model._target_reader())
 
 
 def in_batches(model, frame, names):
-    """The same rows, read in parts of different sizes and in another order."""
+    """Read the rows in parts of different sizes and in another order."""
     beside = {"target": "y", "weight": None, "exposure": None, "event": None} | names
     specs = TableSpec.read(None, None, None, ["y", *names.values()])
     parts = divided(frame, 4)
     source = open_source(lambda: iter(parts), beside, specs, cache=False)
-    return settle(model, source, model._target_reader())
+    return prepare(model, source, model._target_reader())
 
 
 def settled(outcome, *, weighted, n=600, **parameters):
@@ -122,8 +122,8 @@ def assert_same_tree(one, other, but=()):
 def test_every_kind_of_tree_on_its_own_rows_is_the_tree(outcome, parameters):
     model = model_of(outcome, prune=False, **{"max_bins": None} | parameters)
     frame, names = table_of(outcome, weighted=True, n=300)
-    settled = in_memory(model, frame, names)
-    data, fitted = settled.data, settle_outcome(settled.family, None, settled.data)
+    prepared = in_memory(model, frame, names)
+    data, fitted = prepared.data, settle_outcome(prepared.family, None, prepared.data)
     tree = data.grow(fitted)
     assert tree.n_leaves > 3
     # Looking ahead, the odds of a split are those of what it leads to; of equal hyperplanes another may be found.
@@ -138,14 +138,14 @@ def test_a_tree_on_other_rows_equals_the_oracle(problem, data):
     drawn = data.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=len(X)))
     parameters = parameters | {"monotonic_cst": None, "max_leaf_nodes": None, "prune": False}
     model = BayesianTreeClassifier(**parameters)
-    settled = settle(model, model._memory_source(X, y, weight, {}), model._target_reader())
-    fitted = settle_outcome(settled.family, parameters["prior"], settled.data)
-    tree = settled.data.grow(fitted)
-    found = refit(tree, settled.data.take(np.array(drawn)), fitted)
+    prepared = prepare(model, model._memory_source(X, y, weight, {}), model._target_reader())
+    fitted = settle_outcome(prepared.family, parameters["prior"], prepared.data)
+    tree = prepared.data.grow(fitted)
+    found = refit(tree, prepared.data.take(np.array(drawn)), fitted)
 
     weight = [1.0] * len(y) if weight is None else weight
     oracle = outcomes.Categorical(y[drawn].tolist(), [weight[i] for i in drawn], len(np.unique(y)))
-    matrix = settled.data.rows.matrix[drawn].tolist()
+    matrix = prepared.data.rows.matrix[drawn].tolist()
     assert_scored_as(
         found, given_nodes(tree, Problem(matrix, oracle, oracle_settings(fitted.prior, parameters))), oracle
     )

@@ -22,7 +22,7 @@ from baytree.report._figures import calibration_of, metrics_of
 from baytree.report._held_out import hold_out, read_dataset, read_subgroups
 from baytree.report._subgroups import subgroups_of
 from baytree.report._thresholds import thresholds_of
-from baytree.table import divided
+from baytree.table import subgroup_masks
 from tests.own_outcomes import Mean, Rates, TwoRates
 
 DATA = load_breast_cancer(as_frame=True)
@@ -171,10 +171,10 @@ def test_confusion_and_rates_are_those_of_the_decision():
     found = thresholds_of(model.fitted_, held_out)
     decided = np.where(held_out.probabilities[:, 1] >= 0.2, "malignant", "benign")
     (tn, fp), (fn, tp) = confusion_matrix(Y, decided)
-    assert found.at[found.own] == 0.2
-    assert found.true_positives[found.own] == tp
-    assert found.false_positives[found.own] == fp
-    rates = found.rates(found.own)
+    assert found.values[found.of_model] == 0.2
+    assert found.true_positives[found.of_model] == tp
+    assert found.false_positives[found.of_model] == fp
+    rates = found.rates(found.of_model)
     assert rates["sensitivity"].estimate == tp / (tp + fn)
     assert rates["sensitivity"].low == pytest.approx(stats.beta(tp + 0.5, fn + 0.5).ppf(0.05))
     assert rates["specificity"].estimate == tn / (tn + fp)
@@ -226,15 +226,15 @@ def test_subgroups_of_numbers_and_of_many_classes(tmp_path):
 
 
 def test_columns_are_divided_into_subgroups():
-    names = [name for name, _ in divided(np.array([1.0, 2.0, None, 2.0], dtype=object))]
+    names = [name for name, _ in subgroup_masks(np.array([1.0, 2.0, None, 2.0], dtype=object))]
     assert names == ["1", "2", "missing"]
-    many = divided(np.arange(100.0).astype(object))
+    many = subgroup_masks(np.arange(100.0).astype(object))
     assert [name for name, _ in many] == ["0 to 24", "over 24 to 49", "over 49 to 74", "over 74 to 99"]
     assert sum(rows.sum() for _, rows in many) == 100
-    text = divided(np.array([f"city {i % 30}" for i in range(900)] + ["city 0"], dtype=object))
+    text = subgroup_masks(np.array([f"city {i % 30}" for i in range(900)] + ["city 0"], dtype=object))
     assert text[-1][0] == "11 others"
     assert sum(rows.sum() for _, rows in text) == 901
-    assert [name for name, _ in divided(np.array([True, False], dtype=object))] == ["no", "yes"]
+    assert [name for name, _ in subgroup_masks(np.array([True, False], dtype=object))] == ["no", "yes"]
 
 
 def test_limits_say_what_weights_of_classes_do(tmp_path):

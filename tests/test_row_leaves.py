@@ -36,7 +36,7 @@ class ShiftedLeaves(ConstantLeaves):
 
 
 def with_shift(fitted):
-    """The same result with leaves that add the first value of a row."""
+    """Give a fitted model leaves that add the first value of a row."""
     if fitted is None:
         return None
     leaves = fitted.trees.leaves

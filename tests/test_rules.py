@@ -35,7 +35,7 @@ def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted, data):
     boxes = boxes_of(model.tree_, model.schema_)
     assert [box.leaf for box in boxes] == np.flatnonzero(model.tree_.is_leaf).tolist()
     for row, leaf in zip(rows, model.tree_.apply(np.ascontiguousarray(rows)), strict=True):
-        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.demands.items())]
+        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.conditions.items())]
         assert inside == [leaf]
 
 

@@ -149,7 +149,7 @@ def test_categorical_features_chooses_the_columns_and_their_type_the_order():
 
 @given(strategies.fitted_frames(), st.data())
 def test_ordered_categories_are_their_positions_and_truth_values_zero_and_one(fitted, data):
-    """The same tree as from numbers; only the categories without an order stay categories."""
+    """They grow the same tree as numbers do; only the categories without an order stay categories."""
     own, frame = fitted
     matrix = own._read_all(frame).matrix
     y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(frame), max_size=len(frame))))
@@ -303,7 +303,7 @@ def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted):
     own, frame = fitted
     boxes = boxes_of(own.tree_, own.schema_)
     for row in own._read_all(frame).matrix:
-        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.demands.items())]
+        inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.conditions.items())]
         assert inside == [route.leaf_of(own.tree_, row)]
 
 

@@ -102,7 +102,7 @@ def test_paths_that_would_take_too_long_are_refused(monkeypatch):
     X = random.random((300, 3))
     y = X.sum(axis=1) > 1.5
     oblique = BayesianTreeClassifier(partitions="oblique").fit(X, y)
-    monkeypatch.setattr("baytree.export._shap._MOST_TOGETHER", 1)
+    monkeypatch.setattr("baytree.export._shap._MAX_JOINT", 1)
     with pytest.raises(ValueError, match=r"A path has hyperplanes of \d features, for which exact SHAP values"):
         shap_values(oblique, X)
     monkeypatch.setattr("baytree.export._paths._MOST_PATHS", 10)

@@ -22,7 +22,7 @@ from baytree import (
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
-from baytree.estimators._fit import settle
+from baytree.estimators._fit import prepare
 from baytree.growth import grow_forest
 from baytree.leaves import ConstantLeaves
 from baytree.outcomes import CategoricalOutcome
@@ -32,11 +32,11 @@ from baytree.tree import (
     TreeStore,
     best_trees,
     both_ways,
+    concatenate_stores,
     depth_of,
     depth_of_graph,
-    joined,
     most_probable_pruning,
-    summed_from_leaves,
+    sum_from_leaves,
 )
 from tests.comparison import assert_same_store, every_array, raw_frame
 
@@ -138,7 +138,7 @@ def test_the_nodes_of_plain_trees():
     assert store.weighted_n_node_samples.tolist() == [7, 3, 4, 2, 2, 7, 7, 4, 3]
     assert store.leaf_share.tolist() == [0, 1, 0, 1, 1, 1, 0, 1, 1]
     assert store.choice_share.tolist() == [1] * 9
-    assert store.evidence.reach.tolist() == [1] * 9
+    assert store.evidence.node_probability.tolist() == [1] * 9
 
 
 def test_the_leaves_of_plain_trees():
@@ -166,7 +166,7 @@ def test_every_tree_of_a_forest_has_its_gain():
 
 def test_a_forest_is_pruned_tree_by_tree():
     trees = (DEEP, LEAF, SMALL, (0, 0.5, SMALL, DEEP))
-    expected = joined([most_probable_pruning(plain(tree)) for tree in trees])
+    expected = concatenate_stores([most_probable_pruning(plain(tree)) for tree in trees])
     assert_same_store(most_probable_pruning(plain(*trees)), expected)
     assert expected.node_count < plain(*trees).node_count
 
@@ -190,7 +190,7 @@ def test_the_evidence_of_a_space():
     shares = terms / terms.sum()
     assert_allclose(store.choice_share, [*shares, 1, 1, 1, 1])
     assert_allclose(store.leaf_share, [shares[0], 1, 1, 1, 1])
-    assert_allclose(evidence.reach, [1, shares[1], shares[1], shares[2], shares[2]])
+    assert_allclose(evidence.node_probability, [1, shares[1], shares[1], shares[2], shares[2]])
     assert_allclose(evidence.feature_posterior(np.array([0, 3])), [[shares[1], shares[2], shares[0]], [0, 0, 1]])
     assert_allclose(evidence.feature_inclusion(), shares[1:])
 
@@ -232,7 +232,7 @@ def test_a_split_that_has_seen_missing_values_knows_their_way():
     tree = plain((0, 1.5, [3, 0], [0, 1]))
     seen = replace(tree, has_missing=np.array([True, False, False]))
     store = both_ways(seen)
-    assert_same_store(replace(store, given_share=None), seen)
+    assert_same_store(replace(store, choice_weight=None), seen)
     assert store.choice_share.tolist() == [1, 1, 1]
     (weights,) = store.routing.weights(Rows(np.array([[np.nan, 0.0]])))
     assert weights.toarray().tolist() == [[0, 0, 1]]
@@ -285,7 +285,7 @@ def test_depths_and_sums_follow_from_the_structure(forest):
     store = plain(*forest)
     left, right, statistics = store.children_left, store.children_right, store.leaves.statistics
     depth = depth_of(left, right, store.roots, store.node_count)
-    sums = summed_from_leaves(statistics[store.is_leaf], left, right, depth)
+    sums = sum_from_leaves(statistics[store.is_leaf], left, right, depth)
     for node in range(store.node_count):
         assert depth[node] == store.depth[node] == len(store.path(node)) - 1
         below = [leaf for leaf in np.flatnonzero(store.is_leaf) if node in store.path(leaf)]
@@ -391,11 +391,13 @@ def test_a_forest_is_its_trees_one_behind_the_other(name):
         for stop in range(first + 1, n + 1):
             part = forest.trees_between(first, stop)
             assert part.n_trees == stop - first
-            assert_same_store(joined([forest.tree(t) for t in range(first, stop)]), part, strict=True)
-    assert_same_store(joined([forest.trees_between(0, 3), forest.tree(3), forest.trees_between(4, n)]), forest)
+            assert_same_store(concatenate_stores([forest.tree(t) for t in range(first, stop)]), part, strict=True)
+    assert_same_store(
+        concatenate_stores([forest.trees_between(0, 3), forest.tree(3), forest.trees_between(4, n)]), forest
+    )
     assert forest.trees_between(0, n) is forest
-    for most_nodes in (1, 40, 10**9):
-        assert_same_store(joined(list(forest.parts(most_nodes))), forest)
+    for max_nodes in (1, 40, 10**9):
+        assert_same_store(concatenate_stores(list(forest.parts(max_nodes))), forest)
 
 
 @pytest.mark.parametrize("name", FORESTS)
@@ -419,7 +421,7 @@ def test_the_nodes_of_a_tree_are_those_of_the_forest(name):
 def test_a_tree_of_a_forest_is_the_one_that_is_grown_alone(name):
     model, (frame, y) = MODELS[name], raw_frame(200)
     y = y + np.where(frame["x"].isna(), 1.0, frame["x"]) if "smoothed" in name else y
-    data = settle(model, model._memory_source(frame, y, None, {}), model._target_reader()).data
+    data = prepare(model, model._memory_source(frame, y, None, {}), model._target_reader()).data
     outcome = model.fitted_.leaf_outcome
     plan = replace(model._plan(data, outcome, None), first=0, n_trees=7)
     forest = grow_forest(data.columns, data.target, outcome, data.growth, plan)
@@ -437,7 +439,13 @@ def test_a_copy_has_all_that_was_fitted_and_nothing_that_was_worked_out(name, ca
     table = load_diabetes(return_X_y=True)[0] if name == "prunings" else raw_frame(200)[0]
     if "leaf" not in name:
         model.predict(table)
-    _ = (model.feature_importances_, fresh.evidence.reach, fresh.leaf_share, fresh.routing, every_array(fresh))
+    _ = (
+        model.feature_importances_,
+        fresh.evidence.node_probability,
+        fresh.leaf_share,
+        fresh.routing,
+        every_array(fresh),
+    )
     assert len(pickle.dumps(fresh)) == before
     again = carry(fresh)
     assert vars(again).keys() == {field.name for field in fields(TreeStore)}
@@ -464,5 +472,5 @@ def test_two_forests_behind_each_other_predict_the_mean_of_both():
     X, y = load_iris(return_X_y=True)
     one, other = (BayesianForestClassifier(n, random_state=n).fit(X, y).fitted_ for n in (2, 4))
     rows = one.schema.read(X)
-    both = replace(one, trees=joined([one.trees, other.trees]))
+    both = replace(one, trees=concatenate_stores([one.trees, other.trees]))
     assert_allclose(both.mean(rows), (2 * one.mean(rows) + 4 * other.mean(rows)) / 6)

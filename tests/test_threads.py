@@ -1,4 +1,4 @@
-"""The same tree bit for bit, whoever grows it and beside whatever else."""
+"""Threads, processes and parallel work grow the same tree, bit for bit."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def chain(depth):
 
 
 def mirrored(fitted):
-    """The same with every left child split again."""
+    """Swap the children of every split, so that every left child is split again."""
     tree = fitted.trees
     children = {"children_left": tree.children_right, "children_right": tree.children_left}
     return replace(fitted, trees=replace(tree, **children))

@@ -79,7 +79,7 @@ def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
     if parameters.get("monotonic_cst") is None and parameters.get("smoothing", 0) == 0:
         assert model.space_.node_count == len(distinct)
     assert_allclose(
-        model.space_.evidence.reach @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6
+        model.space_.evidence.node_probability @ model.space_.leaf_share, sum_over(trees, evidence, n_leaves), rtol=1e-6
     )
 
     for i in range(len(X)):

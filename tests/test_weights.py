@@ -25,7 +25,7 @@ def assert_same_structure(one, other):
 
 
 def assert_same_posterior(one, other):
-    """The same tree and the same numbers but for rounding; how many rows it took may differ."""
+    """Compare trees and their numbers but for rounding; the numbers of rows may differ."""
     assert_array_equal(one.classes_, other.classes_)
     assert_same_structure(one, other)
     mine, its = every_array(one.tree_), every_array(other.tree_)

@@ -1,4 +1,4 @@
-"""How far long work is: one line on standard error that keeps moving while the work lasts."""
+"""Progress of long work: one line on standard error that is updated while the work lasts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _clock = time.monotonic
 
 
 class _Phase(NamedTuple):
-    """What is being done since when, and how much of it was done at the last update."""
+    """The current phase of the work: its start, and its progress at the last update."""
 
     text: str
     total: float | None
@@ -27,12 +27,12 @@ class _Phase(NamedTuple):
 
     @property
     def speed(self) -> float:
-        """How much was done in a second; 0 before anything was measured."""
+        """The speed per second; 0 before anything was measured."""
         seconds = self.updated - self.since
         return (self.done - self.before) / seconds if seconds > 0 else 0.0
 
     def seconds_left(self, now: float) -> float | None:
-        """How long the rest takes at the measured speed; None where that is not known, or already over."""
+        """The time left at the measured speed; None where that is not known, or already over."""
         if self.total is None or self.speed <= 0:
             return None
         left = (self.total - self.done) / self.speed - (now - self.updated)
@@ -51,7 +51,7 @@ class Progress:
     text
         What is being done.
     total
-        How much of it there is; None where nobody knows.
+        The total; None where it is not known.
     unit
         What is counted, such as "rows". Where it is named and fast, the line says how many a second.
     done
@@ -132,7 +132,7 @@ class Progress:
         try:
             self._stream.write(line + end)
             self._stream.flush()
-        except (OSError, ValueError):  # nobody listens any more, which is no reason to stop the work
+        except (OSError, ValueError):  # a closed stream is no reason to stop the work
             self._stream = None
 
 

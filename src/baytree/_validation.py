@@ -23,7 +23,7 @@ _BEYOND_ALL = 2**62  # no table is so long, no tree so deep
 _FEW = 0.1  # weight a row, on average, that is hardly meant
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value for a message: on one line, and not too long."""
     plain = (
         value.item() if isinstance(value, np.generic) else value.tolist() if isinstance(value, np.ndarray) else value
@@ -37,7 +37,7 @@ def check_real(
 ) -> float:
     """Return a real number strictly inside (low, high); the ends are fine if `low_ok` and `high_ok`."""
     interval = f"{'[' if low_ok else '('}{low:g}, {high:g}{']' if high_ok else ')'}"
-    message = f"{name} must be a number in {interval}; got {shown(value)}."
+    message = f"{name} must be a number in {interval}; got {short_repr(value)}."
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(message)
     number = float(value)
@@ -49,16 +49,16 @@ def check_real(
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """Return a whole number of at least `low`."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number of at least {low}; got {shown(value)}.")
+        raise TypeError(f"{name} must be a whole number of at least {low}; got {short_repr(value)}.")
     if value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}; got {shown(value)}.")
+        raise ValueError(f"{name} must be a whole number of at least {low}; got {short_repr(value)}.")
     return min(int(value), _BEYOND_ALL)
 
 
 def check_truth(name: str, value: Any) -> bool:
     """Read a parameter that is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {shown(value)}.")
+        raise TypeError(f"{name} must be True or False; got {short_repr(value)}.")
     return bool(value)
 
 
@@ -72,14 +72,14 @@ def check_positive_array(name: str, value: Any, *, length: int, one_per: str) ->
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold one positive number per {one_per}; got {shown(value)}.") from None
+        raise TypeError(f"{name} must hold one positive number per {one_per}; got {short_repr(value)}.") from None
     if array.shape != (length,):
         raise ValueError(
             f"{name} must hold one positive number per {one_per}, so have shape ({length},); got shape {array.shape}."
         )
     with np.errstate(over="ignore"):
         if not np.all(array > 0) or not np.isfinite(array.sum()):
-            raise ValueError(f"{name} must be positive and finite throughout; got {shown(value)}.")
+            raise ValueError(f"{name} must be positive and finite throughout; got {short_repr(value)}.")
     return array
 
 
@@ -182,9 +182,9 @@ def check_quantiles(quantiles: Any) -> FloatArray:
     try:
         wanted = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
     except (TypeError, ValueError):
-        raise TypeError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.") from None
+        raise TypeError(f"quantiles must be numbers in [0, 1]; got {short_repr(quantiles)}.") from None
     if wanted.ndim != 1 or len(wanted) == 0 or not np.all((wanted >= 0) & (wanted <= 1)):
-        raise ValueError(f"quantiles must be numbers in [0, 1]; got {shown(quantiles)}.")
+        raise ValueError(f"quantiles must be numbers in [0, 1]; got {short_repr(quantiles)}.")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Numbers, categories and odds in words: everything that people read is written here."""
+"""Format numbers, categories and odds for people to read."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _LARGEST = 1e15  # up to here numbers are written out
 
 def number_text(number: float) -> str:
     """A value or a threshold to read: 59,780; 1987; 0.1361; all digits before the point and six in all."""
-    return _written(number, _DIGITS)
+    return _digits_text(number, _DIGITS)
 
 
-def counted(number: float) -> str:
-    """How many: 1,239; weights may make it 12.5."""
-    return _written(number, _DIGITS, grouped_from=1000)
+def amount_text(number: float) -> str:
+    """A count to read: 1,239; with weights it may be 12.5."""
+    return _digits_text(number, _DIGITS, grouped_from=1000)
 
 
 def estimate_text(number: float) -> str:
     """An estimate to read: 59,780; 177.1; 0.0412; all digits before the point and four in all."""
-    return _written(number, _ESTIMATE_DIGITS) if math.isfinite(number) else "not finite"
+    return _digits_text(number, _ESTIMATE_DIGITS) if math.isfinite(number) else "not finite"
 
 
-def _written(number: float, digits: int, grouped_from: float = 10_000) -> str:
+def _digits_text(number: float, digits: int, grouped_from: float = 10_000) -> str:
     """Digits in groups of three, four alone excepted (years); powers of ten only where a number is tiny or huge."""
     size = abs(number)
     if not math.isfinite(size) or (size != 0 and not 1e-4 <= size < _LARGEST):
@@ -62,17 +62,17 @@ def range_text(low: float, high: float, *, share: bool = False) -> str:
 
 def count_text(n: float, one: str, many: str | None = None) -> str:
     """A number of things: 1 row, 48,842 rows."""
-    return f"{counted(n)} {one if n == 1 else many or one + 's'}"
+    return f"{amount_text(n)} {one if n == 1 else many or one + 's'}"
 
 
-def listed(names: list[str], most: int) -> str:
-    """Some names and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+def list_text(names: list[str], max_names: int) -> str:
+    """List the first names, and how many more there are."""
+    return ", ".join(names[:max_names]) + (f" and {len(names) - max_names:,} more" if len(names) > max_names else "")
 
 
-def shortened(text: str, most: int = 200) -> str:
-    """A text that is not too long."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+def shorten(text: str, max_length: int = 200) -> str:
+    """Cut a text to a maximum length."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 def category_text(category: Any) -> str:

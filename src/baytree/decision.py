@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
-from ._validation import check_real, shown
+from ._validation import check_real, short_repr
 from ._words import number_text, percent_text
 
 
@@ -55,7 +55,7 @@ class Decision:
         return np.argmax(probabilities, axis=1)
 
     def threshold_of_second(self, n_classes: int) -> float | None:
-        """Of two classes: the probability of the second from which on it is decided for; None where there is none."""
+        """The threshold on the probability of the second of two classes; None where there is none."""
         if n_classes != 2:
             return None
         if self.costs is None:
@@ -77,12 +77,12 @@ class Decision:
     def _cost_texts(self, class_names: Sequence[str], most: int = 6) -> list[str]:
         costs = np.zeros((0, 0)) if self.costs is None else self.costs
         pairs = [(i, j) for i in range(len(costs)) for j in range(len(costs)) if costs[i, j] != (i != j)]
-        told = [
+        cost_texts = [
             f"{class_names[j]} for {class_names[i]} costs {number_text(float(costs[i, j]))}" for i, j in pairs[:most]
         ]
         rest = len(costs) * (len(costs) - 1) > len(pairs)
         more = [f"{len(pairs) - most} more"] if len(pairs) > most else []
-        return told + more + (["any other error 1" if pairs else "every error 1"] if rest else [])
+        return cost_texts + more + (["any other error 1" if pairs else "every error 1"] if rest else [])
 
 
 def read_decision(decision: Any, classes: AnyArray) -> Decision:
@@ -92,8 +92,8 @@ def read_decision(decision: Any, classes: AnyArray) -> Decision:
     if isinstance(decision, Real) and not isinstance(decision, bool | np.bool_):
         if len(classes) != 2:
             raise ValueError(
-                f"decision={shown(decision)} is a threshold for the second of two classes, y has {len(classes)}: give "
-                "costs instead."
+                f"decision={short_repr(decision)} is a threshold for the second of two classes, y has {len(classes)}: "
+                "give costs instead."
             )
         return Decision(threshold=check_real("decision", float(decision), low=0, high=1))
     costs = _costs_by_label(decision, classes) if isinstance(decision, dict) else _cost_matrix(decision, classes)
@@ -110,13 +110,15 @@ def _costs_by_label(decision: dict[Any, Any], classes: AnyArray) -> FloatArray:
         if not isinstance(by_decided, dict):
             raise TypeError(
                 "decision must be a dict of dicts: {true class: {class decided for: cost}}; got "
-                f"{shown(by_decided)} for {shown(true)}."
+                f"{short_repr(by_decided)} for {short_repr(true)}."
             )
         for decided, cost in by_decided.items():
             for label in (true, decided):
                 if label not in labels:
-                    raise ValueError(f"decision names the class {shown(label)}, which is not one of {shown(labels)}.")
-            name = f"The cost of {shown(decided)} for {shown(true)} in decision"
+                    raise ValueError(
+                        f"decision names the class {short_repr(label)}, which is not one of {short_repr(labels)}."
+                    )
+            name = f"The cost of {short_repr(decided)} for {short_repr(true)} in decision"
             costs[labels.index(true), labels.index(decided)] = check_real(name, cost, low=-np.inf)
     return costs
 
@@ -127,11 +129,11 @@ def _cost_matrix(decision: Any, classes: AnyArray) -> FloatArray:
         "class and a column for each class decided for"
     )
     if isinstance(decision, str):
-        raise TypeError(f"{wanted}; got {shown(decision)}.")
+        raise TypeError(f"{wanted}; got {short_repr(decision)}.")
     try:
         costs = np.array(decision, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{wanted}; got {shown(decision)}.") from None
+        raise TypeError(f"{wanted}; got {short_repr(decision)}.") from None
     if costs.shape != (len(classes), len(classes)):
         raise ValueError(f"{wanted}, so of shape {(len(classes),) * 2}; got shape {costs.shape}.")
     return costs

@@ -15,15 +15,15 @@ from ._typing import BoolArray, FloatArray, IntArray
 _ENTRIES = 2**20  # rows times components that are evaluated at a time
 _FEW_ENTRIES = 2**13  # the same of a thread, at least
 _NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
-_NEAR = 1e-13  # of a probability or what is left of it: so near to it a quantile is found
+_NEAR = 1e-13  # precision of a quantile, as a share of its probability or of one minus that
 _MOST_STEPS = 200
 
 
 class Mixture:
     """Distributions of rows, each a mixture of the same components with weights of its own.
 
-    It has the methods of a frozen scipy.stats distribution. Values are one for all rows or one a row; an array of more
-    dimensions has the rows in its last.
+    It has the methods of a frozen scipy.stats distribution. Values are one for all rows or one for each row; in
+    an array of more dimensions the last axis is that of the rows.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ class Mixture:
     def __len__(self) -> int:
         return int(self.weights.shape[0])
 
-    def _each(self, evaluate: Callable[[FloatArray], FloatArray], x: Any) -> FloatArray:
+    def _map_rows(self, evaluate: Callable[[FloatArray], FloatArray], x: Any) -> FloatArray:
         """Evaluate a function of one value a row at values of any shape that ends in the rows."""
         x = np.asarray(x, dtype=np.float64)
         at = np.broadcast_to(x, np.broadcast_shapes(x.shape, (len(self),)))
         return np.stack([evaluate(row) for row in at.reshape(-1, len(self))]).reshape(at.shape)
 
-    def _scaled(self, x: FloatArray, factor: float) -> FloatArray:
+    def _scale_about_mean(self, x: FloatArray, factor: float) -> FloatArray:
         """Move values, one a row, so many times as far from the means as they are."""
         if factor == 1.0:
             return x
@@ -80,13 +80,15 @@ class Mixture:
         return mean + factor * (x - mean)
 
     def _average(self, function: str, x: Any) -> FloatArray:
-        """Average a function of the components."""
+        """Average a function over the components of each row."""
 
         def evaluate(at: FloatArray) -> FloatArray:
-            at = self._scaled(at, 1 / self.spread)
-            return _by_row(self.weights, at, lambda node, values: getattr(self.distribution(node), function)(values))
+            at = self._scale_about_mean(at, 1 / self.spread)
+            return _weighted_row_sums(
+                self.weights, at, lambda node, values: getattr(self.distribution(node), function)(values)
+            )
 
-        return self._each(evaluate, x)
+        return self._map_rows(evaluate, x)
 
     def cdf(self, x: Any) -> FloatArray:
         """Probability of a value up to x."""
@@ -121,10 +123,10 @@ class Mixture:
         return self._log_average("logpmf", x)
 
     def _log_average(self, function: str, x: Any) -> FloatArray:
-        return self._each(lambda at: self._log_average_at(function, at), x)
+        return self._map_rows(lambda at: self._log_average_at(function, at), x)
 
     def _log_average_at(self, function: str, at: FloatArray) -> FloatArray:
-        result, at = np.empty(len(self)), self._scaled(at, 1 / self.spread)
+        result, at = np.empty(len(self)), self._scale_about_mean(at, 1 / self.spread)
         for rows, part in _parts(self.weights):
             n_components = np.diff(part.indptr)
             logs = getattr(self.distribution(part.indices), function)(np.repeat(at[rows], n_components))
@@ -171,17 +173,17 @@ class Mixture:
 
     def ppf(self, q: Any) -> FloatArray:
         """The value up to which the probability is q, to about eight digits of q or 1 - q."""
-        return self._each(self._ppf, q)
+        return self._map_rows(self._ppf, q)
 
     def _ppf(self, q: FloatArray) -> FloatArray:
         weights = _without_negligible(self.weights, np.minimum(q, 1 - q))
         derivative = "pdf" if self._has_density else None
         parts = list(_parts(weights, self.n_threads))
         if len(parts) == 1:
-            return self._scaled(_quantiles(parts[0][1], self.distribution, q, derivative), self.spread)
+            return self._scale_about_mean(_quantiles(parts[0][1], self.distribution, q, derivative), self.spread)
         with ThreadPoolExecutor(self.n_threads) as pool:
-            found = pool.map(lambda own: _quantiles(own[1], self.distribution, q[own[0]], derivative), parts)
-            return self._scaled(np.concatenate(list(found)), self.spread)
+            quantiles = pool.map(lambda part: _quantiles(part[1], self.distribution, q[part[0]], derivative), parts)
+            return self._scale_about_mean(np.concatenate(list(quantiles)), self.spread)
 
     def rvs(self, size: Any = None, random_state: Any = None) -> FloatArray:
         """Draw values: of shape (n_rows,), or `size`, which ends in n_rows."""
@@ -195,7 +197,7 @@ class Mixture:
         entry = np.searchsorted(ends, drawn, side="right")
         entry = np.clip(entry, self.weights.indptr[:-1], self.weights.indptr[1:] - 1)
         drawn = self.distribution(self.weights.indices[entry].ravel()).rvs(random_state=random)
-        return self._scaled(np.asarray(drawn).reshape(shape), self.spread)
+        return self._scale_about_mean(np.asarray(drawn).reshape(shape), self.spread)
 
 
 def _parts(weights: sparse.csr_matrix, n_threads: int = 1) -> Any:
@@ -208,7 +210,7 @@ def _parts(weights: sparse.csr_matrix, n_threads: int = 1) -> Any:
         yield rows, weights[rows]
 
 
-def _by_row(
+def _weighted_row_sums(
     weights: sparse.csr_matrix, at: FloatArray, function: Callable[[IntArray, FloatArray], FloatArray]
 ) -> FloatArray:
     """Weighted sums of function(component, value) by row."""
@@ -260,8 +262,8 @@ def _quantiles(
             x[active] = np.floor(0.5 * low[active] + 0.5 * high[active])
         part = weights[active]
         at = np.repeat(x[active], np.diff(part.indptr))
-        own = distribution(part.indices)
-        excess = np.add.reduceat(part.data * own.cdf(at), part.indptr[:-1]) - q[active]
+        frozen = distribution(part.indices)
+        excess = np.add.reduceat(part.data * frozen.cdf(at), part.indptr[:-1]) - q[active]
         above = excess >= -1e-13 * q[active]
         high[active] = np.where(above, x[active], high[active])
         if derivative is None:
@@ -270,16 +272,16 @@ def _quantiles(
             active = active[low[active] < high[active]]
             continue
         low[active] = np.where(above, low[active], x[active])
-        slope = np.add.reduceat(part.data * getattr(own, derivative)(at), part.indptr[:-1])
+        slope = np.add.reduceat(part.data * getattr(frozen, derivative)(at), part.indptr[:-1])
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.where(np.isfinite(slope), x[active] - _log_odds_excess(q[active], excess) / slope, np.nan)
-        found = np.abs(excess) <= _NEAR * np.minimum(q[active], 1 - q[active])
-        found |= np.abs(step - x[active]) <= 1e-12 * np.abs(x[active])
+        converged = np.abs(excess) <= _NEAR * np.minimum(q[active], 1 - q[active])
+        converged |= np.abs(step - x[active]) <= 1e-12 * np.abs(x[active])
         closed = np.nextafter(low[active], high[active]) >= high[active]
         inside = (step > low[active]) & (step < high[active]) & (turn % 4 < 3)
         onwards = np.where(inside, step, _between(low[active], high[active]))
-        x[active] = np.where(found, x[active], np.where(closed, high[active], onwards))
-        active = active[~(found | closed)]
+        x[active] = np.where(converged, x[active], np.where(closed, high[active], onwards))
+        active = active[~(converged | closed)]
     return x
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from . import _core
 from ._typing import FloatArray
-from ._validation import check_real, shown
+from ._validation import check_real, short_repr
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class PartitionPrior:
     def __post_init__(self) -> None:
         check_real("split", self.split, low=0, high=1)
         if self.location not in ("uniform", "distance"):
-            raise ValueError(f"location must be 'uniform' or 'distance'; got {shown(self.location)}.")
+            raise ValueError(f"location must be 'uniform' or 'distance'; got {short_repr(self.location)}.")
         for name in ("by_depth", "proper", "subsets"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} must be True or False; got {shown(getattr(self, name))}.")
+                raise TypeError(f"{name} must be True or False; got {short_repr(getattr(self, name))}.")
 
     def to_core(self, feature_weight: FloatArray) -> _core.PartitionPrior:
         """Return the compiled core's form of this prior."""

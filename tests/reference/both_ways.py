@@ -1,4 +1,4 @@
-"""What a tree or a tree space says where values that training never saw go both ways: by following every way."""
+"""Predict by a tree or a tree space whose unseen values go both ways, by following every way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from . import route
 
 
 def weights_of(tree, row, node=0):
-    """How much a row belongs to each leaf of a tree: a dictionary."""
+    """Return the share of a row in each leaf of a tree: a dictionary."""
     if tree.kind[node] == 0:
         return {node: 1.0}
     sides = [int(tree.children_left[node]), int(tree.children_right[node])]
@@ -20,7 +20,7 @@ def weights_of(tree, row, node=0):
 
 
 def space_weights_of(space, row, node=0):
-    """The same of a tree space."""
+    """Return the share of a row in each node of a tree space: a dictionary."""
     result = {}
     for choice in range(space.choice_start[node], space.choice_start[node + 1]):
         if space.kind[choice] == 0:

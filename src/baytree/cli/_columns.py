@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._words import count_text, listed
+from .._words import count_text, list_text
 from ..table import nearest_name
-from ._files import named
+from ._files import source_text
 
 _FEW_ROWS = 20  # where all values differ by chance
 _NEARLY_ALL = 0.95
@@ -31,7 +31,7 @@ class FeatureColumns:
     notes: list[str] = field(default_factory=list)
 
     def kinds(self) -> str:
-        """How many columns of each kind: 3 of numbers, 2 of categories."""
+        """The number of columns of each kind: 3 of numbers, 2 of categories."""
         types = [column.type for column in self.table.columns]
         numbers = sum(is_number(kind) for kind in types)
         truths = sum(pa.types.is_boolean(kind) for kind in types)
@@ -50,7 +50,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def same_value(value: Any, text: Any) -> bool:
-    """Whether a value is what a text says: the text itself, or the number that it writes."""
+    """Whether a value equals a text, as text or as a number."""
     if value is None or str(value).strip() == str(text).strip():
         return value is not None
     try:
@@ -70,7 +70,7 @@ def check_names(names: Iterable[str], columns: list[str], option: str, path: str
 def check_column(name: str, columns: list[str], path: str) -> None:
     """Refuse a table without a column."""
     if name not in columns:
-        raise ValueError(f"{named(path)} has no column {name!r}: {nearest_name(name, columns)}")
+        raise ValueError(f"{source_text(path)} has no column {name!r}: {nearest_name(name, columns)}")
 
 
 def take_metadata(table: pa.Table, metadata: dict[str, str], path: str) -> tuple[pa.Table, dict[str, Any]]:
@@ -95,14 +95,14 @@ def choose_features(table: pa.Table, keep: Sequence[str], drop: Sequence[str]) -
             continue
         kept = pc.cast(column, pa.float64()) if pa.types.is_decimal(column.type) else column
         impossible = _unusable(kept)
-        reason = impossible or ("" if name in keep else _looks_useless(name, kept))
+        reason = impossible or ("" if name in keep else _reason_to_drop(name, kept))
         if impossible and name in keep:
             raise ValueError(f"--keep {name!r}: the column {impossible}.")
         if reason:
             left_out[name] = reason
             continue
         used[name] = kept
-        notes += _looks_wrong(name, kept)
+        notes += _number_warnings(name, kept)
     if not used:
         why = "; ".join(f"{name!r} {reason}" for name, reason in left_out.items()) or "there is only the target"
         raise ValueError(f"No column is left to predict from: {why}.")
@@ -121,7 +121,7 @@ def _unusable(column: pa.ChunkedArray) -> str:
     return ""
 
 
-def _looks_useless(name: str, column: pa.ChunkedArray) -> str:
+def _reason_to_drop(name: str, column: pa.ChunkedArray) -> str:
     """Why a column is better left out."""
     n_values, n_present = pc.count_distinct(column).as_py(), len(column) - column.null_count
     if n_values == 1 and n_present == len(column):
@@ -139,7 +139,7 @@ def _looks_useless(name: str, column: pa.ChunkedArray) -> str:
     return ""
 
 
-def _looks_wrong(name: str, column: pa.ChunkedArray) -> list[str]:
+def _number_warnings(name: str, column: pa.ChunkedArray) -> list[str]:
     """A column of text that was meant as numbers."""
     if not is_text(column.type):
         return []
@@ -147,7 +147,7 @@ def _looks_wrong(name: str, column: pa.ChunkedArray) -> list[str]:
     others = [value for value in values if not _is_number(value)]
     if len(values) < _FEW_ROWS or len(values) - len(others) < _MOSTLY * len(values):
         return []
-    examples = listed([repr(value) for value in others], 3)
+    examples = list_text([repr(value) for value in others], 3)
     return [
         f"{name!r} is taken for categories ({count_text(len(values), 'value')}), because not all of its values are "
         f"numbers: {examples}. Where such a value means missing: --missing {others[0]!r}"

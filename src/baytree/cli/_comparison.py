@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from .._progress import Progress
 from .._typing import AnyArray, FloatArray
-from ..estimators import fit_again
+from ..estimators import refit_model
 from ..fitted import Fitted, ModelKind
-from ..report import Dataset, Fold, HeldOutPredictions, folds_of, joined, metrics_of, of_all_classes
+from ..report import Dataset, Fold, HeldOutPredictions, align_probabilities, folds_of, merge_folds, metrics_of
 
 _MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
 _FIGURES = {  # by the name of a metric of the report
@@ -61,7 +61,7 @@ def compare_models(
         return None
     numbers = replace(data, X=_numbers(data.X))
     models = {type(estimator).__name__: (estimator, data)} | {
-        name: (peer, numbers) for name, peer in _peers(is_class=fitted.outcome.predicts_classes).items()
+        name: (peer, numbers) for name, peer in _reference_models(is_class=fitted.outcome.predicts_classes).items()
     }
     figures = {}
     with Progress("Cross-validation", len(models) * len(folds), unit="fits") as progress:
@@ -79,31 +79,31 @@ def _figures(
     for i, (train, test) in enumerate(folds):
         rows = data.take(train)
         start = time.perf_counter()
-        refitted = fit_again(estimator, rows.X, rows.y, sample_weight=rows.weight)
+        refitted = refit_model(estimator, rows.X, rows.y, sample_weight=rows.weight)
         milliseconds.append(1000 * (time.perf_counter() - start))
         n_leaves.append(_n_leaves(refitted))
-        parts.append(_predicted(refitted, data.take(test), fitted))
+        parts.append(_fold_predictions(refitted, data.take(test), fitted))
         progress.update(n_done + i + 1)
-    metrics = {metric.name: metric for metric in metrics_of(fitted, joined(parts, folds, data, fitted, ""))}
+    metrics = {metric.name: metric for metric in metrics_of(fitted, merge_folds(parts, folds, data, fitted, ""))}
     measured = {short: metrics[name].figure.estimate for name, short in _FIGURES.items() if name in metrics}
     return measured | {"leaves": float(np.mean(n_leaves)), "fit, ms": float(np.mean(milliseconds))}
 
 
-def _peers(*, is_class: bool) -> dict[str, Any]:
+def _reference_models(*, is_class: bool) -> dict[str, Any]:
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     if is_class:
         tree, forest = DecisionTreeClassifier, RandomForestClassifier
-        least = {"most frequent class": DummyClassifier(strategy="prior")}
+        baseline = {"most frequent class": DummyClassifier(strategy="prior")}
     else:
         tree, forest = DecisionTreeRegressor, RandomForestRegressor
-        least = {"always the mean": DummyRegressor()}
+        baseline = {"always the mean": DummyRegressor()}
     return {
         f"scikit-learn's {tree.__name__}": tree(random_state=0),
         f"scikit-learn's {forest.__name__}": forest(random_state=0, n_jobs=-1),
-    } | least
+    } | baseline
 
 
 def _numbers(X: pa.Table) -> FloatArray:
@@ -115,14 +115,16 @@ def _numbers(X: pa.Table) -> FloatArray:
     return numbers
 
 
-def _predicted(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutPredictions:
+def _fold_predictions(estimator: Any, data: Dataset, fitted: Fitted) -> HeldOutPredictions:
     if not fitted.outcome.predicts_classes:
         return HeldOutPredictions("", data, mean=np.asarray(estimator.predict(data.X)))
-    return HeldOutPredictions("", data, of_all_classes(estimator.predict_proba(data.X), estimator.classes_, fitted))
+    return HeldOutPredictions(
+        "", data, align_probabilities(estimator.predict_proba(data.X), estimator.classes_, fitted)
+    )
 
 
 def _n_leaves(estimator: Any) -> float:
-    """Of all trees that a prediction rests on; nan where there are none, or more than can be counted."""
+    """The number of leaves of all trees that a prediction uses; nan where there are no trees, or too many."""
     fitted = getattr(estimator, "fitted_", None)
     if isinstance(fitted, Fitted):
         return float("nan") if fitted.kind is ModelKind.SPACE else float(fitted.trees.n_leaves)

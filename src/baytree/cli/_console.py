@@ -1,4 +1,4 @@
-"""What a command writes for people, on standard output, or on standard error where standard output is for data."""
+"""The messages of a command, on standard output, or on standard error where standard output is for data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two models: settings, columns, the splits of their trees, and their predictions."""
+"""The differences between two models: settings, columns, the splits of their trees, and their predictions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from .._words import count_text, estimate_text, listed, odds_text, percent_text
+from .._words import count_text, estimate_text, list_text, odds_text, percent_text
 from ..fitted import Fitted
 from ._columns import same_value
 from ._console import Console
@@ -34,7 +34,7 @@ class SplitDifference:
 
 @dataclass(frozen=True)
 class ModelDifferences:
-    """What changed from one model to the other."""
+    """The changes from one model to the other."""
 
     facts: list[tuple[str, str, str]]  # what, before, after: those that differ or that everybody asks for
     columns: list[str]  # sentences
@@ -83,7 +83,7 @@ def _facts(before: Any, after: Any) -> list[tuple[str, str, str]]:
         "depth": [str(int(model.fitted_.readable.trees.depth.max())) for model in both],
     }
     if before.fitted_.outcome.predicts_classes and before.fitted_.class_names != after.fitted_.class_names:
-        always["classes"] = [listed(list(model.fitted_.class_names), 6) for model in both]
+        always["classes"] = [list_text(list(model.fitted_.class_names), 6) for model in both]
     settings = [model.get_params(deep=False) for model in both]
     names = sorted({*settings[0], *settings[1]})
     texts = {name: [repr(values[name]) if name in values else "–" for values in settings] for name in names}
@@ -105,7 +105,7 @@ def _columns(before: Fitted, after: Fitted) -> list[str]:
         "No longer used": sorted(used[0] - used[1]),
         "Now used": sorted(used[1] - used[0]),
     }
-    return [f"{sentence}: {listed(names, 12)}" for sentence, names in sentences.items() if names]
+    return [f"{sentence}: {list_text(names, 12)}" for sentence, names in sentences.items() if names]
 
 
 def _split_differences(before: Fitted, after: Fitted) -> tuple[list[SplitDifference], int]:
@@ -190,7 +190,7 @@ class RowDifferences:
             self._judge(predicted, y)
 
     def _sizes(self, first: Any, second: Any, predicted: list[AnyArray]) -> FloatArray:
-        """How much each prediction changed: half of the sum of what probabilities changed, or the difference."""
+        """The change of each prediction: half the sum of the changes of probabilities, or the difference of numbers."""
         if not self._is_class:
             return np.abs(predicted[1] - predicted[0])
         names = sorted({*self._models[0].fitted_.class_names, *self._models[1].fitted_.class_names})
@@ -218,7 +218,7 @@ class RowDifferences:
                 self._right[k] += float(sum((float(values[i]) - float(y[i])) ** 2 for i in known))
 
     def figures(self) -> dict[str, tuple[float, float]]:
-        """Of both models, where the target is known."""
+        """The scores of both models, where the target is known."""
         if self._n_known == 0:
             return {}
         shares = [total / self._n_known for total in self._right]

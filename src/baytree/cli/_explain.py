@@ -91,7 +91,7 @@ def _rows_of(
         for table in parts.tables:
             chosen += [
                 (f"Row {n_rows + i + 1:,}", reader.read(table.slice(i, 1), n_rows + i + 1))
-                for i in _matching(table, values, wanted, n_rows)
+                for i in _matching_rows(table, values, wanted, n_rows)
             ]
             n_rows += table.num_rows
             if len(chosen) > _MOST or (not values and len(chosen) == len(wanted)):
@@ -106,7 +106,7 @@ def _rows_of(
     return chosen
 
 
-def _matching(table: Any, values: dict[str, str], wanted: set[int], n_before: int) -> list[int]:
+def _matching_rows(table: Any, values: dict[str, str], wanted: set[int], n_before: int) -> list[int]:
     """The rows of a part that have all values, or one of the numbers."""
     from ._columns import same_value
 

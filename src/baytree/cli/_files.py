@@ -29,7 +29,7 @@ _NOT_TABLES = {
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user says of a text file; None where it is to be detected."""
+    """The format of a text file that the user gave; None where it is to be detected."""
 
     delimiter: str | None = None
     encoding: str | None = None
@@ -43,7 +43,7 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the values of a text file are written."""
+    """The format of the values in a text file."""
 
     delimiter: str
     decimal: str
@@ -104,7 +104,7 @@ class Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """What is left of the first bytes, then the others."""
+        """Read the rest of the first bytes, then the others."""
         if not self._left:
             self._left = self._stream.read(len(buffer))
         part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
@@ -128,7 +128,7 @@ def open_stream(path: str) -> Iterator[Stream]:
         try:
             stream = Stream(file)  # type: ignore[arg-type]
         except gzip.BadGzipFile:
-            raise ValueError(f"{named(path)} is not compressed, though its name ends in .gz.") from None
+            raise ValueError(f"{source_text(path)} is not compressed, though its name ends in .gz.") from None
         yield stream
 
 
@@ -136,14 +136,14 @@ def check_exists(path: str) -> None:
     """Refuse a file that is not there, with the name that may have been meant."""
     file = Path(path)
     if file.is_dir():
-        raise ValueError(f"{named(path)} is a folder, not a file.")
+        raise ValueError(f"{source_text(path)} is a folder, not a file.")
     if not file.exists():
         siblings = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         near = get_close_matches(file.name, siblings, 1)
         hint = f": did you mean {str(file.with_name(near[0]))!r}?" if near else "."
-        raise ValueError(f"{named(path)} does not exist{hint}")
+        raise ValueError(f"{source_text(path)} does not exist{hint}")
 
 
-def named(path: str) -> str:
+def source_text(path: str) -> str:
     """A file in a sentence."""
     return "Standard input" if path == "-" else f"The file {path!r}"

@@ -91,7 +91,7 @@ def fit(
 
 
 def _print_tree(console: Any, estimator: Any) -> None:
-    from .._words import count_text, listed
+    from .._words import count_text, list_text
     from ..export import to_text
 
     fitted = estimator.fitted_
@@ -102,7 +102,7 @@ def _print_tree(console: Any, estimator: Any) -> None:
     else:
         console.heading(f"The tree ({size})")
     console.line(to_text(estimator, max_depth=_DEEP))
-    classes = listed(list(fitted.class_names), 6)
+    classes = list_text(list(fitted.class_names), 6)
     estimate = f"the class, p of {classes}" if classes else "the mean"
     below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
     console.line(f"(odds of each split against no split; in each leaf {estimate}, the posterior and n rows{below})")

@@ -129,13 +129,13 @@ class FeatureReader:
         except pa.ArrowInvalid:
             if not strict:
                 return pa.nulls(len(column), kind)
-            raise _misfit(name, trimmed, kind, first_row) from None
+            raise _type_error(name, trimmed, kind, first_row) from None
 
 
-def _misfit(name: str, text: Any, kind: pa.DataType, first_row: int) -> ValueError:
-    """What to say of the first value that is not what the model expects."""
+def _type_error(name: str, text: Any, kind: pa.DataType, first_row: int) -> ValueError:
+    """An error about the first value that is not of the type the model expects."""
     row, value = 0, ""
-    for row, value in enumerate(text.to_pylist()):  # noqa: B007 - the last one is told
+    for row, value in enumerate(text.to_pylist()):  # noqa: B007 - the message names the last one
         try:
             pc.cast(pa.array([value], pa.string()), kind)
         except pa.ArrowInvalid:

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass
-class State:
+class CommandState:
     """Whether errors come with their traceback."""
 
     debug: bool = False
@@ -27,7 +27,7 @@ class State:
 
 def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        context.ensure_object(State).debug = True
+        context.ensure_object(CommandState).debug = True
 
 
 debug_option = click.option(
@@ -49,12 +49,12 @@ model_argument = click.argument("model", type=click.Path(path_type=str))
 
 
 def out_option(text: str, *, required: bool = False) -> Callable[[F], F]:
-    """Where to write; ``-`` is standard output."""
+    """An option for the output file; ``-`` is standard output."""
     return click.option("-o", "--out", required=required, type=click.Path(path_type=str), help=text)
 
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How text files are written, where detection is not enough; the function gets them as `text_format`."""
+    """Options for the format of text files, where detection fails; the function gets them as `text_format`."""
 
     @click.option("--delimiter", metavar="TEXT", help="What separates values; detected by default.")
     @click.option("--encoding", metavar="NAME", help="Of a text file; UTF-8 by default.")
@@ -81,13 +81,13 @@ def metadata_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def wrapped(*arguments: Any, **options: Any) -> Any:
+        def wrapper(*arguments: Any, **options: Any) -> Any:
             columns = {name: options.pop(name) for name in names}
             return function(*arguments, metadata={n: c for n, c in columns.items() if c is not None}, **options)
 
         for name in reversed(names):
-            wrapped = click.option(f"--{name}", metavar="COLUMN", help=_META_HELP[name])(wrapped)
-        return wrapped
+            wrapper = click.option(f"--{name}", metavar="COLUMN", help=_META_HELP[name])(wrapper)
+        return wrapper
 
     return decorate
 

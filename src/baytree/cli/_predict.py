@@ -63,12 +63,12 @@ def predict(
     with open_table(data, text_format) as parts:
         features = FeatureReader.of(estimator, parts, text_format, data)
         check_names(carry, parts.names, "--carry", data)
-        carried = list(carry) or parts.names
+        carried_columns = list(carry) or parts.names
         first_row = 1
         with _open_writer(out, as_json=as_json) as writer:
             for table in parts.tables:
                 predicted = _predictions(estimator, features.read(table, first_row), interval)
-                writer.write(_joined(table.select(carried), predicted))
+                writer.write(_append_columns(table.select(carried_columns), predicted))
                 first_row += table.num_rows
 
 
@@ -87,7 +87,7 @@ def _predictions(estimator: Any, X: Any, interval: float | None) -> dict[str, An
     return columns
 
 
-def _joined(table: Any, columns: dict[str, Any]) -> Any:
+def _append_columns(table: Any, columns: dict[str, Any]) -> Any:
     import pyarrow as pa
 
     for name, values in columns.items():
@@ -109,7 +109,7 @@ class _Writer(ABC):
         return
 
 
-class _Text(_Writer):
+class _TextWriter(_Writer):
     """CSV or TSV; text is quoted only where it must be."""
 
     def __init__(self, file: IO[str], delimiter: str) -> None:
@@ -123,7 +123,7 @@ class _Text(_Writer):
         self._rows.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-class _Json(_Writer):
+class _JsonWriter(_Writer):
     """One object a line."""
 
     def __init__(self, file: IO[str]) -> None:
@@ -134,7 +134,7 @@ class _Json(_Writer):
             self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
 
 
-class _Parquet(_Writer):
+class _ParquetWriter(_Writer):
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._writer: Any = None
@@ -154,21 +154,21 @@ class _Parquet(_Writer):
 @contextmanager
 def _open_writer(out: str | None, *, as_json: bool) -> Iterator[_Writer]:
     """A writer to a file, which is there only once all is written, or to standard output."""
-    from ..persistence import replacing
+    from ..persistence import atomic_writer
 
     if out is None or out == "-":
-        yield _Json(sys.stdout) if as_json else _Text(sys.stdout, ",")
+        yield _JsonWriter(sys.stdout) if as_json else _TextWriter(sys.stdout, ",")
         return
     suffix = Path(out).suffix
-    with replacing(out) as file:
+    with atomic_writer(out) as file:
         if suffix in _PARQUET:
-            parquet = _Parquet(file)
+            parquet = _ParquetWriter(file)
             yield parquet
             parquet.close()
             return
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         if as_json or suffix in (".jsonl", ".ndjson"):
-            yield _Json(text)
+            yield _JsonWriter(text)
         else:
-            yield _Text(text, "\t" if suffix in (".tsv", ".tab") else ",")
+            yield _TextWriter(text, "\t" if suffix in (".tsv", ".tab") else ",")
         text.detach()

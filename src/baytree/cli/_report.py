@@ -93,7 +93,7 @@ def report(
 
 
 def _source(data: str) -> str:
-    """Where the rows come from, and a fingerprint of the file."""
+    """The source of the rows, and a fingerprint of the file."""
     if data == "-":
         return "standard input"
     return f"{Path(data).name}, SHA-256 {hashlib.sha256(Path(data).read_bytes()).hexdigest()}"

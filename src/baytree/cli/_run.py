@@ -13,24 +13,24 @@ import click
 from ._compare import compare
 from ._explain import explain
 from ._fit import fit
-from ._options import State, debug_option
+from ._options import CommandState, debug_option
 from ._predict import predict
 from ._report import report
 from ._show import export, show
 
-USER_ERROR, STOPPED, NOBODY_READS = 1, 130, 141
+USER_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 130, 141
 # What bad input raises, here and in the libraries that read it; anything else is a defect of ours.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 
-class _InOrder(click.Group):
+class _OrderedGroup(click.Group):
     """Lists its commands in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         return list(self.commands)
 
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_OrderedGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(version("baytree"), message="baytree %(version)s")
 def commands() -> None:
     """Bayesian decision trees: fit one to a table, read it, use it.
@@ -65,7 +65,7 @@ for _command in (fit, predict, explain, show, report, export, compare, completio
 def run(arguments: list[str]) -> int:
     """Run the command that some arguments name; the exit code."""
     _write_utf8()
-    state = State()
+    state = CommandState()
     try:
         return _invoke(arguments, state)
     except click.ClickException as error:
@@ -73,11 +73,11 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped. Nothing was written.\n")
-        return STOPPED
+        return INTERRUPTED
     except BrokenPipeError:
-        # Python would complain once more when it flushes what nobody reads.
+        # Python would raise the error again when it flushes the broken pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+        return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - the last one to ask
         if state.debug:
             traceback.print_exc()
@@ -86,7 +86,7 @@ def run(arguments: list[str]) -> int:
         return USER_ERROR
 
 
-def _invoke(arguments: list[str], state: State) -> int:
+def _invoke(arguments: list[str], state: CommandState) -> int:
     if "_BAYTREE_COMPLETE" in os.environ:
         commands.main(arguments, prog_name="baytree")  # ends the program
     try:

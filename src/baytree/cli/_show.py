@@ -22,7 +22,7 @@ FORMS = ("sql", "onnx", "c", "rules", "text", "csv", "json")
 @debug_option
 def show(model: str, depth: int | None, rules: bool, as_json: bool) -> None:
     """Show MODEL: what it was fitted on, what it predicts and its tree."""
-    from .._words import count_text, listed
+    from .._words import count_text, list_text
     from ..export import to_rules, to_text
     from ._console import Console, print_json
     from ._model import read_model
@@ -35,14 +35,14 @@ def show(model: str, depth: int | None, rules: bool, as_json: bool) -> None:
     console, facts = Console(), fitted.fitted_on
     console.heading(f"{type(estimator).__name__} in {'standard input' if model == '-' else model}")
     console.line(
-        f"predicts: {'the class ' + listed(list(fitted.class_names), 8) if fitted.class_names else 'a number'}"
+        f"predicts: {'the class ' + list_text(list(fitted.class_names), 8) if fitted.class_names else 'a number'}"
     )
     if facts is not None:
         columns = count_text(facts.n_columns, "column")
         console.line(f"fitted on: {count_text(facts.n_rows, 'row')} x {columns}, {facts.date}, baytree {facts.version}")
         console.line(f"fingerprint of the table: {facts.fingerprint[:16]}")
     names = [fitted.schema.name(i) for i in fitted.used_features]
-    console.line(f"uses: {listed(names, 12) if names else 'no column'}")
+    console.line(f"uses: {list_text(names, 12) if names else 'no column'}")
     tree = fitted.readable.trees
     console.heading(f"The tree ({count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')})")
     console.line(str(to_rules(estimator)) if rules else to_text(estimator, max_depth=depth))
@@ -77,7 +77,7 @@ def _facts(estimator: Any) -> dict[str, Any]:
 @debug_option
 def export(model: str, form: str, out: str | None, dialect: str, table: str, name: str, interval: float | None) -> None:
     """Write MODEL as SQL, ONNX, C, rules, text, CSV or JSON."""
-    from ..persistence import replacing
+    from ..persistence import atomic_writer
     from ._model import read_model
 
     check_output(out, model)
@@ -85,9 +85,9 @@ def export(model: str, form: str, out: str | None, dialect: str, table: str, nam
         raise click.UsageError(f"--interval is not for --to {form}.")
     if form == "onnx" and out is None and sys.stdout.isatty():
         raise click.UsageError("ONNX is binary: give a file with --out.")
-    content = _exported(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
+    content = _export_text(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
     if out not in (None, "-"):
-        with replacing(str(out)) as file:
+        with atomic_writer(str(out)) as file:
             file.write(content if isinstance(content, bytes) else content.encode())
     elif isinstance(content, bytes):
         sys.stdout.buffer.write(content)
@@ -95,7 +95,9 @@ def export(model: str, form: str, out: str | None, dialect: str, table: str, nam
         sys.stdout.write(content)
 
 
-def _exported(estimator: Any, form: str, *, dialect: str, table: str, name: str, interval: float | None) -> str | bytes:
+def _export_text(
+    estimator: Any, form: str, *, dialect: str, table: str, name: str, interval: float | None
+) -> str | bytes:
     from .. import export as forms
 
     if form == "onnx":

@@ -12,8 +12,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from .._words import count_text, shortened
-from ._files import Dialect, Stream, TextFormat, as_utf8, detect_dialect, is_parquet, named, open_stream
+from .._words import count_text, shorten
+from ._files import Dialect, Stream, TextFormat, as_utf8, detect_dialect, is_parquet, open_stream, source_text
 
 _BLOCK_BYTES = 2**20
 _PARQUET_ROWS = 2**14
@@ -39,7 +39,7 @@ def read_table(path: str, text_format: TextFormat) -> pa.Table:
                 table = _read_text(stream, path, text_format)
     _check_names(table.column_names, path)
     if table.num_rows == 0:
-        raise _no_rows(path)
+        raise _empty_table_error(path)
     return table
 
 
@@ -55,16 +55,16 @@ def open_table(path: str, text_format: TextFormat) -> Iterator[TableParts]:
             with _text_errors(path):
                 parts = _text_parts(stream, path, text_format)
         _check_names(parts.names, path)
-        yield replace(parts, tables=_with_rows(parts.tables, path))
+        yield replace(parts, tables=_check_rows(parts.tables, path))
 
 
 def _check_names(names: list[str], path: str) -> None:
     repeated = [name for name, n in Counter(names).items() if n > 1]
     if repeated:
-        raise ValueError(f"{named(path)} has more than one column {repeated[0]!r}: rename them.")
+        raise ValueError(f"{source_text(path)} has more than one column {repeated[0]!r}: rename them.")
 
 
-def _with_rows(tables: Iterator[pa.Table], path: str) -> Iterator[pa.Table]:
+def _check_rows(tables: Iterator[pa.Table], path: str) -> Iterator[pa.Table]:
     """The parts that have rows; refuses a table that has none."""
     n_rows = 0
     for table in tables:
@@ -72,11 +72,11 @@ def _with_rows(tables: Iterator[pa.Table], path: str) -> Iterator[pa.Table]:
         if table.num_rows:
             yield table
     if n_rows == 0:
-        raise _no_rows(path)
+        raise _empty_table_error(path)
 
 
-def _no_rows(path: str) -> ValueError:
-    return ValueError(f"{named(path)} has no rows below its header.")
+def _empty_table_error(path: str) -> ValueError:
+    return ValueError(f"{source_text(path)} has no rows below its header.")
 
 
 def _parquet_file(stream: Stream, path: str) -> Any:
@@ -97,13 +97,13 @@ def _parquet_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{named(path)} is a damaged Parquet file: {_first_line(error)}") from None
+        raise ValueError(f"{source_text(path)} is a damaged Parquet file: {_first_line(error)}") from None
 
 
 def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
     import pyarrow.csv as pc
 
-    dialect = detect_dialect(stream.head, text_format, named(path))
+    dialect = detect_dialect(stream.head, text_format, source_text(path))
     typed = pc.ConvertOptions(
         null_values=list(text_format.missing_texts), strings_can_be_null=True, decimal_point=dialect.decimal
     )
@@ -111,8 +111,8 @@ def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise ValueError(
-                f"{named(path)} is not UTF-8 text (column {name!r}): pass --encoding, such as --encoding cp1252 for "
-                "files from Windows."
+                f"{source_text(path)} is not UTF-8 text (column {name!r}): pass --encoding, such as --encoding "
+                "cp1252 for files from Windows."
             )
     return table
 
@@ -120,7 +120,7 @@ def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
 def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TableParts:
     import pyarrow.csv as pc
 
-    dialect = detect_dialect(stream.head, text_format, named(path))
+    dialect = detect_dialect(stream.head, text_format, source_text(path))
     blocks = _blocks(as_utf8(stream, dialect.encoding))
     first = next(blocks, b"")
     names = _parse(first, dialect, pc.ReadOptions(block_size=len(first) + 1)).column_names
@@ -138,8 +138,8 @@ def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TablePart
 def _parse(content: bytes, dialect: Dialect, read: Any = None, convert: Any = None) -> pa.Table:
     import pyarrow.csv as pc
 
-    how = pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
-    return pc.read_csv(_native(content), read, how, convert)
+    parse_options = pc.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
+    return pc.read_csv(_native(content), read, parse_options, convert)
 
 
 @contextmanager
@@ -147,23 +147,23 @@ def _text_errors(path: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"{named(path)} is not {error.encoding} text: pass another --encoding.") from None
+        raise ValueError(f"{source_text(path)} is not {error.encoding} text: pass another --encoding.") from None
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{named(path)} is not {_what_is_wrong(str(error))}") from None
+        raise ValueError(f"{source_text(path)} is not {_parse_problem(str(error))}") from None
 
 
-def _what_is_wrong(message: str) -> str:
+def _parse_problem(message: str) -> str:
     if "UTF8" in message:
         return "UTF-8 text: pass --encoding, such as --encoding cp1252."
     uneven = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
     if uneven is None:
         return f"a table: {_first_line(message).removeprefix('CSV parse error: ')}"
-    values, row = count_text(int(uneven[2]), "value"), shortened(uneven[3], 60)
+    values, row = count_text(int(uneven[2]), "value"), shorten(uneven[3], 60)
     return f"a table: a row has {values}, but the header has {uneven[1]}: {row!r}."
 
 
 def _first_line(message: object) -> str:
-    return shortened(str(message).split("\n")[0])
+    return shorten(str(message).split("\n")[0])
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:

@@ -13,16 +13,16 @@ import pyarrow.compute as pc
 
 from .._typing import AnyArray
 from .._validation import FEW_NUMBERS
-from .._words import count_text, listed, number_text
+from .._words import count_text, list_text, number_text
 from ._columns import FeatureColumns, check_column, check_names, choose_features, is_number, take_metadata
 from ._console import Console
-from ._files import TextFormat, named
+from ._files import TextFormat, source_text
 from ._table import read_table
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted, and why it is taken for that."""
+    """The target of a training table: its values, its task, and the reason for that task."""
 
     y: AnyArray
     name: str
@@ -38,7 +38,7 @@ class Target:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """Rows to fit to."""
+    """The rows of a fit: features, target, and the columns that describe the rows."""
 
     path: str
     target: Target
@@ -62,7 +62,7 @@ class TrainingTable:
             console.note(note)
 
     def _other_task(self) -> str:
-        """How to have it otherwise, where that could be meant."""
+        """A hint at the option for the other task, where the user may have meant it."""
         target = self.target
         is_guess = not target.reason.startswith("as --task")
         if is_guess and target.is_classification and target.y.dtype.kind in "iu" and len(set(target.y)) > 2:
@@ -82,15 +82,15 @@ def read_training_table(
 ) -> TrainingTable:
     """Read a table, take out its target and choose the columns to fit to."""
     table = read_table(path, text_format)
-    rest, found = take_target(table, target, path, task)
+    rest, training_target = take_target(table, target, path, task)
     check_names(keep, table.column_names, "--keep", path)
     check_names(drop, table.column_names, "--drop", path)
     if target in (*keep, *drop, *metadata.values()):
         raise ValueError(f"{target!r} is the target: it cannot be something else, too.")
     rest, values = take_metadata(rest, metadata, path)
     if rest.num_columns == 0:
-        raise ValueError(f"{named(path)} has no column to predict from.")
-    return TrainingTable(path, found, choose_features(rest, keep, drop), values)
+        raise ValueError(f"{source_text(path)} has no column to predict from.")
+    return TrainingTable(path, training_target, choose_features(rest, keep, drop), values)
 
 
 def take_target(table: pa.Table, name: str, path: str, task: str | None) -> tuple[pa.Table, Target]:
@@ -126,7 +126,7 @@ def _guess_task(y: AnyArray) -> tuple[str, str]:
     values = np.unique(y)
     if y.dtype.kind in "iuf" and (y.dtype.kind == "f" or len(values) > FEW_NUMBERS):
         return "regression", f"numbers from {number_text(float(values[0]))} to {number_text(float(values[-1]))}"
-    names = listed([str(value) for value in values.tolist()], 10)
+    names = list_text([str(value) for value in values.tolist()], 10)
     if len(values) < 3:
         return "classification", f"{count_text(len(values), 'value')}: {names}"
     kind = "whole numbers" if y.dtype.kind in "iu" else "values"

@@ -133,4 +133,4 @@ def _predictions(fitted: Fitted, features: Any) -> dict[str, Any]:
     names = column_names(fitted)
     if not fitted.outcome.predicts_classes:
         return dict(zip(names, mean.T, strict=True))
-    return dict(zip(names, [fitted.outcome.predicted(mean, fitted.decision), *mean.T], strict=True))
+    return dict(zip(names, [fitted.outcome.predict(mean, fitted.decision), *mean.T], strict=True))

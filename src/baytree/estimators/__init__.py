@@ -16,10 +16,10 @@ from ._resolve import Model as Model
 from ._resolve import estimator_of as estimator_of
 from ._resolve import explanations as explanations
 from ._resolve import facts_of_fit as facts_of_fit
-from ._resolve import fit_again as fit_again
 from ._resolve import fitted_of as fitted_of
 from ._resolve import read_rows as read_rows
 from ._resolve import readable_tree_of as readable_tree_of
+from ._resolve import refit_model as refit_model
 from ._resolve import table_of as table_of
 from ._space_classifier import TreeSpaceClassifier as TreeSpaceClassifier
 from ._space_regressor import TreeSpaceRegressor as TreeSpaceRegressor

@@ -18,7 +18,7 @@ from .._validation import (
     check_integer,
     check_optional_integer,
     check_real,
-    shown,
+    short_repr,
     unchanged_on_error,
 )
 from ..explain import Explanation, explain, read_allowed, tree_html
@@ -61,7 +61,7 @@ class Estimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _target_reader(self) -> TargetReader:
-        """What reads y and all that belongs to it."""
+        """The reader of y, weights and extras."""
 
     @abstractmethod
     def _check_own_parameters(self) -> dict[str, Any]:
@@ -150,11 +150,13 @@ class Estimator(BaseEstimator, ABC):
         deep = {name: value for name, value in params.items() if name.startswith("partition_prior__")}
         super().set_params(**{name: value for name, value in params.items() if name not in deep})
         if deep:
-            own = {name.removeprefix("partition_prior__"): value for name, value in deep.items()}
-            unknown = [name for name in own if name not in {field.name for field in fields(PartitionPrior)}]
+            prior_parameters = {name.removeprefix("partition_prior__"): value for name, value in deep.items()}
+            unknown = [
+                name for name in prior_parameters if name not in {field.name for field in fields(PartitionPrior)}
+            ]
             if unknown:
                 raise ValueError(f"PartitionPrior has no parameter {unknown[0]!r}.")
-            self.partition_prior = replace(as_partition_prior(self.partition_prior), **own)
+            self.partition_prior = replace(as_partition_prior(self.partition_prior), **prior_parameters)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
@@ -239,7 +241,7 @@ class Estimator(BaseEstimator, ABC):
         if n_jobs == 0 or n_jobs > _MOST_THREADS:
             raise ValueError(
                 f"n_jobs must be a number of threads up to {_MOST_THREADS}, -1 for all cores, or None for one; "
-                f"got {shown(self.n_jobs)}."
+                f"got {short_repr(self.n_jobs)}."
             )
         return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
@@ -258,7 +260,7 @@ class Estimator(BaseEstimator, ABC):
         Parameters
         ----------
         fitted
-            What a fit found: the `fitted_` of an estimator of the same class.
+            The fitted model: the `fitted_` of an estimator of the same class.
         parameters
             Parameters of the new estimator.
 

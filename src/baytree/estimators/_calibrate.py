@@ -1,4 +1,4 @@
-"""How wide predictive distributions must be to hold what they promise: measured on rows that a fit did not see.
+"""Calibration of the width of predictive distributions, on rows that a fit did not see.
 
 A tree was chosen on the rows that its leaves count, so they look less noisy than they are, and real noise need not be
 normal. The spread is the factor for which nine in ten cross-validated rows lie inside their 90 % interval.
@@ -36,10 +36,10 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     if sample.target.total_weight() < _FEWEST:
         return fitted
     _warn_of_copies(sample)
-    tests, weights = _cross_validated(sample, _folds(outcome, sample), grow)
+    tests, weights = _cross_validate(sample, _folds(outcome, sample), grow)
     if not tests:  # all rows are equal
         return fitted
-    return replace(fitted, outcome=_calibrated(outcome, tests, np.concatenate(weights)))
+    return replace(fitted, outcome=_calibrate_spread(outcome, tests, np.concatenate(weights)))
 
 
 def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:
@@ -64,7 +64,7 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
             )
         return fitted
     _warn_of_copies(data)
-    return replace(fitted, outcome=_calibrated(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
+    return replace(fitted, outcome=_calibrate_spread(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
 
 
 def _warn_of_copies(data: TableData) -> None:
@@ -79,7 +79,7 @@ def _warn_of_copies(data: TableData) -> None:
 
 
 def _coverage_of_all(fitted: Fitted, test: TableData, trees: FloatArray) -> Coverage:
-    """How many rows all trees would hold if none had seen a row: by those that have not, and by the halves of these.
+    """How many rows the interval of all trees would cover if no tree had seen a row, estimated from out-of-bag trees.
 
     The fewer trees, the noisier their distribution, and the more rows lie outside of its interval. With k of K trees,
     noise is in proportion to 1/k: what two halves lose against the k, all K gain (1 - k / K) times. Trees that count
@@ -92,24 +92,24 @@ def _coverage_of_all(fitted: Fitted, test: TableData, trees: FloatArray) -> Cove
     gain = 1 - k / trees.shape[1]
 
     def inside(outcome: RealOutcome) -> FloatArray:
-        own = whole(outcome)
-        return own + gain * (own - (halves[0](outcome) + halves[1](outcome)) / 2)
+        covered = whole(outcome)
+        return covered + gain * (covered - (halves[0](outcome) + halves[1](outcome)) / 2)
 
     return inside
 
 
-def _calibrated(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
-    """The outcome with the least spread that holds what it promises."""
+def _calibrate_spread(outcome: RealOutcome, tests: list[Coverage], weight: FloatArray) -> RealOutcome:
+    """The outcome with the smallest spread whose intervals have the nominal coverage."""
     # The usual correction for the noise of a quantile: one more row, outside.
     wanted = min(_LEVEL * (weight.sum() + 1) / weight.sum(), 1.0)
 
-    def holds(spread: float) -> bool:
+    def covers(spread: float) -> bool:
         wider = outcome.with_spread(spread)
         inside = np.concatenate([test(wider) for test in tests])
         return bool(weight @ inside >= (wanted - 1e-12) * weight.sum())
 
-    # Where nine in ten rows lie at their mean, as those of a constant do, they say nothing about the width.
-    return outcome.with_spread(1.0 if holds(_NARROWEST) else _least(holds))
+    # Where nine in ten rows lie at their mean, as those of a constant do, they carry no information about the width.
+    return outcome.with_spread(1.0 if covers(_NARROWEST) else _smallest_factor(covers))
 
 
 def _weights(test: TableData) -> FloatArray:
@@ -122,10 +122,10 @@ def _folds(outcome: RealOutcome, data: TableData) -> IntArray:
     return assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
 
 
-def _cross_validated(
+def _cross_validate(
     data: TableData, fold: IntArray, grow: Callable[[TableData], Fitted]
 ) -> tuple[list[Coverage], list[FloatArray]]:
-    """For each fold what tells which of its rows lie inside their interval, and their weights."""
+    """For each fold a function that tells which rows lie inside their interval, and the rows' weights."""
     tests, weights = [], []
     for k in range(_FOLDS):
         held_out = fold == k
@@ -145,10 +145,10 @@ def _numbers(test: TableData) -> FloatArray:
     return np.asarray(test.target.y, dtype=np.float64)
 
 
-def _least(holds: Callable[[float], bool]) -> float:
-    """The least factor that holds what it promises."""
+def _smallest_factor(covers: Callable[[float], bool]) -> float:
+    """The smallest factor at which the intervals have the nominal coverage."""
     low, high = np.log(_NARROWEST), np.log(_WIDEST)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if holds(float(np.exp(middle))) else (middle, high)
+        low, high = (low, middle) if covers(float(np.exp(middle))) else (middle, high)
     return float(np.exp(high))

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import short_repr
 from ..sources import ClassReader
 from ._predictions import ClassPredictions
 from ._tree import SingleTree
@@ -213,7 +213,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
             return self._fit(X, y, sample_weight, replace(self._target_reader(), classes=given))
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
-                f"classes must be those of the first fit, {shown(self.classes_)}; got {shown(list(classes))}."
+                f"classes must be those of the first fit, {short_repr(self.classes_)}; got {short_repr(list(classes))}."
             )
         return self._add(X, y, sample_weight, self._target_reader())
 

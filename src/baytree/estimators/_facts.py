@@ -1,4 +1,4 @@
-"""What a model is fitted on: sizes, a fingerprint and the date."""
+"""Facts about the training data of a model: sizes, a fingerprint and the date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from .._validation import shown
+from .._validation import short_repr
 from ..fitted import FittedOn
 from ..growth import TrainingData
 
@@ -28,5 +28,6 @@ def _date() -> datetime:
         return datetime.fromtimestamp(int(given), UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(
-            f"The environment variable SOURCE_DATE_EPOCH must be a number of seconds since 1970; got {shown(given)}."
+            f"The environment variable SOURCE_DATE_EPOCH must be a number of seconds since 1970; got "
+            f"{short_repr(given)}."
         ) from None

@@ -50,8 +50,8 @@ def refuse_other_models(model: Any) -> None:
         raise TypeError(f"model must be a {wanted}; got {type(model).__name__}.")
 
 
-class Settled(NamedTuple):
-    """Rows whose columns, classes and grids are settled, before anything is grown."""
+class PreparedFit(NamedTuple):
+    """Rows with their columns, classes and grids, ready for growth."""
 
     data: Any  # TrainingData; of rows in memory TableData
     plan: TargetPlan
@@ -60,7 +60,7 @@ class Settled(NamedTuple):
 
 def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Fitted:
     """Fit an estimator to the rows of a source; returns the fitted result."""
-    data, plan, family = settle(estimator, source, reader, on_level)
+    data, plan, family = prepare(estimator, source, reader, on_level)
     with _in_background(partial(facts_of, data), data.growth.n_threads) as facts:
         outcome = settle_outcome(family, estimator.prior, data)
         fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())
@@ -74,7 +74,7 @@ def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: On
 
 @contextmanager
 def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[], T]]:
-    """Do some work in a second thread, if there may be one, while the block runs; yields a call for its result."""
+    """Run `work` in a second thread, if allowed, while the block runs; yields a function that returns its result."""
     if n_threads == 1:
         yield work
         return
@@ -82,7 +82,7 @@ def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[
         yield pool.submit(work).result
 
 
-def settle(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Settled:
+def prepare(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> PreparedFit:
     """Read the schema and the target of a fit, as far as its prior."""
     check_capabilities(source, required_capabilities(estimator, reader))
     estimator._check_plain()
@@ -92,11 +92,11 @@ def settle(estimator: Estimator, source: Source, reader: TargetReader, on_level:
     plan, summary = _settle_target(plan, summary)
     growth = replace(estimator._growth(summary.schema, reader, plan.classes), max_bins=max_bins)
     family = reader.family_of(plan.classes)
-    return Settled(source.training_data(plan, summary, family, growth, on_level), plan, family)
+    return PreparedFit(source.training_data(plan, summary, family, growth, on_level), plan, family)
 
 
 def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capability]:
-    """What a fit needs beyond histograms of its rows."""
+    """The capabilities that a fit needs beyond histograms of its rows."""
     needs = list(estimator._requires)
     if reader.family_of(None).is_own:
         needs.append(Capability.OWN_OUTCOME)

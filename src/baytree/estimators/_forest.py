@@ -1,4 +1,4 @@
-"""What the forests have in common."""
+"""The base class of the forests."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._progress import Progress
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_integer, check_optional_integer, check_real, check_truth, shown
+from .._validation import check_integer, check_optional_integer, check_real, check_truth, short_repr
 from .._words import count_text
 from ..fitted import Fitted, ForestFacts, ModelKind
 from ..growth import (
     Engine,
     ForestPlan,
-    Search,
+    HyperplaneSearch,
     TableData,
     assign_small_folds,
     draw_weight,
@@ -31,7 +31,7 @@ from ..growth import (
 )
 from ..outcomes import Outcome
 from ..sources import Capability
-from ..tree import TreeStore, joined, limited_to, most_probable_pruning
+from ..tree import TreeStore, concatenate_stores, most_probable_pruning, prune_to_leaf_count
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
 from ._tree import SingleTree
@@ -55,7 +55,7 @@ _SHARED = (
     "max_bins",
     "n_jobs",
 )
-_TREES_AT_ONCE = 10  # that are told of
+_TREES_AT_ONCE = 10  # between two updates of the progress
 _MOST_ROWS = 5000  # on which the tree to read is compared with the forest
 _OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
 
@@ -65,7 +65,7 @@ class BaseForest(Estimator):
 
     _engine: ClassVar[Engine] = Engine(
         subtree_rows=2048,  # every thread has sorted lists of a subtree's rows: memory
-        search=Search(
+        search=HyperplaneSearch(
             sizes=(2, 4, 8, 20),
             few_rows=1024,
             most_responses=1,
@@ -101,7 +101,7 @@ class BaseForest(Estimator):
     def _check_own_parameters(self) -> dict[str, Any]:
         check_integer("n_estimators", self.n_estimators, low=1)
         if not isinstance(self.bootstrap, str) or self.bootstrap not in _BOOTSTRAPS:
-            raise ValueError(f"bootstrap must be 'bayesian' or 'resample'; got {shown(self.bootstrap)}.")
+            raise ValueError(f"bootstrap must be 'bayesian' or 'resample'; got {short_repr(self.bootstrap)}.")
         for name in ("prune", "oob_score", "warm_start"):
             check_truth(name, getattr(self, name))
         check_random_state(self.random_state)
@@ -133,8 +133,8 @@ class BaseForest(Estimator):
             self.__dict__.pop(name, None)
         if self.oob_score:
             by_tree = without(np.arange(len(data)))
-            _warn_of_rows_in_all(by_tree)
-            self._keep_out_of_bag(_of_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
+            _warn_of_rows_in_every_tree(by_tree)
+            self._keep_out_of_bag(_at_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
         return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data)))
 
     def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> ForestPlan:
@@ -163,7 +163,7 @@ class BaseForest(Estimator):
         self, data: TableData, outcome: Outcome, plan: ForestPlan, before: Fitted | None, tree: Fitted
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
-        stores = [] if before is None else [_same_table(before, data, outcome, tree).trees]
+        stores = [] if before is None else [_check_same_table(before, data, outcome, tree).trees]
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
         stop = plan.first + plan.n_trees
         with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:
@@ -171,13 +171,13 @@ class BaseForest(Estimator):
                 part = replace(plan, first=first, n_trees=min(step, stop - first))
                 stores.append(self._grow_part(data, outcome, part))
                 progress.update(first + part.n_trees)
-        return stores[0] if len(stores) == 1 else joined(stores)
+        return stores[0] if len(stores) == 1 else concatenate_stores(stores)
 
     def _grow_part(self, data: TableData, outcome: Outcome, plan: ForestPlan) -> TreeStore:
         """Some trees, as the limits and the pruning leave them, by the evidence of the rows without the factor."""
         trees = grow_forest(data.columns, data.target, outcome, data.growth, plan)
         if data.growth.max_leaf_nodes is not None:
-            trees = limited_to(trees, data.growth.max_leaf_nodes)
+            trees = prune_to_leaf_count(trees, data.growth.max_leaf_nodes)
         if self.prune:
             trees = most_probable_pruning(trees)
         return enforce_monotonic(trees, data.growth.monotonic)
@@ -489,7 +489,7 @@ def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
     return Fitted(tree, outcome, data.schema, grown_tree=None if tree is grown else grown)
 
 
-def _same_table(before: Fitted, data: TableData, outcome: Outcome, tree: Fitted) -> Fitted:
+def _check_same_table(before: Fitted, data: TableData, outcome: Outcome, tree: Fitted) -> Fitted:
     """The forest that is to have more trees, if it was grown on the same table."""
     same = np.array_equal(before.outcome.prior, outcome.prior) and np.array_equal(
         before.readable.trees.posterior[0], tree.trees.posterior[0]
@@ -499,7 +499,7 @@ def _same_table(before: Fitted, data: TableData, outcome: Outcome, tree: Fitted)
     return before
 
 
-def _warn_of_rows_in_all(trees: FloatArray) -> None:
+def _warn_of_rows_in_every_tree(trees: FloatArray) -> None:
     n_in_all = int(np.count_nonzero(~trees.any(axis=1)))
     if n_in_all:
         warnings.warn(
@@ -510,17 +510,17 @@ def _warn_of_rows_in_all(trees: FloatArray) -> None:
         )
 
 
-def _of_given_rows(mean: FloatArray, data: TableData) -> FloatArray:
+def _at_given_rows(mean: FloatArray, data: TableData) -> FloatArray:
     """Figures of the rows that count as figures of all rows that were given; NaN for the others."""
-    if data.counted is None:
+    if data.has_weight is None:
         return mean
-    result = np.full((len(data.counted), mean.shape[1]), np.nan)
-    result[data.counted] = mean
+    result = np.full((len(data.has_weight), mean.shape[1]), np.nan)
+    result[data.has_weight] = mean
     return result
 
 
 def _agreement(fitted: Fitted, data: TableData) -> float:
-    """How near the tree to read comes to the forest."""
+    """Agreement of the readable tree with the forest: the share of equal decisions, or R² to its predictions."""
     chosen: AnyArray = np.flatnonzero(assign_small_folds(data.rows, data.target, 1, _MOST_ROWS) == 0)
     rows = data.take(chosen).rows
     mean = fitted.mean_by_parts(rows)
@@ -541,7 +541,7 @@ def read_max_features(max_features: Any, n_features: int) -> int:
     if isinstance(max_features, str):
         sizes = {"sqrt": np.sqrt(n_features), "log2": np.log2(max(n_features, 2))}
         if max_features not in sizes:
-            raise ValueError(f"{what}; got {shown(max_features)}.")
+            raise ValueError(f"{what}; got {short_repr(max_features)}.")
         return max(1, int(sizes[max_features]))
     if isinstance(max_features, (int, np.integer)) and not isinstance(max_features, bool):
         number = check_integer("max_features", max_features, low=1)

@@ -225,12 +225,12 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         return ClassReader(self.class_weight, decision=self.decision)
 
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
-        own = {"class_weight": self.class_weight, "decision": self.decision}
-        return BayesianTreeClassifier.from_fitted(fitted, parameters | own)
+        class_parameters = {"class_weight": self.class_weight, "decision": self.decision}
+        return BayesianTreeClassifier.from_fitted(fitted, parameters | class_parameters)
 
     def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
         self.oob_decision_function_ = mean
-        of_rows = mean if data.counted is None else mean[data.counted]
+        of_rows = mean if data.has_weight is None else mean[data.has_weight]
         known = ~np.isnan(of_rows[:, 0])
         decided = self._target_reader().read_decision(outcome.classes).codes(of_rows[known])
         self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")

@@ -230,8 +230,8 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
 
     def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:  # noqa: ARG002
         self.oob_prediction_ = mean[:, 0]
-        of_rows = mean[:, 0] if data.counted is None else mean[data.counted, 0]
+        of_rows = mean[:, 0] if data.has_weight is None else mean[data.has_weight, 0]
         y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
-        expected = of_rows * data.target.own_extra("exposure")  # counts, where rates are predicted
-        has_score = known.sum() > 1 and bool(np.all(data.target.own_extra("event") == 1))
+        expected = of_rows * data.target.extra_values("exposure")  # counts, where rates are predicted
+        has_score = known.sum() > 1 and bool(np.all(data.target.extra_values("event") == 1))
         self.oob_score_ = float(r2_score(y[known], expected[known])) if has_score else float("nan")

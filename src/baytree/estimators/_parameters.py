@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_integer, check_positive_array, check_real, shown
+from .._validation import check_integer, check_positive_array, check_real, short_repr
 from ..fitted import UNSEEN
 from ..table import Schema
 
@@ -17,14 +17,14 @@ _MOST_BINS = 65535
 def read_partitions(partitions: Any) -> bool:
     """Read the `partitions` parameter: whether hyperplanes are among them."""
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
-        raise ValueError(f"partitions must be 'axis' or 'oblique'; got {shown(partitions)}.")
+        raise ValueError(f"partitions must be 'axis' or 'oblique'; got {short_repr(partitions)}.")
     return partitions == "oblique"
 
 
 def read_unseen(unseen: Any) -> str:
     """Read the `unseen` parameter: where values go that a split has not seen."""
     if not isinstance(unseen, str) or unseen not in UNSEEN:
-        raise ValueError(f"unseen must be {' or '.join(map(repr, UNSEEN))}; got {shown(unseen)}.")
+        raise ValueError(f"unseen must be {' or '.join(map(repr, UNSEEN))}; got {short_repr(unseen)}.")
     return unseen
 
 
@@ -34,7 +34,7 @@ def read_max_bins(max_bins: Any, partitions: Any) -> int | None:
         return None
     number = check_integer("max_bins", max_bins, low=2)
     if number > _MOST_BINS:
-        raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {shown(max_bins)}.")
+        raise ValueError(f"max_bins must be at most {_MOST_BINS}; got {short_repr(max_bins)}.")
     if partitions == "oblique":
         raise ValueError(
             'Hyperplanes need every value: write partitions="axis" beside max_bins, or leave out max_bins.'

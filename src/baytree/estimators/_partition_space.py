@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import AnyArray
-from .._validation import FEW_NUMBERS, shown
+from .._validation import FEW_NUMBERS, short_repr
 from ..growth import list_partitions
 from ..outcomes import OUTCOMES, REGRESSION_OUTCOMES, CategoricalOutcome
 from ..table import Schema
 from ..tree import SplitKind
 from ._base import Estimator
 from ._classifier import BayesianTreeClassifier
-from ._fit import settle
+from ._fit import prepare
 from ._prior_search import settle_outcome
 from ._regressor import BayesianTreeRegressor
 from ._resolve import estimator_of, fitted_of, table_of
@@ -90,8 +90,8 @@ def partition_space(
         if outcome is not None or prior is not None:
             raise ValueError("model has an outcome and a prior of its own: give either model, or outcome and prior.")
         bare = clone(estimator_of(model)).set_params(prior=fitted_of(model).outcome.prior)
-        return _written_out(bare, table_of(model, X), y, sample_weight, extras)
-    outcome = _guessed(y) if outcome is None else outcome
+        return _partition_table(bare, table_of(model, X), y, sample_weight, extras)
+    outcome = _guess_outcome(y) if outcome is None else outcome
     parameters = {
         "prior": prior,
         "partition_prior": partition_prior,
@@ -100,14 +100,14 @@ def partition_space(
         "min_samples_leaf": min_samples_leaf,
     }
     if isinstance(outcome, str) and outcome not in OUTCOMES:
-        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {shown(outcome)}.")
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {short_repr(outcome)}.")
     if isinstance(outcome, str) and outcome == "categorical":
-        return _written_out(BayesianTreeClassifier(**parameters), X, y, sample_weight, extras)
-    return _written_out(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight, extras)
+        return _partition_table(BayesianTreeClassifier(**parameters), X, y, sample_weight, extras)
+    return _partition_table(BayesianTreeRegressor(outcome=outcome, **parameters), X, y, sample_weight, extras)
 
 
-def _guessed(y: Any) -> str:
-    """The outcome of labels; numbers that may be either must be told."""
+def _guess_outcome(y: Any) -> str:
+    """Guess the outcome of labels; for numbers that may be classes or not it must be given."""
     values = np.unique(np.asarray(y))
     if values.dtype.kind not in "iuf":
         return CategoricalOutcome.name
@@ -119,20 +119,20 @@ def _guessed(y: Any) -> str:
     )
 
 
-def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any]) -> AnyArray:
+def _partition_table(model: Estimator, X: Any, y: Any, sample_weight: Any, extras: dict[str, Any]) -> AnyArray:
     source = model._memory_source(X, y, sample_weight, extras)
-    data, _, family = settle(model, source, model._target_reader())
+    data, _, family = prepare(model, source, model._target_reader())
     outcome = settle_outcome(family, model.prior, data)
-    found = list_partitions(data.columns, data.target, outcome, data.growth)
-    log_likelihood = np.append(found["log_likelihood"], found["log_likelihood_split"])
-    log_prior = np.append(found["log_prior_leaf"], found["log_prior_split"])
+    partitions = list_partitions(data.columns, data.target, outcome, data.growth)
+    log_likelihood = np.append(partitions["log_likelihood"], partitions["log_likelihood_split"])
+    log_prior = np.append(partitions["log_prior_leaf"], partitions["log_prior_split"])
     log_joint = log_likelihood + log_prior
     columns = {
-        "kind": np.append(np.uint8(SplitKind.NONE), found["kind"]),
-        "feature": np.append(-1, found["feature"]),
-        "threshold": np.append(np.nan, found["threshold"]),
-        "missing_go_to_left": np.append(False, found["missing_go_to_left"]),
-        "categories": _categories(found, data.schema),
+        "kind": np.append(np.uint8(SplitKind.NONE), partitions["kind"]),
+        "feature": np.append(-1, partitions["feature"]),
+        "threshold": np.append(np.nan, partitions["threshold"]),
+        "missing_go_to_left": np.append(False, partitions["missing_go_to_left"]),
+        "categories": _categories(partitions, data.schema),
         "log_likelihood": log_likelihood,
         "log_prior": log_prior,
         "log_posterior": log_joint - np.logaddexp.reduce(log_joint),
@@ -143,13 +143,17 @@ def _written_out(model: Estimator, X: Any, y: Any, sample_weight: Any, extras: d
     return space.view(np.recarray)
 
 
-def _categories(found: dict[str, Any], schema: Schema) -> AnyArray:
+def _categories(partitions: dict[str, Any], schema: Schema) -> AnyArray:
     """The categories on the left side of each partition; None for other kinds of split and for none."""
-    result = np.full(len(found["feature"]) + 1, None, dtype=object)
-    start, own, goes_left = found["category_start"], found["category"], found["category_goes_left"]
-    for i in np.flatnonzero(found["kind"] == SplitKind.CATEGORY_SET):
-        names = schema.columns[found["feature"][i]].categories
+    result = np.full(len(partitions["feature"]) + 1, None, dtype=object)
+    start, categories, goes_left = (
+        partitions["category_start"],
+        partitions["category"],
+        partitions["category_goes_left"],
+    )
+    for i in np.flatnonzero(partitions["kind"] == SplitKind.CATEGORY_SET):
+        names = schema.columns[partitions["feature"][i]].categories
         part = slice(start[i], start[i + 1])
-        left = [] if names is None else names[own[part][goes_left[part]]].tolist()
-        result[i + 1] = (*left, *((None,) if found["missing_go_to_left"][i] else ()))
+        left = [] if names is None else names[categories[part][goes_left[part]]].tolist()
+        result[i + 1] = (*left, *((None,) if partitions["missing_go_to_left"][i] else ()))
     return result

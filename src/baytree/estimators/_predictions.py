@@ -1,4 +1,4 @@
-"""What classifiers and regressors predict, from a fitted tree or tree space alike."""
+"""The prediction methods of classifiers and regressors, for trees, tree spaces and forests alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees that are grown to settle a prior."""
+"""Search for the prior with the highest evidence, by growing trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._typing import FloatArray
 from ..growth import TrainingData, held_out_log_likelihood
 from ..outcomes import Family, Outcome
 
-FEWEST = 20.0  # rows of a half, by weight
+MIN_HALF_WEIGHT = 20.0  # rows of a half, by weight
 
 
 def settle_outcome(family: Family, prior: Any, data: TrainingData) -> Outcome:
@@ -20,7 +20,7 @@ def settle_outcome(family: Family, prior: Any, data: TrainingData) -> Outcome:
 
 @dataclass(frozen=True)
 class PriorSearch:
-    """Trees of one table, which is read once for all of them."""
+    """Grows the trees of one table that a search compares."""
 
     data: TrainingData
 
@@ -46,12 +46,12 @@ class PriorSearch:
                 return self.data.grow(outcome).log_evidence()
             tree = here.grow(outcome, factors=False)
             sums = there.leaf_sums(tree, outcome)
-            if outcome.weights(sums.statistics).sum() < FEWEST:
+            if outcome.weights(sums.statistics).sum() < MIN_HALF_WEIGHT:
                 return self.data.grow(outcome).log_evidence()
             total += held_out_log_likelihood(tree, sums, outcome)
         return total
 
     @cached_property
     def _halves(self) -> list[tuple[TrainingData, TrainingData]]:
-        """The halves, once they were asked for: they are the same for every outcome."""
+        """A cache of the halves, which are the same for every outcome."""
         return []

@@ -1,4 +1,4 @@
-"""What a user hands to a plot, an export or a page: an estimator, a pipeline that ends in one, or a fitted result."""
+"""Resolve a model that a user passes to a plot, an export or a report: an estimator, a pipeline, or a fitted result."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..explain import Explanation
 from ..fitted import Fitted, FittedOn
 from ..table import Rows, as_table
 from ._base import Estimator
 from ._facts import facts_of
-from ._fit import settle
+from ._fit import prepare
 
 
 class FittedPipeline(Protocol):
@@ -33,20 +33,20 @@ Model = FittedEstimator | Fitted
 
 def estimator_of(model: Model) -> Estimator:
     """The estimator that a user means: of a pipeline the last step, of a wrapper what it holds."""
-    inner = _inner(model)
+    inner = _unwrap(model)
     if inner is not model:
         return estimator_of(inner)
     if not isinstance(model, Estimator):
         raise TypeError(
             "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that "
-            f"ends in one; got {shown(model)}."
+            f"ends in one; got {short_repr(model)}."
         )
     check_is_fitted(model)
     return model
 
 
-def _inner(model: Any) -> Any:
-    """What a pipeline ends in, or a wrapper of scikit-learn holds; another model is what it is."""
+def _unwrap(model: Any) -> Any:
+    """The last step of a pipeline, or the model inside a scikit-learn wrapper; other models are returned unchanged."""
     if isinstance(model, Pipeline):
         return model.steps[-1][1]
     if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV | FrozenEstimator):
@@ -58,7 +58,7 @@ def fitted_of(model: Model) -> Fitted:
     """The fitted result that a user means; the threshold of a wrapper is its decision."""
     if isinstance(model, Fitted):
         return model
-    inner = _inner(model)
+    inner = _unwrap(model)
     if inner is model:
         return estimator_of(model).fitted_
     fitted = fitted_of(inner)
@@ -86,7 +86,7 @@ def readable_tree_of(model: Model) -> Fitted:
 def table_of(model: Model, X: Any) -> Any:
     """The table that the fitted result reads: of a pipeline what the steps before the last make of X."""
     if not isinstance(model, Pipeline):
-        inner = _inner(model)
+        inner = _unwrap(model)
         return X if inner is model else table_of(inner, X)
     for name, step in model.steps[:-1]:
         if step is None or step == "passthrough":
@@ -111,12 +111,12 @@ def without_threshold(model: Any) -> Any:
     if isinstance(model, Pipeline):
         name, last = model.steps[-1]
         return Pipeline([*model.steps[:-1], (name, without_threshold(last))])
-    inner = _inner(model)
+    inner = _unwrap(model)
     return model if inner is model else without_threshold(inner)
 
 
-def fit_again(model: Any, X: Any, y: Any, **given: Any) -> Any:
-    """A copy of a model, fitted anew to other rows; `given` is what belongs to the rows, None where nothing does."""
+def refit_model(model: Any, X: Any, y: Any, **given: Any) -> Any:
+    """Fit a copy of a model to other rows; `given` holds what goes with the rows, None where nothing does."""
     plain = without_threshold(model)
     prefix, last = "", plain
     while isinstance(last, Pipeline):
@@ -125,11 +125,11 @@ def fit_again(model: Any, X: Any, y: Any, **given: Any) -> Any:
 
 
 def facts_of_fit(model: Model, X: Any, y: Any, sample_weight: Any = None, **extras: Any) -> FittedOn:
-    """What a fit of the model to these rows would be fitted on; refuses what a fit would refuse."""
+    """The facts that a fit of the model to these rows would record; refuses the rows that a fit would refuse."""
     estimator = clone(estimator_of(model))
     given = {name: value for name, value in extras.items() if value is not None}
     source = estimator._memory_source(table_of(model, X), y, sample_weight, given)
-    return facts_of(settle(estimator, source, estimator._target_reader()).data)
+    return facts_of(prepare(estimator, source, estimator._target_reader()).data)
 
 
 def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:

@@ -1,4 +1,4 @@
-"""What the tree-space estimators have in common."""
+"""The base class of the tree-space estimators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _core
 from .._progress import Progress
 from .._typing import FloatArray, IntArray
-from .._validation import check_integer, check_optional_integer, check_real, shown
+from .._validation import check_integer, check_optional_integer, check_real, short_repr
 from ..explain import Alternatives, alternatives_of
 from ..fitted import Fitted, ModelKind
 from ..growth import TableData
@@ -65,12 +65,12 @@ class BaseTreeSpace(Estimator):
         """A single-tree estimator of one of the trees."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
-        self._budget()  # a wrong parameter is told before anything is done
+        self._budget()  # refuse wrong parameters before anything is done
         return {"many_trees": True}
 
     def _budget(self, on_round: Callable[[int, float], None] | None = None) -> _core.Budget:
         if not isinstance(self.space, str) or self.space not in _SPACES:
-            raise ValueError(f"space must be one of {', '.join(map(repr, _SPACES))}; got {shown(self.space)}.")
+            raise ValueError(f"space must be one of {', '.join(map(repr, _SPACES))}; got {short_repr(self.space)}.")
         max_nodes = check_optional_integer("max_nodes", self.max_nodes, low=0)
         endless = self.time_limit is None or self.time_limit == math.inf
         limit = None if endless else check_real("time_limit", self.time_limit, low=0, low_ok=True)

@@ -1,4 +1,4 @@
-"""What the single-tree estimators have in common."""
+"""The base class of the single-tree estimators."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class SingleTree(Estimator):
         """More rows of the table that the estimator was fitted to."""
         outcome, schema = self.fitted_.outcome, self.fitted_.schema
         target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
-        target, counted = reader.read_update(target, outcome)
-        rows = rows if counted is None else Rows(rows.matrix[counted])
+        target, has_weight = reader.read_update(target, outcome)
+        rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))
 
     @property

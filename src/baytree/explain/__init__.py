@@ -4,11 +4,11 @@ from ._alternatives import Alternative as Alternative
 from ._alternatives import Alternatives as Alternatives
 from ._alternatives import alternatives_of as alternatives_of
 from ._boxes import Box as Box
-from ._boxes import Demand as Demand
+from ._boxes import Condition as Condition
 from ._boxes import boxes_of as boxes_of
+from ._conditions import condition_text as condition_text
 from ._conditions import conditions_of as conditions_of
-from ._conditions import demand_text as demand_text
-from ._counterfactual import Allowed as Allowed
+from ._counterfactual import AllowedChanges as AllowedChanges
 from ._counterfactual import Change as Change
 from ._counterfactual import Counterfactual as Counterfactual
 from ._counterfactual import Counterfactuals as Counterfactuals

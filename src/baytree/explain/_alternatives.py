@@ -1,4 +1,4 @@
-"""What else a node could have been split by, in words and shares."""
+"""The alternatives to the split of a node, with their probabilities."""
 
 from __future__ import annotations
 
@@ -77,25 +77,25 @@ def alternatives_of(fitted: Fitted, node: int) -> Alternatives:
     if node >= len(nodes):
         raise ValueError(f"node must be one of the readable tree's {len(nodes)} nodes; got {node}.")
     node = int(nodes[node])
-    found = [Alternative(float(space.leaf_share[node]), "no split", None, None, None, None, None, None)]
+    alternatives = [Alternative(float(space.leaf_share[node]), "no split", None, None, None, None, None, None)]
     for choice in space.splits_of(node):
         split = space.split(choice)
-        found.append(
+        alternatives.append(
             Alternative(
                 share=float(space.choice_share[choice]),
                 rule=f"{split.subject(schema)} {split.condition(schema)}",
                 feature=split.features[0],
                 threshold=split.threshold if isinstance(split, Threshold | Hyperplane) else None,
-                categories=_on_the_left(fitted.schema, split),
+                categories=_left_categories(fitted.schema, split),
                 missing_go_to_left=split.missing_left if split.has_missing else None,
                 n_left=int(space.n_node_samples[space.children_left[choice]]),
                 n_right=int(space.n_node_samples[space.children_right[choice]]),
             )
         )
-    return Alternatives(sorted(found, key=lambda alternative: -alternative.share))
+    return Alternatives(sorted(alternatives, key=lambda alternative: -alternative.share))
 
 
-def _on_the_left(schema: Schema, split: Split) -> tuple[str, ...] | None:
+def _left_categories(schema: Schema, split: Split) -> tuple[str, ...] | None:
     if not isinstance(split, CategorySet):
         return None
     return tuple(schema.columns[split.feature].category_texts(split.left))

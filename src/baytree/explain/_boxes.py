@@ -1,4 +1,4 @@
-"""What each leaf demands of a row, all splits on its path taken together."""
+"""The box of each leaf: the conditions that all splits on its path put on a row."""
 
 from __future__ import annotations
 
@@ -17,103 +17,103 @@ from ..tree import NO_CHILD, CategorySet, Hyperplane, PresentMissing, Threshold,
 class Categories:
     """The categories of a feature that lead to a leaf."""
 
-    here: BoolArray  # whether each category leads here
-    known: BoolArray  # and whether the training rows on the way tell so
+    leads_here: BoolArray  # whether each category leads here
+    known: BoolArray  # whether training rows on the path show this
     others: bool = True  # whether a category that was not in the table leads here
 
     @cached_property
     def first(self) -> int | None:
         """The first category that is known to lead here."""
-        found = np.flatnonzero(self.here & self.known)
-        return int(found[0]) if len(found) else None
+        reaching = np.flatnonzero(self.leads_here & self.known)
+        return int(reaching[0]) if len(reaching) else None
 
-    def behind(self, split: CategorySet, *, left: bool) -> Categories:
-        """The same, on one side of a split too."""
+    def after_split(self, split: CategorySet, *, left: bool) -> Categories:
+        """Restrict the categories to one side of a split."""
         others_here = split.unseen_left == left
-        goes_here, seen = np.full(len(self.here), others_here), np.zeros(len(self.here), dtype=bool)
+        goes_here, seen = np.full(len(self.leads_here), others_here), np.zeros(len(self.leads_here), dtype=bool)
         for side in (left, not left):
-            own = list(split.side(left=side))
-            goes_here[own], seen[own] = side == left, True
-        return Categories(self.here & goes_here, self.known & seen, self.others and others_here)
+            members = list(split.side(left=side))
+            goes_here[members], seen[members] = side == left, True
+        return Categories(self.leads_here & goes_here, self.known & seen, self.others and others_here)
 
 
 @dataclass(frozen=True)
-class Demand:
+class Condition:
     """The values of one feature that lead to a leaf."""
 
     low: float = -math.inf  # numbers: low < x <= high
     high: float = math.inf
     categories: Categories | None = None  # of a feature that is split into sets
     missing: bool = True  # whether a missing value leads here
-    missing_known: bool = True  # whether the training rows on the way tell where missing values go
+    missing_known: bool = True  # whether training rows on the path show where missing values go
 
     def holds(self, value: float) -> bool:
-        """Whether a value meets the demand."""
+        """Whether a value meets the condition."""
         if value != value:
             return self.missing
         if self.categories is None:
             return self.low < value <= self.high
-        return bool(self.categories.here[int(value)]) if value >= 0 else self.categories.others
+        return bool(self.categories.leads_here[int(value)]) if value >= 0 else self.categories.others
 
     @property
     def has_numbers(self) -> bool:
-        """Whether some finite number meets the demand."""
+        """Whether some finite number meets the condition."""
         after = math.nextafter(self.low, math.inf)
         return after <= self.high and after < math.inf
 
-    def between(self, low: float, high: float) -> Demand:
-        """The same, of numbers within bounds only."""
+    def within(self, low: float, high: float) -> Condition:
+        """Restrict the condition to numbers within bounds."""
         return replace(self, low=max(self.low, low), high=min(self.high, high), missing=False)
 
-    def behind(self, split: Threshold | PresentMissing | CategorySet, *, left: bool) -> Demand:
-        """The same, on one side of a split too."""
+    def after_split(self, split: Threshold | PresentMissing | CategorySet, *, left: bool) -> Condition:
+        """Restrict the condition to one side of a split."""
         low, high, categories = self.low, self.high, self.categories
         match split:
             case CategorySet():
-                categories = None if categories is None else categories.behind(split, left=left)
+                categories = None if categories is None else categories.after_split(split, left=left)
             case Threshold():
                 low, high = (low, min(high, split.threshold)) if left else (max(low, split.threshold), high)
             case PresentMissing():
                 low = low if left else math.inf
         missing = self.missing and split.missing_left == left
-        # Once missing values went another way, later splits say nothing about them.
+        # Once missing values went another way, later splits do not change what is known about them.
         missing_known = self.missing_known and (not self.missing or split.has_missing)
-        return Demand(low, high, categories, missing, missing_known)
+        return Condition(low, high, categories, missing, missing_known)
 
 
 @dataclass(frozen=True)
 class Box:
-    """A leaf with its demands."""
+    """A leaf with its conditions."""
 
     leaf: int
-    demands: dict[int, Demand]  # by feature, in the order in which they are first used
+    conditions: dict[int, Condition]  # by feature, in the order in which they are first used
     hyperplanes: tuple[tuple[int, bool], ...]  # on the path: the node, and whether the path goes left there
 
 
-def any_value(column: Column) -> Demand:
-    """The demand that every value of a column meets."""
+def no_condition(column: Column) -> Condition:
+    """A condition that every value of a column meets."""
     if not column.is_nominal or column.categories is None:
-        return Demand()
+        return Condition()
     every = np.ones(len(column.categories), dtype=bool)
-    return Demand(categories=Categories(every, every))
+    return Condition(categories=Categories(every, every))
 
 
 def boxes_of(tree: TreeStore, schema: Schema) -> list[Box]:
     """The box of every leaf, in the order of the leaves."""
-    found: list[Box] = []
+    boxes: list[Box] = []
     stack = [Box(0, {}, ())]
     while stack:
         box = stack.pop()
         node = box.leaf
         if tree.children_left[node] == NO_CHILD:
-            found.append(box)
+            boxes.append(box)
             continue
         split = tree.split(node)
         for child, left in ((int(tree.children_right[node]), False), (int(tree.children_left[node]), True)):
             if isinstance(split, Hyperplane):
-                stack.append(Box(child, box.demands, (*box.hyperplanes, (node, left))))
+                stack.append(Box(child, box.conditions, (*box.hyperplanes, (node, left))))
                 continue
-            before = box.demands.get(split.feature) or any_value(schema.columns[split.feature])
-            demands = box.demands | {split.feature: before.behind(split, left=left)}
-            stack.append(Box(child, demands, box.hyperplanes))
-    return found
+            before = box.conditions.get(split.feature) or no_condition(schema.columns[split.feature])
+            conditions = box.conditions | {split.feature: before.after_split(split, left=left)}
+            stack.append(Box(child, conditions, box.hyperplanes))
+    return boxes

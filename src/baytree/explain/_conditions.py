@@ -1,4 +1,4 @@
-"""What a leaf demands of a row, in words: one condition for each feature."""
+"""The conditions of a leaf as text, one for each feature."""
 
 from __future__ import annotations
 
@@ -7,50 +7,51 @@ from collections.abc import Iterator
 
 from ..table import Column, Kind, Schema
 from ..tree import TreeStore
-from ._boxes import Box, Categories, Demand
+from ._boxes import Box, Categories, Condition
 
 
 def conditions_of(tree: TreeStore, schema: Schema, box: Box) -> Iterator[str]:
     """All conditions of a leaf: ``30 < age <= 50``, ``colour in {red, blue}``; a hyperplane is one of its own."""
-    for feature, demand in box.demands.items():
+    for feature, condition in box.conditions.items():
         name, column = schema.name(feature), schema.columns[feature]
-        low, high = math.isfinite(demand.low), math.isfinite(demand.high)
-        if demand.categories is None and demand.has_numbers and low and high and column.kind is not Kind.TRUTH:
-            bounds = f"{column.bound_text(demand.low)} < {name} <= {column.bound_text(demand.high)}"
-            yield f"{bounds}{_or_missing(demand)}"
+        low, high = math.isfinite(condition.low), math.isfinite(condition.high)
+        if condition.categories is None and condition.has_numbers and low and high and column.kind is not Kind.TRUTH:
+            bounds = f"{column.bound_text(condition.low)} < {name} <= {column.bound_text(condition.high)}"
+            yield f"{bounds}{_missing_suffix(condition)}"
         else:
-            yield f"{name} {demand_text(demand, column)}"
+            yield f"{name} {condition_text(condition, column)}"
     for node, left in box.hyperplanes:
         split = tree.split(node)
         yield f"{split.subject(schema)} {split.condition(schema, left=left)}"
 
 
-def demand_text(demand: Demand, column: Column) -> str:
-    """What must hold of a feature: ``> 30 and <= 50``, ``is true``, ``in {red, blue}``, ``is missing``."""
-    if demand.categories is not None:
-        return _set_text(demand, demand.categories, column)
-    if not demand.has_numbers:
+def condition_text(condition: Condition, column: Column) -> str:
+    """A condition as text: ``> 30 and <= 50``, ``is true``, ``in {red, blue}``, ``is missing``."""
+    if condition.categories is not None:
+        return _set_text(condition, condition.categories, column)
+    if not condition.has_numbers:
         return "is missing"
-    bounds = [(demand.low, False)] if math.isfinite(demand.low) else []
-    bounds += [(demand.high, True)] if math.isfinite(demand.high) else []
+    bounds = [(condition.low, False)] if math.isfinite(condition.low) else []
+    bounds += [(condition.high, True)] if math.isfinite(condition.high) else []
     if not bounds:
         return "is present"
     if column.kind is Kind.TRUTH:
         bounds = bounds[-1:]
-    return " and ".join(column.condition(bound, left=left) for bound, left in bounds) + _or_missing(demand)
+    return " and ".join(column.condition(bound, left=left) for bound, left in bounds) + _missing_suffix(condition)
 
 
-def _or_missing(demand: Demand) -> str:
-    return " or missing" if demand.missing and demand.missing_known else ""
+def _missing_suffix(condition: Condition) -> str:
+    return " or missing" if condition.missing and condition.missing_known else ""
 
 
-def _set_text(demand: Demand, categories: Categories, column: Column) -> str:
+def _set_text(condition: Condition, categories: Categories, column: Column) -> str:
     """The shorter of the two sets, with ``in`` or ``not in``; missing counts as a category where it occurred."""
     names = column.category_texts()
-    inside = [name for name, here in zip(names, categories.here, strict=True) if here]
-    outside = [name for name, here in zip(names, categories.here, strict=True) if not here]
-    if demand.missing_known:
-        (inside if demand.missing else outside).append("missing")
+    sides = list(zip(names, categories.leads_here, strict=True))
+    inside = [name for name, leads_here in sides if leads_here]
+    outside = [name for name, leads_here in sides if not leads_here]
+    if condition.missing_known:
+        (inside if condition.missing else outside).append("missing")
     if len(inside) <= len(outside):
         return f"in {{{', '.join(inside)}}}"
     return f"not in {{{', '.join(outside)}}}"

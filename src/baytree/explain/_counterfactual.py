@@ -1,19 +1,20 @@
-"""What would have changed the decision: changes of few features, by exact search.
+"""Changes of few features that lead to another decision, found by exact search.
 
-Every leaf with another decision demands something of the features on its path; a row gets there when each of the
-features that it fails by gets a value that the leaf wants. Of every such leaf the nearest way counts, if it changes few
-enough features. The new value is the nearest that leads there: the threshold itself for ``x <= t``, the next number
-after it for ``x > t``; of categories the first.
+Each leaf with another decision puts conditions on the features of its path; a row gets there when each feature that
+fails its condition takes a value that meets it. The nearest proposal for each such leaf is kept, if it changes few
+enough features. The new value is the nearest one that meets the condition: the threshold itself for ``x <= t``, the
+next number after it for ``x > t``; the first of several categories.
 
-The distance of a changed number is its move divided by the feature's scale: the span between the lowest and the
+The distance of a changed number is the change divided by the feature's scale: the span between the lowest and the
 highest threshold that the tree has for it; where it has one, the size of that threshold; and 1 where that is 0. A
 hyperplane counts as the threshold at which it meets the feature's axis. A step to the next ordered category, and from
 one truth value to the other, counts 1, as do another category, a missing value that is filled in and a value that
 becomes missing. Distances of several features add up. Of equal distances the change of fewer features counts, then of
 those that come first in the table, then the first leaf.
 
-How usual a change is: how many training rows are in the leaf that it leads to. The most usual is told first; the
-nearest is always told. A way is left out where another changes some of its features only, not further, and is as usual.
+The support of a change is the number of training rows in the leaf that it leads to. The best supported change is listed
+first; the nearest is always listed. A proposal is dropped where another one changes a subset of its features, is no
+further away, and is as well supported.
 
 A value is proposed only where training rows show which way it goes: no category and no missing value that a split on
 the way sends to the larger side because it saw none. A feature of a hyperplane on the way does not become missing.
@@ -34,19 +35,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_integer, shown
+from .._validation import check_integer, short_repr
 from .._words import count_text, estimate_text, number_text
 from ..fitted import Fitted
 from ..table import Column, Schema
 from ..tree import Hyperplane, SplitKind, TreeStore
-from ._boxes import Box, Demand, any_value, boxes_of
+from ._boxes import Box, Condition, boxes_of, no_condition
 
 _FARTHEST = 1e300  # two of them have a finite sum
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """What may be changed, and how many ways are told."""
+class AllowedChanges:
+    """Which features may be changed and how, and how many counterfactuals are listed."""
 
     immutable: frozenset[int] = frozenset()  # features that stay as they are
     directions: tuple[tuple[int, int], ...] = ()  # features that may only rise (1) or fall (-1)
@@ -61,22 +62,22 @@ class Allowed:
 
 def read_allowed(
     schema: Schema, *, immutable: Any, directions: Any, allow_missing: Any, max_features: Any, n_changes: Any
-) -> Allowed:
+) -> AllowedChanges:
     """Read what a user allows to be changed."""
     fixed = [immutable] if isinstance(immutable, str) else immutable
     given = schema.by_position("directions", directions or {})
     if given is None:
         raise TypeError(
-            f"directions must be a dict from column to 1 (may rise) or -1 (may fall); got {shown(directions)}."
+            f"directions must be a dict from column to 1 (may rise) or -1 (may fall); got {short_repr(directions)}."
         )
     for feature, direction in given.items():
         if direction not in (1, -1) or isinstance(direction, bool):
-            raise ValueError(f"directions must be 1 or -1; got {shown(direction)} for {schema.name(feature)!r}.")
+            raise ValueError(f"directions must be 1 or -1; got {short_repr(direction)} for {schema.name(feature)!r}.")
         if schema.columns[feature].is_nominal:
             raise ValueError(f"directions names {schema.name(feature)!r}, whose categories have no order.")
     if not isinstance(allow_missing, bool):
-        raise TypeError(f"allow_missing must be True or False; got {shown(allow_missing)}.")
-    return Allowed(
+        raise TypeError(f"allow_missing must be True or False; got {short_repr(allow_missing)}.")
+    return AllowedChanges(
         frozenset(schema.position("immutable", column) for column in fixed),
         tuple(sorted(given.items())),
         allow_missing,
@@ -156,28 +157,28 @@ class Counterfactual:
         return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}; {usual})"
 
 
-class _Move(NamedTuple):
+class _NewValue(NamedTuple):
     """A new value for a feature, and how far away it is."""
 
     distance: float
     value: float
-    demand: Demand
+    condition: Condition
 
 
-class _Found(NamedTuple):
-    """A way to another decision; the smallest in the order of these fields counts."""
+class _Proposal(NamedTuple):
+    """New values that lead to another decision; proposals are ordered by these fields."""
 
     distance: float
     n_features: int
     features: tuple[int, ...]
     leaf: int
-    moves: tuple[_Move, ...]
+    new_values: tuple[_NewValue, ...]
 
 
 class Counterfactuals:
     """Finds the counterfactuals of rows of numbers."""
 
-    def __init__(self, fitted: Fitted, allowed: Allowed) -> None:
+    def __init__(self, fitted: Fitted, allowed: AllowedChanges) -> None:
         self.allowed = allowed
         self.decisions = fitted.decisions()
         self.schema = fitted.schema
@@ -191,41 +192,41 @@ class Counterfactuals:
         values = row.tolist()
         decision = self.decisions.code[leaf]
         others = (box for box in self.boxes if self.decisions.code[box.leaf] != decision)
-        nearest = (min(self._ways(values, box), key=lambda way: way[:4], default=None) for box in others)
-        found = self._not_needless([way for way in nearest if way is not None])
-        found.sort(key=lambda way: (-self.n_rows[way.leaf], way[:4]))
-        told = found[: self.allowed.n_changes]
-        if found and (first := min(found, key=lambda way: way[:4])) not in told:
-            told[-1] = first
-        return tuple(self._in_words(values, way) for way in told)
+        nearest = (min(self._proposals(values, box), key=lambda proposal: proposal[:4], default=None) for box in others)
+        proposals = self._drop_dominated([proposal for proposal in nearest if proposal is not None])
+        proposals.sort(key=lambda proposal: (-self.n_rows[proposal.leaf], proposal[:4]))
+        listed = proposals[: self.allowed.n_changes]
+        if proposals and (first := min(proposals, key=lambda proposal: proposal[:4])) not in listed:
+            listed[-1] = first
+        return tuple(self._counterfactual(values, proposal) for proposal in listed)
 
-    def _not_needless(self, found: list[_Found]) -> list[_Found]:
-        """Without ways that change more features, further, to get to what is less usual."""
+    def _drop_dominated(self, proposals: list[_Proposal]) -> list[_Proposal]:
+        """Drop proposals that change more features, further, to reach a leaf with fewer training rows."""
         return [
-            way
-            for way in found
+            proposal
+            for proposal in proposals
             if not any(
-                set(other.features) < set(way.features)
-                and other.distance <= way.distance
-                and self.n_rows[other.leaf] >= self.n_rows[way.leaf]
-                for other in found
+                set(other.features) < set(proposal.features)
+                and other.distance <= proposal.distance
+                and self.n_rows[other.leaf] >= self.n_rows[proposal.leaf]
+                for other in proposals
             )
         ]
 
-    def _ways(self, values: Sequence[float], box: Box) -> Iterator[_Found]:
+    def _proposals(self, values: Sequence[float], box: Box) -> Iterator[_Proposal]:
         """The changes of few features that bring a row into a box."""
         failed = []
-        for feature, demand in box.demands.items():
-            if not demand.holds(values[feature]):
+        for feature, condition in box.conditions.items():
+            if not condition.holds(values[feature]):
                 failed.append(feature)
                 if len(failed) > self.allowed.max_features or feature in self.allowed.immutable:
                     return
         sets = self._feature_sets(values, box, set(failed)) if box.hyperplanes else [tuple(sorted(failed))]
         for features in sets:
-            moves = [self._move(feature, values, box) for feature in features]
-            if None not in moves:
-                done = tuple(move for move in moves if move is not None)
-                yield _Found(sum(move.distance for move in done), len(features), features, box.leaf, done)
+            new_values = [self._new_value(feature, values, box) for feature in features]
+            if None not in new_values:
+                done = tuple(new_value for new_value in new_values if new_value is not None)
+                yield _Proposal(sum(new_value.distance for new_value in done), len(features), features, box.leaf, done)
 
     def _feature_sets(self, values: Sequence[float], box: Box, failed: set[int]) -> Iterator[tuple[int, ...]]:
         """The sets of features that may bring a row into a box behind hyperplanes; no two of one hyperplane."""
@@ -240,84 +241,93 @@ class Counterfactuals:
                 if enough and all(len(plane & chosen) < 2 for plane in every):
                     yield features
 
-    def _move(self, feature: int, values: Sequence[float], box: Box) -> _Move | None:
+    def _new_value(self, feature: int, values: Sequence[float], box: Box) -> _NewValue | None:
         """The nearest value of a feature that a box wants, the others being as they are."""
         column = self.schema.columns[feature]
-        demand = box.demands.get(feature) or any_value(column)
+        condition = box.conditions.get(feature) or no_condition(column)
         for node, left in box.hyperplanes:
             if feature in self.hyperplanes[node].features:
-                demand = demand.between(*self.hyperplanes[node].bounds(feature, values, left=left))
+                condition = condition.within(*self.hyperplanes[node].bounds(feature, values, left=left))
         value, direction = values[feature], self.allowed.direction(feature)
         if direction and value == value:
-            demand = demand.between(*((_before(value), math.inf) if direction > 0 else (-math.inf, value)))
-        return _move(value, demand, column, self.scale[feature], may_be_missing=self.allowed.missing)
+            condition = condition.within(*((_previous_float(value), math.inf) if direction > 0 else (-math.inf, value)))
+        return _nearest_value(value, condition, column, self.scale[feature], may_be_missing=self.allowed.missing)
 
-    def _in_words(self, values: Sequence[float], found: _Found) -> Counterfactual:
-        pairs = zip(found.features, found.moves, strict=True)
+    def _counterfactual(self, values: Sequence[float], proposal: _Proposal) -> Counterfactual:
+        pairs = zip(proposal.features, proposal.new_values, strict=True)
         return Counterfactual(
-            changes=tuple(self._change(feature, values[feature], move) for feature, move in pairs),
-            distance=found.distance,
-            decision=self.decisions.name(found.leaf),
-            estimate=float(self.decisions.estimate[found.leaf]),
-            leaf=found.leaf,
-            n_rows=int(self.n_rows[found.leaf]),
+            changes=tuple(self._change(feature, values[feature], new_value) for feature, new_value in pairs),
+            distance=proposal.distance,
+            decision=self.decisions.name(proposal.leaf),
+            estimate=float(self.decisions.estimate[proposal.leaf]),
+            leaf=proposal.leaf,
+            n_rows=int(self.n_rows[proposal.leaf]),
         )
 
-    def _change(self, feature: int, value: float, move: _Move) -> Change:
+    def _change(self, feature: int, value: float, new_value: _NewValue) -> Change:
         name, column = self.schema.name(feature), self.schema.columns[feature]
-        old, new = column.value(value), column.value(move.value)
+        old, new = column.value(value), column.value(new_value.value)
         if column.categories is not None or isinstance(new, bool) or new is None:
-            return Change(name, feature, old, new, f"{name} from {column.text(value)} to {column.text(move.value)}")
+            return Change(
+                name, feature, old, new, f"{name} from {column.text(value)} to {column.text(new_value.value)}"
+            )
         number: Callable[[float], str] = number_text
-        if old is not None and number_text(value) in (number_text(move.demand.low), number_text(move.demand.high)):
+        if old is not None and number_text(value) in (
+            number_text(new_value.condition.low),
+            number_text(new_value.condition.high),
+        ):
             number = repr  # the digits that tell them apart
         before = "missing" if old is None else number(value)
-        return Change(name, feature, old, new, f"{name} from {before} to {_range_text(value, move.demand, number)}")
+        return Change(
+            name, feature, old, new, f"{name} from {before} to {_range_text(value, new_value.condition, number)}"
+        )
 
 
 def hyperplanes_of(tree: TreeStore) -> dict[int, Hyperplane]:
     """The hyperplanes of a tree by node."""
-    found = {int(node): tree.split(int(node)) for node in np.flatnonzero(tree.is_of(SplitKind.HYPERPLANE))}
-    return {node: split for node, split in found.items() if isinstance(split, Hyperplane)}
+    splits = {int(node): tree.split(int(node)) for node in np.flatnonzero(tree.is_of(SplitKind.HYPERPLANE))}
+    return {node: split for node, split in splits.items() if isinstance(split, Hyperplane)}
 
 
-def _before(value: float) -> float:
+def _previous_float(value: float) -> float:
     """The number before another one: what is above it may be that number."""
     return math.nextafter(value, -math.inf)
 
 
-def _move(value: float, demand: Demand, column: Column, scale: float, *, may_be_missing: bool) -> _Move | None:
-    """The nearest value that meets a demand which this one does not meet, if any."""
+def _nearest_value(
+    value: float, condition: Condition, column: Column, scale: float, *, may_be_missing: bool
+) -> _NewValue | None:
+    """The nearest value that meets a condition which this one does not meet, if any."""
     is_missing = value != value
-    found = []
-    if demand.categories is not None:
-        if demand.categories.first is not None:
-            found.append(_Move(1.0, float(demand.categories.first), demand))
+    candidates = []
+    if condition.categories is not None:
+        if condition.categories.first is not None:
+            candidates.append(_NewValue(1.0, float(condition.categories.first), condition))
     else:
-        new = _nearest_position(value, demand, column) if column.is_whole else _nearest_number(value, demand)
+        new = _nearest_position(value, condition, column) if column.is_whole else _nearest_number(value, condition)
         if new is not None:
-            found.append(_Move(1.0 if is_missing else _distance(value, new, scale), new, demand))
-    if may_be_missing and demand.missing and demand.missing_known and not is_missing:
-        found.append(_Move(1.0, math.nan, demand))
-    return min(found, key=lambda move: move.distance, default=None)
+            candidates.append(_NewValue(1.0 if is_missing else _distance(value, new, scale), new, condition))
+    if may_be_missing and condition.missing and condition.missing_known and not is_missing:
+        candidates.append(_NewValue(1.0, math.nan, condition))
+    return min(candidates, key=lambda new_value: new_value.distance, default=None)
 
 
-def _nearest_number(value: float, demand: Demand) -> float | None:
-    """The number that meets a demand and is the nearest; in place of a missing value one at an end."""
-    if not demand.has_numbers:
+def _nearest_number(value: float, condition: Condition) -> float | None:
+    """The number that meets a condition and is the nearest; in place of a missing value one at an end."""
+    if not condition.has_numbers:
         return None
-    after_low = math.nextafter(demand.low, math.inf)
+    after_low = math.nextafter(condition.low, math.inf)
     if value == value:
-        return after_low if value <= demand.low else demand.high
-    if math.isfinite(demand.high):
-        return demand.high
-    return after_low if math.isfinite(demand.low) else 0.0
+        return after_low if value <= condition.low else condition.high
+    if math.isfinite(condition.high):
+        return condition.high
+    return after_low if math.isfinite(condition.low) else 0.0
 
 
-def _nearest_position(value: float, demand: Demand, column: Column) -> float | None:
-    """The same of a column whose values are positions: truth values and ordered categories."""
+def _nearest_position(value: float, condition: Condition, column: Column) -> float | None:
+    """The nearest position that meets the condition, for truth values and ordered categories."""
     last = 1 if column.categories is None else len(column.categories) - 1
-    fitting = [float(place) for place in range(last + 1) if demand.low < place <= demand.high]
+    fitting = [float(place) for place in range(last + 1) if condition.low < place <= condition.high]
     return min(fitting, key=lambda place: abs(place - value) if value == value else 0.0, default=None)
 
 
@@ -338,7 +348,7 @@ def scales_of(fitted: Fitted) -> list[float]:
         for feature in plane.features:
             thresholds[feature].append(plane.threshold / plane.coefficient(feature))
     columns = fitted.schema.columns
-    return [1.0 if column.is_whole else _scale(found) for column, found in zip(columns, thresholds, strict=True)]
+    return [1.0 if column.is_whole else _scale(values) for column, values in zip(columns, thresholds, strict=True)]
 
 
 def _scale(thresholds: list[float]) -> float:
@@ -348,9 +358,9 @@ def _scale(thresholds: list[float]) -> float:
     return min(span or abs(thresholds[0]) or 1.0, sys.float_info.max)
 
 
-def _range_text(value: float, demand: Demand, number: Callable[[float], str]) -> str:
-    """What a number must become, the nearer end first."""
-    ends = [f"at most {number(demand.high)}"] if math.isfinite(demand.high) else []
-    if math.isfinite(demand.low):
-        ends.insert(0 if value <= demand.low else len(ends), f"more than {number(demand.low)}")
+def _range_text(value: float, condition: Condition, number: Callable[[float], str]) -> str:
+    """The range that a number must reach as text, the nearer end first."""
+    ends = [f"at most {number(condition.high)}"] if math.isfinite(condition.high) else []
+    if math.isfinite(condition.low):
+        ends.insert(0 if value <= condition.low else len(ends), f"more than {number(condition.low)}")
     return " but ".join(ends) or "any number"

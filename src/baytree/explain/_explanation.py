@@ -8,7 +8,7 @@ from typing import Any
 
 from .._words import count_text, number_text, odds_text, summary_text
 from ._counterfactual import Counterfactual
-from ._html import STYLE, escaped, faint
+from ._html import STYLE, escape_html, faint
 
 _SHOWN_UNUSED = 5
 
@@ -61,36 +61,36 @@ class Step:
     both_ways: bool = False
 
     def __str__(self) -> str:
-        return f"{self.says()}  ({self.odds()})"
+        return f"{self.text()}  ({self.odds()})"
 
     def odds(self) -> str:
-        """How sure the split is, and what it could have been instead."""
+        """The odds of the split, and the runner-up feature."""
         text = f"odds {odds_text(self.log_odds)}"
         if self.runner_up is not None and self.runner_up_share >= 0.005:
             text += f"; else {self.runner_up}, {self.runner_up_share:.0%}"
         return text
 
-    def says(self, condition: str | None = None) -> str:
+    def text(self, condition: str | None = None) -> str:
         """The row's value and the condition that it meets: of this split, or of several along the same feature."""
-        told = condition or self.condition
+        condition_met = condition or self.condition
         if isinstance(self.value, bool):
-            return f"{self.feature} {told}"
+            return f"{self.feature} {condition_met}"
         value = number_text(self.value) if isinstance(self.value, float) else self.value
         if self.threshold is not None and value == number_text(self.threshold):
             value = repr(self.value)  # the digits that tell them apart
         subject = f"{self.feature} is missing" if self.value is None else f"{self.feature} = {value}"
         if self.filled:
             missing = ", ".join(f"{name} is missing and counts as {number_text(mean)}" for name, mean in self.filled)
-            return f"{subject} {told}, where {missing}"
+            return f"{subject} {condition_met}, where {missing}"
         if not self.seen:
-            return f"{subject}, not seen here, {self.unseen}: {told}"
+            return f"{subject}, not seen here, {self.unseen}: {condition_met}"
         if self.value is not None:
-            return f"{subject} {told}"
-        return subject if told == "is missing" else f"{subject}: {told}"
+            return f"{subject} {condition_met}"
+        return subject if condition_met == "is missing" else f"{subject}: {condition_met}"
 
     @property
     def unseen(self) -> str:
-        """What happens to a value that was not seen."""
+        """The treatment of a value that was not seen, as text."""
         return "goes both ways, here the larger one" if self.both_ways else "goes to the larger side"
 
 
@@ -107,10 +107,10 @@ class PrunedSplit:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The path of one row, what its leaf knows, and what would have changed the decision.
+    """The path of one row, the estimates of its leaf, and changes that lead to another decision.
 
     The decision is the predicted class or, for a number, whether the estimate is above that of the whole table.
-    docs/explain.md says which changes are listed, and how they are found.
+    docs/explain.md explains which changes are listed, and how they are found.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Explanation:
         lines += [] if self.pruned is None else [f"    {self.pruned}"]
         lines += self._changes()
         if self.unused:
-            lines.append(f"not used: {self._not_used()}")
+            lines.append(f"not used: {self._unused_text()}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -186,14 +186,14 @@ class Explanation:
         """The path, one line for each feature."""
         lines = []
         for step in self.steps:
-            own = [other for other in self.steps if other.feature == step.feature]
-            if step.feature not in self.conditions or len(own) == 1:
+            same_feature = [other for other in self.steps if other.feature == step.feature]
+            if step.feature not in self.conditions or len(same_feature) == 1:
                 lines.append(str(step))
-            elif own[0] is step:
-                weakest = min(own, key=lambda other: other.log_odds)
-                unseen = min(own, key=lambda other: other.seen)
-                told = unseen.says(self.conditions[step.feature])
-                lines.append(f"{told}  ({len(own)} splits, the weakest with {weakest.odds()})")
+            elif same_feature[0] is step:
+                weakest = min(same_feature, key=lambda other: other.log_odds)
+                unseen = min(same_feature, key=lambda other: other.seen)
+                line = unseen.text(self.conditions[step.feature])
+                lines.append(f"{line}  ({len(same_feature)} splits, the weakest with {weakest.odds()})")
         return lines
 
     def _leaf(self) -> str:
@@ -206,7 +206,7 @@ class Explanation:
     def _changes(self) -> list[str]:
         return [f"{'or' if i else 'to change it'}: {change}" for i, change in enumerate(self.changes)]
 
-    def _not_used(self) -> str:
+    def _unused_text(self) -> str:
         text, more = ", ".join(self.unused[:_SHOWN_UNUSED]), len(self.unused) - _SHOWN_UNUSED
         return f"{text} and {more} more" if more > 0 else text
 
@@ -216,18 +216,18 @@ class Explanation:
         return plain
 
     def _repr_html_(self) -> str:
-        steps = "".join(f"<li>{escaped(reason)}</li>" for reason in self.reasons())
+        steps = "".join(f"<li>{escape_html(reason)}</li>" for reason in self.reasons())
         note = f" {faint(self.note)}" if self.note else ""
         lines = [
-            f"<b>{escaped(self._headline())}</b>{note}",
+            f"<b>{escape_html(self._headline())}</b>{note}",
             f'<ol style="margin:0">{steps}</ol>',
-            f"{escaped(self._leaf())}",
+            f"{escape_html(self._leaf())}",
         ]
-        lines += [f"<br>{escaped(line)}" for line in self._estimates()]
+        lines += [f"<br>{escape_html(line)}" for line in self._estimates()]
         lines += [] if self.pruned is None else [f"<br>{faint(self.pruned)}"]
-        lines += [f"<br>{escaped(change)}" for change in self._changes()]
+        lines += [f"<br>{escape_html(change)}" for change in self._changes()]
         if self.unused:
-            lines.append(f"<br>{faint('not used: ' + self._not_used())}")
+            lines.append(f"<br>{faint('not used: ' + self._unused_text())}")
         return f'<div style="{STYLE}">{"".join(lines)}</div>'
 
 

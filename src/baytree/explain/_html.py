@@ -9,11 +9,11 @@ STYLE = "font-family:monospace;font-size:0.9em;line-height:1.5;overflow-wrap:any
 FAINT = "opacity:0.7"
 
 
-def escaped(text: object) -> str:
+def escape_html(text: object) -> str:
     """Text of any origin, whose direction of writing stays its own."""
     return f"<bdi>{escape(str(text), quote=True)}</bdi>"
 
 
 def faint(text: object) -> str:
-    """What matters less."""
-    return f'<span style="{FAINT}">{escaped(text)}</span>'
+    """Text in a fainter colour."""
+    return f'<span style="{FAINT}">{escape_html(text)}</span>'

@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import IntArray
 from .._words import odds_text, summary_text
 from ..fitted import Fitted
-from ._html import STYLE, escaped, faint
+from ._html import STYLE, escape_html, faint
 
 _DEPTH = 3
 
@@ -21,7 +21,7 @@ def tree_html(fitted: Fitted) -> str:
     def draw(node: int) -> str:
         n_rows = f"n={tree.n_node_samples[node]:,}"
         if node in lines:
-            return f"{'<br>'.join(map(escaped, lines[node]))} {faint(n_rows)}"
+            return f"{'<br>'.join(map(escape_html, lines[node]))} {faint(n_rows)}"
         if tree.depth[node] >= _DEPTH:
             return faint(f"… {n_rows}")
         split = tree.split(node)
@@ -31,7 +31,7 @@ def tree_html(fitted: Fitted) -> str:
         pairs = zip(("yes", "no"), sides if yes_left else sides[::-1], strict=True)
         branches = "".join(f"<li>{name}: {draw(int(child))}</li>" for name, child in pairs)
         return (
-            f"<details open><summary>{escaped(rule)} {faint(odds)}</summary>"
+            f"<details open><summary>{escape_html(rule)} {faint(odds)}</summary>"
             f'<ul style="list-style:none;margin:0;padding-left:1.5em">{branches}</ul></details>'
         )
 
@@ -39,11 +39,11 @@ def tree_html(fitted: Fitted) -> str:
 
 
 def _leaf_lines(fitted: Fitted, leaves: IntArray) -> list[list[str]]:
-    """What leaves say: the class they decide for, or all that they know of a number."""
+    """The estimate of each leaf: of its predicted class, or all estimates of a number."""
     decisions = fitted.decisions()
     result = []
     for leaf, summary in zip(leaves.tolist(), fitted.summaries(leaves), strict=True):
         name = decisions.name(leaf)
-        own = {name: summary[name]} if name in summary else summary
-        result.append([summary_text(name, *numbers) for name, numbers in own.items()])
+        shown = {name: summary[name]} if name in summary else summary
+        result.append([summary_text(name, *numbers) for name, numbers in shown.items()])
     return result

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted
 from ..table import Kind
 from ..tree import TreeStore
 from ._c_splits import goes_left, number, paths
-from ._members import Member, averaged, carried, leaf_columns, value_names
+from ._members import Member, exportable, leaf_columns, member_values, value_names
 
 _KEYWORDS = (
     *(
@@ -116,16 +116,18 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     >>> "iris_class" in header
     True
     """
-    fitted = carried(model)
+    fitted = exportable(model)
     schema = fitted.schema
     if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in _KEYWORDS:
-        raise ValueError(f"name must be the name of a function: letters, digits and underscores; got {shown(name)}.")
+        raise ValueError(
+            f"name must be the name of a function: letters, digits and underscores; got {short_repr(name)}."
+        )
     prefix = f"{name}_"
     if fitted.has_one_leaf:
         more = leaf_columns(fitted, interval, std)
-        parts, names = _of_tree(fitted, more, prefix), [*value_names(fitted), *more]
+        parts, names = _tree_code(fitted, more, prefix), [*value_names(fitted), *more]
     else:
-        parts = _of_members(fitted, averaged(fitted, interval, std), prefix)
+        parts = _average_code(fitted, member_values(fitted, interval, std), prefix)
         names = [*value_names(fitted), *(["std"] if std else [])]
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
     return _TEXT.format(
@@ -187,7 +189,7 @@ def _table(kind: str, name: str, values: str, shape: str) -> str:
     return f"\nstatic const {kind} {name}{shape} = {{\n{values}\n}};\n"
 
 
-def _of_tree(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
+def _tree_code(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
     tree = fitted.trees
     values = np.column_stack([tree.value[:, 0], *more.values()])
     copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
@@ -204,7 +206,7 @@ def _of_tree(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
     return "".join(parts)
 
 
-def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix: str) -> str:
+def _average_code(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix: str) -> str:
     """The average over trees and tree spaces."""
     n_values, n = len(value_names(fitted)), members[0][1].shape[1]
     parts, lines = [], [f"    double total[{n}] = {{0.0}};\n"]
@@ -213,12 +215,12 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix
         if member.trees.is_plain:
             parts.append(_find(member.trees, str(i), prefix))
             leaf = f"{prefix}nodes{i}[{prefix}find{i}(x)]"
-            lines.append(f"    {_adding('total', number(member.share), leaf, n, prefix)}\n")
+            lines.append(f"    {_add_code('total', number(member.share), leaf, n, prefix)}\n")
         else:
             lines.append(f"    {{\n    double n[{len(values)}][{n}];\n    memcpy(n, {prefix}nodes{i}, sizeof n);\n")
-            lines += _choices(member.trees, n, prefix)
-            lines.append(f"    {_adding('total', number(member.share), 'n[0]', n, prefix)}\n    }}\n")
-    lines.append(_from_total(fitted, n_values, n))
+            lines += _choices_code(member.trees, n, prefix)
+            lines.append(f"    {_add_code('total', number(member.share), 'n[0]', n, prefix)}\n    }}\n")
+    lines.append(_outputs_code(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.outcome.predicts_classes:
         body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
@@ -226,7 +228,7 @@ def _of_members(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix
     return "".join(parts)
 
 
-def _from_total(fitted: Fitted, n_values: int, n: int) -> str:
+def _outputs_code(fitted: Fitted, n_values: int, n: int) -> str:
     """Class probabilities, which sum to one; or means and, of what is beside them, the standard deviation."""
     if fitted.outcome.predicts_classes:
         return (
@@ -261,20 +263,20 @@ def _decision(decision: Decision, n: int) -> str:
     return "".join(f"    {line}\n" for line in lines)
 
 
-def _adding(total: str, share: str, added: str, n_values: int, prefix: str) -> str:
+def _add_code(total: str, share: str, added: str, n_values: int, prefix: str) -> str:
     return (
         f"{{ const double *v = {added}; "
         f"for (int k = 0; k < {n_values}; ++k) {total}[k] = {prefix}add({total}[k], {share}, v[k]); }}"
     )
 
 
-def _choices(space: TreeStore, n_values: int, prefix: str) -> list[str]:
-    """What their choices add to the nodes, from the deepest up."""
+def _choices_code(space: TreeStore, n_values: int, prefix: str) -> list[str]:
+    """Code that adds the weighted choices of each node, from the deepest up."""
     lines = []
     for node in range(space.node_count - 1, -1, -1):
         for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
             below = f"({goes_left(space.split(choice), prefix)}) ? n[{left}] : n[{right}]"
             share = number(space.choice_share[choice])
-            lines.append(f"    {_adding(f'n[{node}]', share, below, n_values, prefix)}\n")
+            lines.append(f"    {_add_code(f'n[{node}]', share, below, n_values, prefix)}\n")
     return lines

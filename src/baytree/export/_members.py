@@ -1,4 +1,4 @@
-"""What a fitted result consists of and predicts, for exports: trees or tree spaces whose predictions are averaged."""
+"""The members of a fitted model, for exports: trees or tree spaces whose predictions are averaged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_real, shown
+from .._validation import check_real, short_repr
 from ..estimators import Model, fitted_of
 from ..fitted import Fitted, ModelKind, class_outcome, distribution_of, real_outcome
 from ..tree import TreeStore
@@ -18,14 +18,14 @@ _MOST_TREES = 200  # of a tree space, where a target holds single trees alone
 
 @dataclass(frozen=True)
 class Member:
-    """What is below one root, and its share in the prediction; shares sum to one."""
+    """The tree or tree space below one root, and its weight in the prediction; weights sum to one."""
 
     share: float
     trees: TreeStore
 
 
-def carried(model: Model) -> Fitted:
-    """The fitted result of which an export carries the predictions: splits alone say where rows go."""
+def exportable(model: Model) -> Fitted:
+    """The fitted model that an export can write: splits alone route its rows, and its leaves are constant."""
     fitted = fitted_of(model).routed
     fitted.check_constant("An export")
     return fitted
@@ -42,16 +42,18 @@ def trees_of(fitted: Fitted, target: str) -> list[tuple[float, TreeStore]]:
     if fitted.trees.is_plain:
         return [(member.share, member.trees) for member in members_of(fitted)]
     trees = fitted.best_trees(_MOST_TREES + 1) if fitted.kind is ModelKind.SPACE else []
-    in_leaves = np.concatenate([own.trees.leaves.value[own.trees.is_leaf] for own in trees]) if trees else np.zeros(0)
+    in_leaves = (
+        np.concatenate([tree.trees.leaves.value[tree.trees.is_leaf] for tree in trees]) if trees else np.zeros(0)
+    )
     # Trees that are held to a direction are put in order, and then are not those that are averaged.
-    averaged = bool(trees) and {*map(tuple, in_leaves.tolist())} <= {*map(tuple, fitted.trees.leaves.value.tolist())}
-    if len(trees) > _MOST_TREES or not averaged:
+    is_average = bool(trees) and {*map(tuple, in_leaves.tolist())} <= {*map(tuple, fitted.trees.leaves.value.tolist())}
+    if len(trees) > _MOST_TREES or not is_average:
         raise ValueError(
             f"{target} cannot hold a tree space that is more than {_MOST_TREES} trees: export readable_tree_, or "
             "explore less (max_nodes)."
         )
     weights = fitted.tree_weights(_MOST_TREES + 1).tolist()
-    return [(weight, own.trees) for weight, own in zip(weights, trees, strict=True)]
+    return [(weight, tree.trees) for weight, tree in zip(weights, trees, strict=True)]
 
 
 def value_names(fitted: Fitted) -> list[str]:
@@ -60,7 +62,7 @@ def value_names(fitted: Fitted) -> list[str]:
 
 
 def leaf_columns(fitted: Fitted, interval: float | None, std: bool) -> dict[str, FloatArray]:
-    """What an export of a single tree has of every node beside what is predicted, by name."""
+    """The values of each node that an export of a single tree adds to the prediction, by name."""
     _check_std(fitted, std)
     deviation = {"std": np.asarray(real_outcome(fitted.outcome).std(fitted.trees.posterior))} if std else {}
     return deviation if interval is None else deviation | _interval_ends(fitted, interval)
@@ -80,7 +82,7 @@ def _interval_ends(fitted: Fitted, interval: float) -> dict[str, FloatArray]:
     return {side: frozen.ppf(quantile) for side, quantile in sides.items()}
 
 
-def averaged(fitted: Fitted, interval: float | None, std: bool) -> list[tuple[Member, FloatArray]]:
+def member_values(fitted: Fitted, interval: float | None, std: bool) -> list[tuple[Member, FloatArray]]:
     """The members with what each of their nodes adds to an average, one column for each number that is averaged.
 
     These are the values of `value_names` and, for a standard deviation, the mean and the mean square about a number
@@ -117,7 +119,7 @@ def has_std(fitted: Fitted) -> bool:
 
 def _check_std(fitted: Fitted, std: Any) -> None:
     if not isinstance(std, bool):
-        raise TypeError(f"std must be True or False; got {shown(std)}.")
+        raise TypeError(f"std must be True or False; got {short_repr(std)}.")
     if not std or has_std(fitted):
         return
     if fitted.outcome.predicts_classes:

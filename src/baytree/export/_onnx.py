@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
-from ._members import carried
+from ._members import exportable
 
 
 def to_onnx(model: Model, *, missing: str = "") -> Any:
@@ -43,7 +43,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
         from ._onnx_model import OUTPUTS, onnx_model  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_onnx needs onnx: pip install 'baytree[onnx]'.") from None
-    fitted = carried(model)
+    fitted = exportable(model)
     used = fitted.used_features.tolist() or [0]
     _check_missing(missing, fitted, used)
     for feature in used:
@@ -57,7 +57,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
 def _check_missing(missing: Any, fitted: Fitted, used: list[int]) -> None:
     """Refuse a text for missing values that is a category, too."""
     if not isinstance(missing, str):
-        raise TypeError(f"missing must be text; got {shown(missing)}.")
+        raise TypeError(f"missing must be text; got {short_repr(missing)}.")
     for feature in used:
         categories = fitted.schema.columns[feature].categories
         if categories is not None and missing in categories.tolist():

@@ -70,7 +70,7 @@ class Graph:
         return self.constant(np.array(numbers, dtype=np.int64))
 
     def zeros(self, like: str, n_columns: int, dtype: Any) -> str:
-        """As many rows of zeros as something has."""
+        """Zeros with as many rows as another array."""
         n_rows = self.add("Slice", self.add("Shape", like), self.whole([0]), self.whole([1]))
         shape = self.add("Concat", n_rows, self.whole([n_columns]), axis=0)
         return self.add("ConstantOfShape", shape, value=numpy_helper.from_array(np.zeros(1, dtype=dtype)))
@@ -97,7 +97,7 @@ class Columns:
     numbers: str  # (n_rows, n_used), NaN where missing
 
     def places(self, features: IntArray) -> IntArray:
-        """Where some features are among the used ones."""
+        """Positions of some features among the used ones."""
         return np.searchsorted(np.array(self.used), features)
 
 
@@ -113,7 +113,7 @@ def add_columns(graph: Graph, schema: Schema, used: list[int], missing: str) -> 
             kind = TensorProto.STRING if holds_text(schema.columns[feature]) else TensorProto.DOUBLE
             graph.inputs.append(helper.make_tensor_value_info(name, kind, [None, 1]))
     pairs = zip(inputs, used, strict=True)
-    numbers = [_as_number(graph, own, schema.columns[feature], missing) for own, feature in pairs]
+    numbers = [_as_number(graph, values, schema.columns[feature], missing) for values, feature in pairs]
     return Columns(schema, used, graph.add("Concat", *numbers, axis=1))
 
 
@@ -148,65 +148,67 @@ def _as_number(graph: Graph, values: str, column: Column, missing: str) -> str:
     return graph.add("Where", graph.add("IsNaN", values), graph.number(np.nan), code)
 
 
-def add_conditions(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> str:
+def add_conditions(graph: Graph, splits: TreeStore, choices: IntArray, columns: Columns) -> str:
     """Whether each row goes left at each of some splits: truth values (n_rows, n_splits)."""
     parts, owners = [], []
     for kind, add in _OF_KIND.items():
-        of_kind = own[splits.is_of(kind)[own]]
+        of_kind = choices[splits.is_of(kind)[choices]]
         if len(of_kind):
-            for part, of in add(graph, splits, of_kind, columns):
+            for part, owner in add(graph, splits, of_kind, columns):
                 parts.append(part)
-                owners.append(of)
-    found = graph.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+                owners.append(owner)
+    conditions = graph.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
     place = {split: i for i, split in enumerate(np.concatenate(owners).tolist())}
-    return graph.gather(found, [place[split] for split in own.tolist()])
+    return graph.gather(conditions, [place[split] for split in choices.tolist()])
 
 
-def _thresholds(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
-    values = graph.gather(columns.numbers, columns.places(splits.feature[own]))
-    below = graph.add("LessOrEqual", values, graph.constant(splits.threshold[own]))
-    missing_left = graph.constant(splits.missing_go_to_left[own])
-    return [(graph.add("Or", below, graph.add("And", graph.add("IsNaN", values), missing_left)), own)]
+def _thresholds(graph: Graph, splits: TreeStore, choices: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+    values = graph.gather(columns.numbers, columns.places(splits.feature[choices]))
+    below = graph.add("LessOrEqual", values, graph.constant(splits.threshold[choices]))
+    missing_left = graph.constant(splits.missing_go_to_left[choices])
+    return [(graph.add("Or", below, graph.add("And", graph.add("IsNaN", values), missing_left)), choices)]
 
 
-def _present_missing(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
-    values = graph.gather(columns.numbers, columns.places(splits.feature[own]))
-    return [(graph.add("Not", graph.add("IsNaN", values)), own)]
+def _present_missing(
+    graph: Graph, splits: TreeStore, choices: IntArray, columns: Columns
+) -> list[tuple[str, IntArray]]:
+    values = graph.gather(columns.numbers, columns.places(splits.feature[choices]))
+    return [(graph.add("Not", graph.add("IsNaN", values)), choices)]
 
 
-def _category_sets(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _category_sets(graph: Graph, splits: TreeStore, choices: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     """One table for each feature: by category, another category and missing, where each of its splits sends them."""
     result = []
-    for feature in np.unique(splits.feature[own]).tolist():
-        of = own[splits.feature[own] == feature]
+    for feature in np.unique(splits.feature[choices]).tolist():
+        of_feature = choices[splits.feature[choices] == feature]
         categories = columns.schema.columns[feature].categories
         n = 0 if categories is None else len(categories)
-        table = np.stack([_ways(splits, int(i), n) for i in of], axis=1)
+        table = np.stack([_category_directions(splits, int(i), n) for i in of_feature], axis=1)
         values = graph.add(
             "Squeeze", graph.gather(columns.numbers, columns.places(np.array([feature]))), graph.whole([1])
         )
         code = graph.add("Where", graph.add("IsNaN", values), graph.number(n + 1), values)
         code = graph.add("Where", graph.add("Less", code, graph.number(0)), graph.number(n), code)
         code = graph.add("Cast", code, to=TensorProto.INT64)
-        result.append((graph.add("Gather", graph.constant(table), code, axis=0), of))
+        result.append((graph.add("Gather", graph.constant(table), code, axis=0), of_feature))
     return result
 
 
-def _ways(splits: TreeStore, i: int, n: int) -> AnyArray:
+def _category_directions(splits: TreeStore, i: int, n: int) -> AnyArray:
     part = slice(int(splits.category_start[i]), int(splits.category_start[i + 1]))
-    ways = np.full(n + 2, bool(splits.unseen_go_to_left[i]))
-    ways[splits.category[part]] = splits.category_goes_left[part]
-    ways[n + 1] = splits.missing_go_to_left[i]
-    return ways
+    goes_left = np.full(n + 2, bool(splits.unseen_go_to_left[i]))
+    goes_left[splits.category[part]] = splits.category_goes_left[part]
+    goes_left[n + 1] = splits.missing_go_to_left[i]
+    return goes_left
 
 
-def _hyperplanes(graph: Graph, splits: TreeStore, own: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
+def _hyperplanes(graph: Graph, splits: TreeStore, choices: IntArray, columns: Columns) -> list[tuple[str, IntArray]]:
     """Sums term by term, in the order of the model; those that have fewer terms add zeros.
 
     A single one is there twice: run times take out a Mul by what float32 cannot tell from one.
     """
-    own = np.repeat(own, 2) if len(own) == 1 else own
-    start, count = splits.hyperplane_start[own], np.diff(splits.hyperplane_start)[own]
+    choices = np.repeat(choices, 2) if len(choices) == 1 else choices
+    start, count = splits.hyperplane_start[choices], np.diff(splits.hyperplane_start)[choices]
     total = ""
     for term in range(int(count.max())):
         has_term = term < count
@@ -217,7 +219,7 @@ def _hyperplanes(graph: Graph, splits: TreeStore, own: IntArray, columns: Column
         values = graph.add("Where", graph.add("IsNaN", values), instead, values)
         product = graph.add("Mul", graph.constant(coefficient), values)
         total = graph.add("Add", total, product) if total else product
-    return [(graph.add("LessOrEqual", total, graph.constant(splits.threshold[own])), own)]
+    return [(graph.add("LessOrEqual", total, graph.constant(splits.threshold[choices])), choices)]
 
 
 _OF_KIND = {

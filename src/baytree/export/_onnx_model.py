@@ -11,8 +11,8 @@ from onnx import TensorProto, numpy_helper
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
 from ..fitted import Fitted, real_outcome
-from ..tree import SplitKind, TreeStore, joined
-from ._members import Member, averaged, has_std, value_names
+from ..tree import SplitKind, TreeStore, concatenate_stores
+from ._members import Member, has_std, member_values, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
 
 OUTPUTS = ("label", "probabilities", "mean", "leaf", "std")
@@ -27,11 +27,11 @@ def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto
         leaf = _leaves(graph, [fitted.trees], columns)
         _tree_outputs(graph, fitted, leaf)
         return graph.model()
-    members = averaged(fitted, None, std=has_std(fitted))
+    members = member_values(fitted, None, std=has_std(fitted))
     if fitted.trees.is_plain:
-        average = _of_trees(graph, members, columns)
+        average = _tree_average(graph, members, columns)
     else:
-        average = _of_space(graph, fitted.trees, np.concatenate([own for _, own in members]), columns)
+        average = _space_average(graph, fitted.trees, np.concatenate([values for _, values in members]), columns)
     _average_outputs(graph, fitted, average, members[0][1].shape[1])
     return graph.model()
 
@@ -39,13 +39,13 @@ def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto
 def _leaves(graph: Graph, trees: list[TreeStore], columns: Columns) -> str:
     """The leaf of each row in each tree, (n_rows, n_trees), numbered throughout: a tree ensemble that predicts numbers.
 
-    Thresholds are its own; where a row goes at other splits is worked out before, and is a column of zeros and ones.
+    The ensemble tests thresholds itself; the other splits are evaluated before, each as a column of zeros and ones.
     """
     if all(tree.node_count == 1 for tree in trees):
         zeros = graph.zeros(columns.numbers, len(trees), np.int64)
         return graph.add("Add", zeros, graph.whole(list(range(len(trees)))))
     features, n_features, ensemble = [columns.numbers], len(columns.used), _Ensemble()
-    splits, first = joined(trees), np.cumsum([0, *(tree.node_count for tree in trees)])
+    splits, first = concatenate_stores(trees), np.cumsum([0, *(tree.node_count for tree in trees)])
     place = columns.places(np.where(splits.is_of(SplitKind.NONE), columns.used[0], splits.feature))
     others = np.flatnonzero(splits.is_of(SplitKind.CATEGORY_SET) | splits.is_of(SplitKind.HYPERPLANE))
     if len(others):
@@ -80,7 +80,7 @@ class _Ensemble:
             inner, left, right = leaf, leaf, leaf
         of_value = tree.is_of(SplitKind.THRESHOLD)[inner]
         present = tree.is_of(SplitKind.PRESENT_MISSING)[inner]
-        own = {
+        node_arrays = {
             "nodes_featureids": place[inner],
             "nodes_splits": np.where(of_value, tree.threshold[inner], np.where(present, _LARGEST, 0.5)),
             "nodes_missing_value_tracks_true": (of_value & tree.missing_go_to_left[inner]).astype(np.int64),
@@ -89,19 +89,19 @@ class _Ensemble:
             "nodes_falsenodeids": number[right],
             "nodes_falseleafs": tree.is_leaf[right].astype(np.int64),
         }
-        of_leaves = {
+        leaf_arrays = {
             "leaf_weights": (self.n_before + leaf).astype(np.float64),
             "leaf_targetids": np.full(len(leaf), len(self.roots) - 1),
         }
         self.n_before += tree.node_count
-        for name, array in own.items():
+        for name, array in node_arrays.items():
             self.nodes.setdefault(name, []).append(array)
-        for name, array in of_leaves.items():
+        for name, array in leaf_arrays.items():
             self.leaves.setdefault(name, []).append(array)
         self.n_nodes, self.n_leaves = self.n_nodes + len(inner), self.n_leaves + len(leaf)
 
     def attributes(self) -> dict[str, Any]:
-        """What the operator takes: tensors of doubles, lists of whole numbers."""
+        """The attributes in the operator's types: tensors of doubles, lists of whole numbers."""
         arrays = {name: np.concatenate(parts) for name, parts in (self.nodes | self.leaves).items()}
         return {
             **{n: numpy_helper.from_array(a) if a.dtype == np.float64 else a.tolist() for n, a in arrays.items()},
@@ -113,8 +113,8 @@ class _Ensemble:
         }
 
 
-def _of_trees(graph: Graph, members: list[tuple[Member, FloatArray]], columns: Columns) -> str:
-    """The average of what trees have in their leaves, (n_rows, n_values)."""
+def _tree_average(graph: Graph, members: list[tuple[Member, FloatArray]], columns: Columns) -> str:
+    """The average of the leaf values of trees, (n_rows, n_values)."""
     leaves = _leaves(graph, [member.trees for member, _ in members], columns)
     of_nodes = np.concatenate([member.share * values for member, values in members])
     return graph.add(
@@ -122,51 +122,51 @@ def _of_trees(graph: Graph, members: list[tuple[Member, FloatArray]], columns: C
     )
 
 
-def _of_space(graph: Graph, space: TreeStore, own: FloatArray, columns: Columns) -> str:
-    """What the roots predict on average, (n_rows, n_values): depth by depth, from the deepest up."""
+def _space_average(graph: Graph, space: TreeStore, values: FloatArray, columns: Columns) -> str:
+    """The average prediction of the roots, (n_rows, n_values): depth by depth, from the deepest up."""
     splits = np.flatnonzero(~space.is_leaf)
     if len(splits) == 0:
-        return graph.add("Add", graph.zeros(columns.numbers, own.shape[1], np.float64), graph.constant(own))
+        return graph.add("Add", graph.zeros(columns.numbers, values.shape[1], np.float64), graph.constant(values))
     goes_left = add_conditions(graph, space, splits, columns)
     below = ""
     for depth in range(space.max_depth, -1, -1):
         nodes = np.flatnonzero(space.depth == depth)
-        leaf = graph.constant(own[nodes][None])  # (1, n_nodes, n_values)
+        leaf = graph.constant(values[nodes][None])  # (1, n_nodes, n_values)
         if not below:
             below = leaf
             continue
-        added = _of_depth(graph, space, nodes, own.shape[1], goes_left, below)
+        added = _depth_sums(graph, space, nodes, values.shape[1], goes_left, below)
         below = graph.add("Sum", added, leaf)  # an Add of next to nothing is taken out by some run times
     if space.n_trees == 1:
         return graph.add("Squeeze", below, graph.whole([1]))
     return graph.add("ReduceMean", below, graph.whole([1]), keepdims=0)
 
 
-def _of_depth(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
-    """What their splits add to the nodes of one depth, (n_rows, n_nodes, n_values).
+def _depth_sums(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """The sums over splits at the nodes of one depth, (n_rows, n_nodes, n_values).
 
     Nodes are taken together where they have about as many splits: up to 2, 4, 8 and so on.
     """
     n_splits = np.bincount(space.owner[~space.is_leaf], minlength=space.node_count)
     size = np.ceil(np.log2(np.maximum(n_splits[nodes], 2)))
-    groups = [nodes[size == own] for own in np.unique(size)]
-    parts = [_choices(graph, space, group, n_values, goes_left, below) for group in groups]
+    groups = [nodes[size == n] for n in np.unique(size)]
+    parts = [_node_sums(graph, space, group, n_values, goes_left, below) for group in groups]
     if len(parts) == 1:
         return parts[0]
     return graph.gather(graph.add("Concat", *parts, axis=1), np.argsort(np.concatenate(groups)))
 
 
-def _choices(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
-    """What their splits add to some nodes of one depth.
+def _node_sums(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goes_left: str, below: str) -> str:
+    """The sums over splits at some nodes of one depth.
 
     Every node has as many splits as the one with the most; those that it lacks lead to a node of zeros.
     """
     splits = np.flatnonzero(~space.is_leaf)
     n_by_node = np.bincount(space.owner[splits], minlength=space.node_count)
     first, n_splits = (np.cumsum(n_by_node) - n_by_node)[nodes], n_by_node[nodes]
-    most = max(2, int(n_splits.max()))  # two: run times take out a Mul by what float32 cannot tell from one
-    place = first[:, None] + np.arange(most)
-    has_split = (np.arange(most) < n_splits[:, None]).ravel()
+    n_slots = max(2, int(n_splits.max()))  # two: run times take out a Mul by what float32 cannot tell from one
+    place = first[:, None] + np.arange(n_slots)
+    has_split = (np.arange(n_slots) < n_splits[:, None]).ravel()
     place = np.where(has_split, place.ravel(), 0)  # among all splits
     choice = splits[place]
     nodes_below = np.flatnonzero(space.depth == space.depth[nodes[0]] + 1)
@@ -179,26 +179,26 @@ def _choices(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, goe
     is_left = graph.add("Unsqueeze", graph.gather(goes_left, place), graph.whole([2]))
     share = np.where(has_split, space.choice_share[choice], 0.0)[None, :, None]
     terms = graph.add("Mul", graph.add("Where", is_left, left, right), graph.constant(share))
-    shape = graph.whole([0, len(nodes), most, n_values])
+    shape = graph.whole([0, len(nodes), n_slots, n_values])
     return graph.add("ReduceSum", graph.add("Reshape", terms, shape), graph.whole([2]), keepdims=0)
 
 
 def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
-    """What is in the leaves of a single tree."""
+    """The outputs of a single tree, from its leaves."""
     tree = fitted.trees
     leaf = graph.add("Squeeze", leaves, graph.whole([1]), output=graph.output("leaf", np.int64, [None]))
 
-    def by_leaf(name: str, values: AnyArray) -> None:
+    def add_leaf_output(name: str, values: AnyArray) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
 
     if fitted.outcome.predicts_classes:
-        by_leaf("label", _labels(fitted.outcome.labels)[fitted.node_codes])
-        by_leaf("probabilities", tree.value[:, 0])
+        add_leaf_output("label", _labels(fitted.outcome.labels)[fitted.node_codes])
+        add_leaf_output("probabilities", tree.value[:, 0])
         return
-    by_leaf("mean", tree.value[:, 0])
+    add_leaf_output("mean", tree.value[:, 0])
     if fitted.has_distribution():
         std: FloatArray = np.asarray(real_outcome(fitted.outcome).std(tree.posterior), dtype=np.float64)
-        by_leaf("std", std[:, None])
+        add_leaf_output("std", std[:, None])
 
 
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
@@ -229,7 +229,7 @@ def _decision(graph: Graph, decision: Decision, shares: str) -> str:
         return graph.add("ArgMax", shares, axis=1, keepdims=0)
     share = graph.add("Squeeze", graph.gather(shares, [decision.positive]), graph.whole([1]))
     reached = graph.add("GreaterOrEqual", share, graph.number(decision.threshold))
-    sides = (graph.constant(np.array(own)) for own in (decision.positive, 1 - decision.positive))
+    sides = (graph.constant(np.array(position)) for position in (decision.positive, 1 - decision.positive))
     return graph.add("Where", reached, *sides)
 
 

@@ -1,4 +1,4 @@
-"""A fitted result as a sum over paths: what SHAP values are worked out from."""
+"""A fitted model as a sum over paths, from which SHAP values are computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_PATHS = 100_000
 
 @dataclass(frozen=True)
 class Step:
-    """One split on the way, the side that the way takes, and that side's share of the training rows."""
+    """One split on a path, the side that the path takes, and that side's share of the training rows."""
 
     split: Split
     left: bool
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Path:
-    """The way from the root to a node, and what the node predicts, times how probably a tree ends there."""
+    """The path from the root to a node, and its prediction times the probability that a tree ends there."""
 
     steps: tuple[Step, ...]
     value: FloatArray

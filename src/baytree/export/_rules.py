@@ -13,7 +13,7 @@ from ..explain import boxes_of, conditions_of
 
 @dataclass(frozen=True)
 class Rule:
-    """What leads to one leaf, and what it says.
+    """The conditions that lead to one leaf, and its estimates.
 
     Attributes
     ----------

@@ -17,17 +17,17 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import Model, read_rows
 from ..fitted import Fitted
 from ..tree import Hyperplane, SplitKind, TreeStore
-from ._members import carried, trees_of
+from ._members import exportable, trees_of
 from ._paths import Path, Step, paths_of
 from ._shapley import shapley
 
-_MOST_TOGETHER = 16  # features that the hyperplanes of one path have, of which all subsets are gone through
+_MAX_JOINT = 16  # features that the hyperplanes of one path have, of which all subsets are gone through
 _ENTRIES = 2**22  # of pairs of rows and subsets at a time
 
 
 @dataclass(frozen=True)
 class ShapValues:
-    """What each feature adds to each prediction: ``base + values.sum(axis=1)`` is the prediction.
+    """The contribution of each feature to each prediction: ``base + values.sum(axis=1)`` is the prediction.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class ShapValues:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> from baytree.export import shap_values
-    >>> found = shap_values(model, X[:2])
-    >>> found.values.shape, found.base.shape
+    >>> shap = shap_values(model, X[:2])
+    >>> shap.values.shape, shap.base.shape
     ((2, 4, 3), (3,))
     """
 
@@ -82,21 +82,21 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     >>> from baytree import BayesianTreeClassifier
     >>> from baytree.export import shap_values
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = shap_values(BayesianTreeClassifier(prior=1.0, max_depth=1).fit(X, y), X[:1])
-    >>> found.values[0, :, 0].round(3).tolist(), found.base.round(3).tolist()
+    >>> shap = shap_values(BayesianTreeClassifier(prior=1.0, max_depth=1).fit(X, y), X[:1])
+    >>> shap.values[0, :, 0].round(3).tolist(), shap.base.round(3).tolist()
     ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
     """
-    fitted = carried(model)
+    fitted = exportable(model)
     rows = read_rows(model, X).dense()
     paths = paths_of(fitted)
     values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
     base = np.zeros(values.shape[2])
     others = None if background is None else read_rows(model, background).dense()
     for path in paths:
-        found, start = _path_dependent(path, rows) if others is None else _interventional(path, rows, others)
+        shares, start = _path_dependent(path, rows) if others is None else _interventional(path, rows, others)
         base += start * path.value
-        for feature, own in found.items():
-            values[:, feature] += own[:, None] * path.value
+        for feature, share_of_rows in shares.items():
+            values[:, feature] += share_of_rows[:, None] * path.value
     names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
     if not fitted.outcome.predicts_classes and values.shape[2] == 1:
         return ShapValues(values[:, :, 0], base[0], names)
@@ -105,55 +105,57 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
 
 @dataclass(frozen=True)
 class _Game:
-    """A path as a game: features that count alone, each with its steps, and those that hyperplanes put together."""
+    """A path as a game: features that act alone, each with its steps, and the joint features of its hyperplanes."""
 
     path: Path
     alone: list[int]
-    together: list[int]
+    joint_features: list[int]
 
     @classmethod
     def of(cls, path: Path) -> _Game:
         """Refuses paths that would take too long."""
         planes = [step.split for step in path.steps if isinstance(step.split, Hyperplane)]
-        together = sorted({feature for plane in planes for feature in plane.features})
-        alone = sorted({feature for step in path.steps for feature in step.split.features} - {*together})
-        if len(together) > _MOST_TOGETHER:
+        joint_features = sorted({feature for plane in planes for feature in plane.features})
+        alone = sorted({feature for step in path.steps for feature in step.split.features} - {*joint_features})
+        if len(joint_features) > _MAX_JOINT:
             raise ValueError(
-                f"A path has hyperplanes of {len(together)} features, for which exact SHAP values would take too long: "
-                f"at most {_MOST_TOGETHER} are possible. Limit max_depth."
+                f"A path has hyperplanes of {len(joint_features)} features, for which exact SHAP values would take too "
+                f"long: at most {_MAX_JOINT} are possible. Limit max_depth."
             )
-        return cls(path, alone, together)
+        return cls(path, alone, joint_features)
 
-    def steps_of(self, feature: int) -> list[int]:
+    def steps_with(self, feature: int) -> list[int]:
         """The steps of a feature that counts alone."""
         return [i for i, step in enumerate(self.path.steps) if step.split.features == (feature,)]
 
     def joint_steps(self) -> list[int]:
-        """The steps that look at features which hyperplanes put together."""
-        return [i for i, step in enumerate(self.path.steps) if not {*step.split.features}.isdisjoint(self.together)]
+        """The steps whose splits use a feature of some hyperplane."""
+        return [
+            i for i, step in enumerate(self.path.steps) if not {*step.split.features}.isdisjoint(self.joint_features)
+        ]
 
     def subsets(self) -> Iterator[set[int]]:
         """All subsets of the features that are together, in the order of `shapley`."""
-        for number in range(2 ** len(self.together)):
-            yield {feature for i, feature in enumerate(self.together) if number >> i & 1}
+        for number in range(2 ** len(self.joint_features)):
+            yield {feature for i, feature in enumerate(self.joint_features) if number >> i & 1}
 
     @property
     def features(self) -> list[int]:
         """All of them, in the order of `shapley`."""
-        return [*self.alone, *self.together]
+        return [*self.alone, *self.joint_features]
 
 
 def _path_dependent(path: Path, X: FloatArray) -> tuple[dict[int, FloatArray], float]:
-    """What each feature adds for each row, and what is there without any."""
+    """The contribution of each feature for each row, and the value without any feature."""
     game = _Game.of(path)
-    taken, inverse = _patterns(_taken(path.steps, X))
+    taken, inverse = _patterns(_steps_taken(path.steps, X))
     share = np.array([step.share for step in path.steps])
-    known = _columns([taken[:, game.steps_of(feature)].all(axis=1) for feature in game.alone], len(taken))
-    unknown = np.array([share[game.steps_of(feature)].prod() for feature in game.alone])
+    known = _columns([taken[:, game.steps_with(feature)].all(axis=1) for feature in game.alone], len(taken))
+    unknown = np.array([share[game.steps_with(feature)].prod() for feature in game.alone])
     joint = None
-    if game.together:
+    if game.joint_features:
         steps = game.joint_steps()
-        joint = np.empty((len(taken), 2 ** len(game.together)))
+        joint = np.empty((len(taken), 2 ** len(game.joint_features)))
         for number, subset in enumerate(game.subsets()):
             seen = np.array([subset.issuperset(path.steps[i].split.features) for i in steps])
             joint[:, number] = np.where(seen, taken[:, steps], share[steps]).prod(axis=1)
@@ -162,56 +164,56 @@ def _path_dependent(path: Path, X: FloatArray) -> tuple[dict[int, FloatArray], f
 
 
 def _interventional(path: Path, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:
-    """The same on average over the rows of a background."""
+    """Contributions of each feature for each row, averaged over the rows of a background."""
     game = _Game.of(path)
-    if game.together:
-        return _by_pairs(game, X, background)
-    taken, inverse = _patterns(_taken(path.steps, X))
-    of_others, others = _patterns(_taken(path.steps, background))
+    if game.joint_features:
+        return _interventional_by_pairs(game, X, background)
+    taken, inverse = _patterns(_steps_taken(path.steps, X))
+    of_others, others = _patterns(_steps_taken(path.steps, background))
     weight = np.bincount(others) / len(background)
     known, unknown = (
-        _columns([own[:, game.steps_of(feature)].all(axis=1) for feature in game.alone], len(own))
-        for own in (taken, of_others)
+        _columns([matrix[:, game.steps_with(feature)].all(axis=1) for feature in game.alone], len(matrix))
+        for matrix in (taken, of_others)
     )
     shape = (len(known), len(unknown), len(game.alone))
     n_pairs = shape[0] * shape[1]
-    pairs = [np.broadcast_to(own, shape).reshape(n_pairs, shape[2]) for own in (known[:, None], unknown[None])]
+    pairs = [np.broadcast_to(factors, shape).reshape(n_pairs, shape[2]) for factors in (known[:, None], unknown[None])]
     values, empty = shapley(*pairs)
     mean = np.einsum("rof,o->rf", values.reshape(shape), weight)
     start = float(weight @ empty.reshape(shape[:2])[0])
     return {feature: mean[inverse, i] for i, feature in enumerate(game.features)}, start
 
 
-def _by_pairs(game: _Game, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:
-    """The same where hyperplanes mix what is known with what is not: for every pair of rows."""
-    steps, n_subsets = [game.path.steps[i] for i in game.joint_steps()], 2 ** len(game.together)
+def _interventional_by_pairs(game: _Game, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:
+    """Interventional contributions where hyperplanes mix known and unknown features: for every pair of rows."""
+    steps, n_subsets = [game.path.steps[i] for i in game.joint_steps()], 2 ** len(game.joint_features)
     result = np.empty((len(X), len(game.features)))
-    unknown = _columns([_all(game, feature, background) for feature in game.alone], len(background))
+    unknown = _columns([_takes_all(game, feature, background) for feature in game.alone], len(background))
     at_once = max(1, _ENTRIES // (n_subsets * len(background)))
     start = 0.0
     for first in range(0, len(X), at_once):
         rows = X[first : first + at_once]
         shape = (len(rows), len(background))
-        known = _columns([_all(game, feature, rows) for feature in game.alone], len(rows))
+        known = _columns([_takes_all(game, feature, rows) for feature in game.alone], len(rows))
         joint = np.empty((*shape, n_subsets))
         for number, subset in enumerate(game.subsets()):
             mixed = np.broadcast_to(background, (*shape, X.shape[1])).copy()
             mixed[:, :, sorted(subset)] = rows[:, None, sorted(subset)]
             joint[:, :, number] = np.logical_and.reduce([step.is_taken(mixed) for step in steps])
-        pairs = [np.broadcast_to(own, (*shape, len(game.alone))) for own in (known[:, None], unknown[None])]
-        flat = [own.reshape(shape[0] * shape[1], own.shape[2]) for own in (*pairs, joint)]
+        pairs = [np.broadcast_to(factors, (*shape, len(game.alone))) for factors in (known[:, None], unknown[None])]
+        flat = [factors.reshape(shape[0] * shape[1], factors.shape[2]) for factors in (*pairs, joint)]
         values, empty = shapley(*flat)
         result[first : first + at_once] = values.reshape(*shape, -1).mean(axis=1)
         start = float(empty.reshape(shape)[0].mean())
     return {feature: result[:, i] for i, feature in enumerate(game.features)}, start
 
 
-def _all(game: _Game, feature: int, X: FloatArray) -> BoolArray:
+def _takes_all(game: _Game, feature: int, X: FloatArray) -> BoolArray:
     """Whether rows take all steps of a feature."""
-    return np.asarray(np.logical_and.reduce([game.path.steps[i].is_taken(X) for i in game.steps_of(feature)]))
+    return np.asarray(np.logical_and.reduce([game.path.steps[i].is_taken(X) for i in game.steps_with(feature)]))
 
 
-def _taken(steps: tuple[Step, ...], X: FloatArray) -> BoolArray:
+def _steps_taken(steps: tuple[Step, ...], X: FloatArray) -> BoolArray:
     return _columns([step.is_taken(X) for step in steps], len(X)).astype(bool)
 
 
@@ -220,7 +222,7 @@ def _columns(columns: list[Any], n_rows: int) -> FloatArray:
 
 
 def _patterns(taken: BoolArray) -> tuple[BoolArray, IntArray]:
-    """The rows that differ, and which of them each row is: few, however many rows there are."""
+    """The distinct rows, of which there are few, and the position of each row among them."""
     if taken.shape[1] == 0:
         return taken[:1], np.zeros(len(taken), dtype=np.int64)
     packed: AnyArray = np.packbits(taken, axis=1)
@@ -252,7 +254,7 @@ def to_shap(model: Model) -> dict[str, Any]:
     >>> len(to_shap(model)["trees"])
     1
     """
-    fitted = carried(model)
+    fitted = exportable(model)
     trees = trees_of(fitted, "shap")
     for _, tree in trees:
         _refuse_other_splits(fitted, tree)

@@ -1,4 +1,4 @@
-"""Shapley values of games that are products: what knowing each feature adds to the chance that a path is taken."""
+"""Shapley values of games that are products: the gain in the probability of a path from knowing each feature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shapley(known: FloatArray, unknown: FloatArray, joint: FloatArray | None = N
         The factor of each feature that counts alone, where it is known and where it is not, (n_games, n_alone).
     joint
         The common factor of further features by the subset of them that is known, (n_games, 2**n_joint): the bits of a
-        column's number say which are.
+        column's number tell which.
 
     Returns
     -------
@@ -33,13 +33,13 @@ def shapley(known: FloatArray, unknown: FloatArray, joint: FloatArray | None = N
     before, after = np.ones_like(factor), np.ones_like(factor)
     np.cumprod(factor[:, :-1], axis=1, out=before[:, 1:])
     after[:, :-1] = np.cumprod(factor[:, :0:-1], axis=1)[:, ::-1]
-    together = weight[None] if joint is None else weight * _expected(joint, t)
+    together = weight[None] if joint is None else weight * _expected_factor(joint, t)
     alone = (known - unknown) * np.sum(before * after * together[:, None], axis=2)
     if joint is None:
         return alone, unknown.prod(axis=1)
     product = weight * factor.prod(axis=1)
-    added = [np.sum(product * _added(joint, i, t), axis=1) for i in range(n_joint)]
-    return np.column_stack([alone, *added]), unknown.prod(axis=1) * joint[:, 0]
+    gains = [np.sum(product * _expected_gain(joint, i, t), axis=1) for i in range(n_joint)]
+    return np.column_stack([alone, *gains]), unknown.prod(axis=1) * joint[:, 0]
 
 
 @cache
@@ -49,19 +49,21 @@ def _quadrature(n_points: int) -> tuple[FloatArray, FloatArray]:
     return (point + 1) / 2, weight / 2
 
 
-def _expected(joint: FloatArray, t: FloatArray) -> FloatArray:
+def _expected_factor(joint: FloatArray, t: FloatArray) -> FloatArray:
     """The expected factor where each feature is known with probability t, (n_games, n_points)."""
-    return np.asarray(joint @ _chances(joint.shape[1].bit_length() - 1, t))
+    return np.asarray(joint @ _subset_probabilities(joint.shape[1].bit_length() - 1, t))
 
 
-def _added(joint: FloatArray, i: int, t: FloatArray) -> FloatArray:
-    """What knowing one feature adds to the expected factor."""
+def _expected_gain(joint: FloatArray, i: int, t: FloatArray) -> FloatArray:
+    """The gain in the expected factor from knowing one feature."""
     n_joint = joint.shape[1].bit_length() - 1
     by_bit = joint.reshape(len(joint), -1, 2, 2**i)  # the third axis is the bit of the feature
-    return np.asarray((by_bit[:, :, 1] - by_bit[:, :, 0]).reshape(len(joint), -1) @ _chances(n_joint - 1, t))
+    return np.asarray(
+        (by_bit[:, :, 1] - by_bit[:, :, 0]).reshape(len(joint), -1) @ _subset_probabilities(n_joint - 1, t)
+    )
 
 
-def _chances(n: int, t: FloatArray) -> FloatArray:
+def _subset_probabilities(n: int, t: FloatArray) -> FloatArray:
     """The probability of every subset of n features, (2**n, n_points)."""
     size = np.array([subset.bit_count() for subset in range(2**n)])[:, None]
     return np.asarray(t**size * (1 - t) ** (n - size))

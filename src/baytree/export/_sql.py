@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
 from ..tree import NO_CHILD, TreeStore
-from ._members import Member, averaged, carried, leaf_columns, value_names
+from ._members import Member, exportable, leaf_columns, member_values, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
@@ -71,14 +71,14 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = carried(model)
-    own = DIALECTS.get(dialect, DIALECTS["duckdb"])
-    query = _Query(fitted, own, _relation(table), _kept(columns))
+    fitted = exportable(model)
+    sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
+    query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns))
     if fitted.has_one_leaf:
-        text = query.of_tree(fitted, leaf_columns(fitted, interval, std))
+        text = query.tree_query(fitted, leaf_columns(fitted, interval, std))
     else:
-        text = query.of_members(averaged(fitted, interval, std))
-    return text if dialect in DIALECTS else _translated(text, dialect)
+        text = query.average_query(member_values(fitted, interval, std))
+    return text if dialect in DIALECTS else _translate(text, dialect)
 
 
 def to_ibis(
@@ -111,7 +111,7 @@ def to_ibis(
     20
     """
     if not hasattr(table, "alias") or not hasattr(table, "sql"):
-        raise TypeError(f"table must be an Ibis table; got {shown(table)}.")
+        raise TypeError(f"table must be an Ibis table; got {short_repr(table)}.")
     from ibis.common.exceptions import IbisError  # noqa: PLC0415 - an optional dependency
 
     backend = table.get_backend()
@@ -127,17 +127,17 @@ def to_ibis(
 def _relation(table: str | Sequence[str]) -> str:
     parts = [table] if isinstance(table, str) else list(table) if isinstance(table, (list, tuple)) else []
     if not parts or not all(isinstance(part, str) and part for part in parts):
-        raise ValueError(f"table must be the name of a table, or its parts; got {shown(table)}.")
+        raise ValueError(f"table must be the name of a table, or its parts; got {short_repr(table)}.")
     return ".".join(map(identifier, parts))
 
 
-def _kept(columns: Sequence[str]) -> list[str]:
+def _read_columns(columns: Sequence[str]) -> list[str]:
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
-        raise ValueError(f"columns must be a list of names of columns; got {shown(columns)}.")
+        raise ValueError(f"columns must be a list of names of columns; got {short_repr(columns)}.")
     return list(columns)
 
 
-def _translated(text: str, dialect: Any) -> str:
+def _translate(text: str, dialect: Any) -> str:
     try:
         import sqlglot  # noqa: PLC0415 - an optional dependency
     except ImportError:
@@ -147,9 +147,9 @@ def _translated(text: str, dialect: Any) -> str:
         raise ValueError(f"dialect must be one of {', '.join(sorted(filter(None, sqlglot.Dialect.classes)))}.")
     query = sqlglot.parse_one(text, read="duckdb")
     for step in query.find_all(sqlglot.exp.CTE):
-        step.set("materialized", None)  # which not all of them know
+        step.set("materialized", None)  # not every dialect has it
     result = query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
-    if _words(sqlglot, text, "duckdb") != _words(sqlglot, result, dialect):
+    if _quoted_tokens(sqlglot, text, "duckdb") != _quoted_tokens(sqlglot, result, dialect):
         raise ValueError(
             f"sqlglot cannot write a name or a category of this model for {dialect}: rename those with quotes or "
             "backslashes."
@@ -157,59 +157,63 @@ def _translated(text: str, dialect: Any) -> str:
     return result
 
 
-def _words(sqlglot: Any, text: str, dialect: str) -> set[tuple[bool, str]]:
+def _quoted_tokens(sqlglot: Any, text: str, dialect: str) -> set[tuple[bool, str]]:
     """The names and the texts in a query as a database would read it; none where it cannot be read."""
     try:
         query = sqlglot.parse_one(text, read=dialect)
     except sqlglot.errors.SqlglotError:
         return set()
-    found = query.find_all(sqlglot.exp.Identifier, sqlglot.exp.Literal)
-    return {(isinstance(own, sqlglot.exp.Identifier), own.this) for own in found if own.is_string or not own.is_number}
+    tokens = query.find_all(sqlglot.exp.Identifier, sqlglot.exp.Literal)
+    return {
+        (isinstance(token, sqlglot.exp.Identifier), token.this)
+        for token in tokens
+        if token.is_string or not token.is_number
+    }
 
 
 @dataclass(frozen=True)
 class _Query:
-    """Writes the SELECT, from the table outwards."""
+    """Writes the query, from the innermost SELECT outwards."""
 
     fitted: Fitted
     dialect: Dialect
     table: str
     kept: list[str]
 
-    def of_tree(self, fitted: Fitted, more: dict[str, FloatArray]) -> str:
-        """The leaf of each row, and what is in it."""
+    def tree_query(self, fitted: Fitted, more: dict[str, FloatArray]) -> str:
+        """A query for the leaf of each row and its values."""
         tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
-        outputs = [self._output(self._of_leaf("leaf", tree, value), name) for name, value in made.items()]
+        outputs = [self._output(self._leaf_value("leaf", tree, value), name) for name, value in made.items()]
         if fitted.outcome.predicts_classes:
             labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
-        outputs += [self._output(self._of_leaf("leaf", tree, value), name) for name, value in more.items()]
+        outputs += [self._output(self._leaf_value("leaf", tree, value), name) for name, value in more.items()]
         self._check_names(["leaf", *made, "prediction", *more])
-        inner = [*self._kept_from("t"), f"{self._leaf(tree)} AS leaf"]
-        outer = [*self._kept_from("routed"), "leaf", *outputs]
+        inner = [*self._kept_columns("t"), f"{self._leaf_expression(tree)} AS leaf"]
+        outer = [*self._kept_columns("routed"), "leaf", *outputs]
         return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
 
-    def of_members(self, members: list[tuple[Member, FloatArray]]) -> str:
-        """The average over trees, or over a tree space."""
+    def average_query(self, members: list[tuple[Member, FloatArray]]) -> str:
+        """A query for the average over trees, or over a tree space."""
         names = value_names(self.fitted)
         self._check_names([*names, "prediction", "std"])
         trees = self.fitted.trees
         if trees.is_plain:
-            layers, values = self._of_trees(members)
+            layers, values = self._tree_layers(members)
         else:
-            layers, values = self._of_space(trees, np.concatenate([own for _, own in members]))
-        averages = [*self._kept_from("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
-        layers.append(f"SELECT {', '.join(averages)} FROM {self._last(layers)} AS t")
+            layers, values = self._space_layers(trees, np.concatenate([node_values for _, node_values in members]))
+        averages = [*self._kept_columns("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
+        layers.append(f"SELECT {', '.join(averages)} FROM {self._last_layer(layers)} AS t")
         steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
-        outputs = [*self._kept_from("t"), *self._from_averages(names, len(values))]
-        return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last(layers)} AS t"
+        outputs = [*self._kept_columns("t"), *self._average_outputs(names, len(values))]
+        return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last_layer(layers)} AS t"
 
-    def _last(self, layers: list[str]) -> str:
+    def _last_layer(self, layers: list[str]) -> str:
         return f"step{len(layers) - 1}" if layers else self.table
 
-    def _from_averages(self, names: list[str], n: int) -> list[str]:
+    def _average_outputs(self, names: list[str], n: int) -> list[str]:
         """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
         if not self.fitted.outcome.predicts_classes:
             outputs = [self._output(f"t.a{c}", name) for c, name in enumerate(names)]
@@ -231,8 +235,10 @@ class _Query:
         scores, best = [f"t.a{c}" for c in range(n)], ">="
         if decision.costs is not None:
             costs = [[number_literal(cost, self.dialect) for cost in column] for column in decision.costs.T.tolist()]
-            terms = ([f"{share} * {cost}" for share, cost in zip(shares, own, strict=True)] for own in costs)
-            scores, best = [f"({' + '.join(own)})" for own in terms], "<="
+            terms = (
+                [f"{share} * {cost}" for share, cost in zip(shares, class_costs, strict=True)] for class_costs in costs
+            )
+            scores, best = [f"({' + '.join(score_terms)})" for score_terms in terms], "<="
         cases = "".join(
             f"WHEN {' AND '.join(f'{scores[c]} {best} {scores[d]}' for d in range(n) if d != c)} THEN {labels[c]} "
             for c in range(n - 1)
@@ -242,66 +248,72 @@ class _Query:
     def _labels(self) -> list[str]:
         return [label_literal(label, self.dialect) for label in self.fitted.outcome.labels]
 
-    def _of_trees(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
+    def _tree_layers(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
         """One step that finds the leaf of every tree; the averages over trees."""
         if len(members) + len(self.kept) > _MOST_COLUMNS:
             raise ValueError(f"SQL cannot hold a forest of more than {_MOST_COLUMNS - len(self.kept)} trees.")
         trees = [(member.share, member.trees, values) for member, values in members]
-        found = [*self._kept_from("t"), *(f"{self._leaf(tree)} AS leaf{i}" for i, (_, tree, _) in enumerate(trees))]
+        columns = [
+            *self._kept_columns("t"),
+            *(f"{self._leaf_expression(tree)} AS leaf{i}" for i, (_, tree, _) in enumerate(trees)),
+        ]
         averages = [
-            _sum(
+            _pairwise_sum(
                 [
-                    f"{number_literal(share, self.dialect)} * {self._of_leaf(f't.leaf{i}', tree, values[:, c])}"
+                    f"{number_literal(share, self.dialect)} * {self._leaf_value(f't.leaf{i}', tree, values[:, c])}"
                     for i, (share, tree, values) in enumerate(trees)
                 ]
             )
             for c in range(members[0][1].shape[1])
         ]
-        return [f"SELECT {', '.join(found)} FROM {self.table} AS t"], averages
+        return [f"SELECT {', '.join(columns)} FROM {self.table} AS t"], averages
 
-    def _of_space(self, space: TreeStore, values: FloatArray) -> tuple[list[str], list[str]]:
+    def _space_layers(self, space: TreeStore, values: FloatArray) -> tuple[list[str], list[str]]:
         """One step for each depth of a tree space, from the deepest up; what its root predicts."""
         conditions = Conditions(self.fitted.schema, self.dialect, "t")
-        carried = dict.fromkeys([*self.kept, *(self.fitted.schema.name(f) for f in self.fitted.used_features)])
+        carried_columns = dict.fromkeys([*self.kept, *(self.fitted.schema.name(f) for f in self.fitted.used_features)])
         layers: list[str] = []
         for depth in range(space.max_depth - 1, -1, -1):
             nodes = [node for node in np.flatnonzero(space.depth == depth).tolist() if space.splits_of(node)]
-            if len(nodes) * values.shape[1] + len(carried) > _MOST_COLUMNS:
+            if len(nodes) * values.shape[1] + len(carried_columns) > _MOST_COLUMNS:
                 raise ValueError(
                     f"SQL cannot hold an average that is {len(nodes)} nodes wide: explore less (max_nodes), grow fewer "
                     "trees, or export readable_tree_."
                 )
             made = [
-                f"{self._of_choices(space, node, values[:, c], c, conditions)} AS {_node_name(node, c)}"
+                f"{self._weighted_choices(space, node, values[:, c], c, conditions)} AS {_node_name(node, c)}"
                 for node in nodes
                 for c in range(values.shape[1])
             ]
-            layers.append(f"SELECT {', '.join([*self._from('t', carried), *made])} FROM {self._last(layers)} AS t")
-        return layers, [self._of_roots(space, values[:, c], c) for c in range(values.shape[1])]
+            selected = ", ".join([*self._qualified("t", carried_columns), *made])
+            layers.append(f"SELECT {selected} FROM {self._last_layer(layers)} AS t")
+        return layers, [self._root_average(space, values[:, c], c) for c in range(values.shape[1])]
 
-    def _of_roots(self, space: TreeStore, values: FloatArray, c: int) -> str:
+    def _root_average(self, space: TreeStore, values: FloatArray, c: int) -> str:
         """The average of what the roots predict."""
-        roots = [self._of_node(space, root, values, c) for root in space.roots.tolist()]
-        return roots[0] if len(roots) == 1 else f"({_sum(roots)}) / {number_literal(float(len(roots)), self.dialect)}"
+        roots = [self._node_value(space, root, values, c) for root in space.roots.tolist()]
+        return (
+            roots[0]
+            if len(roots) == 1
+            else f"({_pairwise_sum(roots)}) / {number_literal(float(len(roots)), self.dialect)}"
+        )
 
-    def _of_node(self, space: TreeStore, node: int, values: FloatArray, c: int) -> str:
-        """What a node predicts: a number, or a column of the step before."""
+    def _node_value(self, space: TreeStore, node: int, values: FloatArray, c: int) -> str:
+        """The prediction of a node: a number, or a column of the step before."""
         if not space.splits_of(node):
             return number_literal(float(values[node]), self.dialect)
         return f"t.{_node_name(node, c)}"
 
-    def _of_choices(self, space: TreeStore, node: int, values: FloatArray, c: int, conditions: Conditions) -> str:
+    def _weighted_choices(self, space: TreeStore, node: int, values: FloatArray, c: int, conditions: Conditions) -> str:
         terms = [number_literal(float(values[node]), self.dialect)]
         for choice in space.splits_of(node):
             left, right = int(space.children_left[choice]), int(space.children_right[choice])
-            below = (
-                f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {self._of_node(space, left, values, c)} "
-                f"ELSE {self._of_node(space, right, values, c)} END"
-            )
+            on_left, on_right = (self._node_value(space, child, values, c) for child in (left, right))
+            below = f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {on_left} ELSE {on_right} END"
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
-        return _sum(terms)
+        return _pairwise_sum(terms)
 
-    def _leaf(self, tree: TreeStore) -> str:
+    def _leaf_expression(self, tree: TreeStore) -> str:
         """The leaf of a row, as cases within cases."""
         conditions = Conditions(self.fitted.schema, self.dialect, "t")
         text: dict[int, str] = {}
@@ -314,17 +326,17 @@ class _Query:
                 text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"
         return text[0]
 
-    def _of_leaf(self, leaf: str, tree: TreeStore, values: FloatArray) -> str:
+    def _leaf_value(self, leaf: str, tree: TreeStore, values: FloatArray) -> str:
         return _cases(leaf, ((node, number_literal(float(values[node]), self.dialect)) for node in _leaves(tree)))
 
     def _output(self, expression: str, name: str) -> str:
         return f"{expression} AS {identifier(name)}"
 
-    def _kept_from(self, relation: str) -> list[str]:
-        return self._from(relation, self.kept)
+    def _kept_columns(self, relation: str) -> list[str]:
+        return self._qualified(relation, self.kept)
 
     @staticmethod
-    def _from(relation: str, names: Iterable[str]) -> list[str]:
+    def _qualified(relation: str, names: Iterable[str]) -> list[str]:
         return [f"{relation}.{identifier(name)}" for name in names]
 
     def _check_names(self, made: list[str]) -> None:
@@ -334,10 +346,10 @@ class _Query:
                 raise ValueError(f"The query would have two columns of the name {one!r}: leave it out of columns.")
         for name in made:
             if len(name.encode()) > self.dialect.longest_name:
-                raise ValueError(f"The name of a column is too long for the database: {shown(name)}.")
+                raise ValueError(f"The name of a column is too long for the database: {short_repr(name)}.")
 
 
-def _sum(terms: list[str]) -> str:
+def _pairwise_sum(terms: list[str]) -> str:
     """Terms added in pairs, for databases limit how deep an expression may be."""
     while len(terms) > 2:
         terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]

@@ -15,7 +15,7 @@ from ..tree import CategorySet, Hyperplane, PresentMissing, Split, Threshold
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database says what databases say in different ways."""
+    """The spelling of types, literals and functions that differ between databases."""
 
     double: str  # the type of float64
     text: str
@@ -137,11 +137,11 @@ class Conditions:
 
     def _value(self, feature: int) -> str:
         """A column as float64 or, of categories that are text, as text."""
-        own, column = self.reference(feature), self._column(feature)
+        reference, column = self.reference(feature), self._column(feature)
         if column.kind is Kind.TRUTH:
-            return self.dialect.truth_as_double.format(own)
+            return self.dialect.truth_as_double.format(reference)
         holds_text = column.categories is not None and column.categories.dtype.kind == "O"
-        return f"CAST({own} AS {self.dialect.text if holds_text else self.dialect.double})"
+        return f"CAST({reference} AS {self.dialect.text if holds_text else self.dialect.double})"
 
     def _has_nan(self, feature: int) -> bool:
         column = self._column(feature)

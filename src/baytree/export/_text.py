@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import counted, estimate_text, grouping, number_text, odds_text
+from .._words import amount_text, estimate_text, grouping, number_text, odds_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted
 from ..tree import NO_CHILD
 
-_MANY = 6  # classes: of more, not all probabilities are told
+_MANY = 6  # classes: with more, not all probabilities are listed
 _TOLD = 2
 
 
@@ -53,11 +53,11 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
             lines.append(head + _leaf(fitted, node, decimals))
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
-            lines.append(head + f"...  n={counted(int(tree.n_node_samples[node]))}")
+            lines.append(head + f"...  n={amount_text(int(tree.n_node_samples[node]))}")
             continue
         split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
         question, yes_left = split.question(schema, lambda value: _threshold(value, decimals))
-        lines.append(head + f"{question}   [odds {odds}, n={counted(int(tree.n_node_samples[node]))}]")
+        lines.append(head + f"{question}   [odds {odds}, n={amount_text(int(tree.n_node_samples[node]))}]")
         sides = int(tree.children_left[node]), int(tree.children_right[node])
         yes, no = sides if yes_left else sides[::-1]
         stack.append((no, indent + "└─ no:  ", indent + " " * 8))
@@ -75,16 +75,16 @@ def _threshold(value: float, decimals: int) -> str:
 
 
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
-    """What a leaf predicts, and its posterior; of many classes the most probable ones."""
+    """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
-    rows = f"n={counted(int(tree.n_node_samples[node]))}"
+    rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
     if len(names) <= _MANY:
-        probabilities = " ".join(f"{own:.{decimals}f}" for own in p)
+        probabilities = " ".join(f"{probability:.{decimals}f}" for probability in p)
         return f"{names[code]}  p={probabilities}   {fitted.outcome.family}({numbers})  {rows}"
     order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
     others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)

@@ -1,4 +1,4 @@
-"""What a result was fitted on, and what a forest was grown with."""
+"""Facts about the training data of a model and the growth of a forest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class FittedOn:
-    """What a result was fitted on, and when.
+    """Facts about the training data of a model, and the date of the fit.
 
     Attributes
     ----------

@@ -25,22 +25,22 @@ from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
     class_quantiles,
+    component_distribution,
     distribution_of,
     has_distribution,
-    in_order,
-    of_components,
     real_outcome,
+    sort_quantiles,
 )
 
 UNSEEN = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
 _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory counts
 
-# What a node predicts: name -> estimate, lower and upper end of a 90 % interval.
+# The prediction of a node: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
 
 
 class ModelKind(StrEnum):
-    """What a fitted result is."""
+    """The kind of a fitted model."""
 
     TREE = "tree"
     SPACE = "space"  # many trees at once, each with its posterior probability
@@ -77,11 +77,11 @@ class Fitted:
     tree_of_all_rows
         Of a forest: the tree that all rows grow, each counted once, to be read in its place.
     forest
-        Of a forest: what it was grown with.
+        Of a forest: the settings it was grown with.
     monotonic
         The directions that predictions are held to, one for each feature; None for none.
     fitted_on
-        What it was fitted on; None where it was not fitted here.
+        Facts about the training data; None where it was not fitted here.
     decision, unseen
         Which class is predicted, and what happens to values that a split has not seen.
 
@@ -108,7 +108,7 @@ class Fitted:
     unseen: str = "majority"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {own.name: vars(self)[own.name] for own in fields(self)}  # and nothing that was worked out
+        return {item.name: vars(self)[item.name] for item in fields(self)}  # without cached properties
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
@@ -134,7 +134,7 @@ class Fitted:
 
     @property
     def widening(self) -> float:
-        """Times which distributions are as wide about their means as the leaves of all trees make them."""
+        """Factor by which distributions are widened about their means; 1 unless the model is a forest."""
         return _widening(self.outcome) if self.kind is ModelKind.FOREST else 1.0
 
     def has_distribution(self, kind: str = "outcome") -> bool:
@@ -157,7 +157,7 @@ class Fitted:
         """The tree as it was grown, before it was pruned."""
         return self.trees if self.grown_tree is None else self.grown_tree
 
-    def in_grown(self, node: int) -> int:
+    def grown_node(self, node: int) -> int:
         """The node of a tree in the tree as it was grown."""
         place = 0
         for above, below in pairwise(self.trees.path(node)):
@@ -167,7 +167,7 @@ class Fitted:
 
     @property
     def agreement(self) -> float:
-        """How near the readable tree comes to a forest, on training rows."""
+        """Agreement of the readable tree with the forest on training rows."""
         return 1.0 if self.forest is None else self.forest.agreement
 
     def tree(self, t: int) -> Fitted:
@@ -189,23 +189,23 @@ class Fitted:
             forest=None,
         )
 
-    def _selected(self, selection: Selection) -> Fitted:
+    def _fitted_tree(self, selection: Selection) -> Fitted:
         return self._single(enforce_monotonic(selection.to_tree(self.trees), self.monotonic))
 
     def selections(self, n_trees: int) -> tuple[list[Selection], FloatArray]:
         """The most probable trees of a space, best first, with the log of prior times likelihood of each."""
-        if n_trees not in self._ranked:
-            self._ranked.clear()
-            self._ranked[n_trees] = best_trees(self.trees, n_trees)
-        return self._ranked[n_trees]
+        if n_trees not in self._best_tree_cache:
+            self._best_tree_cache.clear()
+            self._best_tree_cache[n_trees] = best_trees(self.trees, n_trees)
+        return self._best_tree_cache[n_trees]
 
     @cached_property
-    def _ranked(self) -> dict[int, tuple[list[Selection], FloatArray]]:
+    def _best_tree_cache(self) -> dict[int, tuple[list[Selection], FloatArray]]:
         return {}
 
     def best_trees(self, n_trees: int) -> list[Fitted]:
         """The most probable trees of a space, best first."""
-        return [self._selected(selection) for selection in self.selections(n_trees)[0]]
+        return [self._fitted_tree(selection) for selection in self.selections(n_trees)[0]]
 
     def tree_weights(self, n_trees: int) -> FloatArray:
         """Posterior probabilities of the best trees, relative to each other: they sum to one."""
@@ -219,7 +219,7 @@ class Fitted:
 
     def draw_trees(self, n_trees: int, random: np.random.RandomState) -> list[Fitted]:
         """Trees drawn from the posterior of a space."""
-        return [self._selected(selection) for selection in draw_trees(self.trees, n_trees, random)]
+        return [self._fitted_tree(selection) for selection in draw_trees(self.trees, n_trees, random)]
 
     # Where rows go.
 
@@ -231,7 +231,7 @@ class Fitted:
 
     @cached_property
     def routed(self) -> Fitted:
-        """The same predictions by splits alone: both ways of values that were not seen are choices of the store."""
+        """The model with `unseen="average"` written as weighted choices of its trees."""
         if self.unseen != "average":
             return self
         return replace(self, trees=both_ways(self.trees), unseen="majority")
@@ -304,7 +304,7 @@ class Fitted:
             return trees.leaves.means(self.routed.leaves(rows, n_threads), rows)
         if trees.is_plain and trees.leaves.is_constant:
             return self._finite(rows, *trees.routing.mean(rows, n_threads))
-        return self.outcome.averaged(self._mean_of_parts(rows, n_threads))
+        return self.outcome.normalise_average(self._mean_of_parts(rows, n_threads))
 
     def _mean_of_parts(self, rows: Rows, n_threads: int, by_tree: FloatArray | None = None) -> FloatArray:
         leaves, first, result = self.routed.trees.leaves, 0, []
@@ -341,7 +341,7 @@ class Fitted:
 
     def predict(self, rows: Rows, n_threads: int = 1) -> AnyArray:
         """The class that is decided on, or the expected outcome."""
-        return self.outcome.predicted(self.mean(rows, n_threads), self.decision)
+        return self.outcome.predict(self.mean(rows, n_threads), self.decision)
 
     def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
         """The position of the class that is decided on, one for each row."""
@@ -351,7 +351,7 @@ class Fitted:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
         outcome = class_outcome(self.outcome)
         if self.has_one_leaf:
-            return self._by_leaf(rows, n_threads, lambda posterior: outcome.quantiles(posterior, quantiles))
+            return self._evaluate_by_leaf(rows, n_threads, lambda posterior: outcome.quantiles(posterior, quantiles))
         result, first = [], 0
         for part in self.leaf_weights(rows, n_threads):
             weights, parameters = self._components(part, rows.take(first, first + part.shape[0]))
@@ -368,7 +368,7 @@ class Fitted:
         if self.has_one_leaf:
             return make(self._parameters(rows, n_threads))
         weights, parameters = self.mixture(rows, n_threads)
-        return Mixture(weights, partial(of_components, make, parameters), self.widening, n_threads)
+        return Mixture(weights, partial(component_distribution, make, parameters), self.widening, n_threads)
 
     def cdf_at(
         self, rows: Rows, y: FloatArray, by_tree: FloatArray | None = None
@@ -389,18 +389,18 @@ class Fitted:
         if self.has_one_leaf:
             make = distribution_of(self.outcome, kind)
 
-            def of_posteriors(posterior: FloatArray) -> FloatArray:
+            def quantiles_of(posterior: FloatArray) -> FloatArray:
                 distribution = make(posterior)
                 return np.stack([distribution.ppf(q) for q in quantiles], axis=-1)
 
-            return self._by_leaf(rows, n_threads, of_posteriors)
+            return self._evaluate_by_leaf(rows, n_threads, quantiles_of)
         mixture = self.distribution(rows, kind, n_threads)
-        return in_order(np.stack([mixture.ppf(q) for q in quantiles], axis=-1), quantiles)
+        return sort_quantiles(np.stack([mixture.ppf(q) for q in quantiles], axis=-1), quantiles)
 
     def std(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Standard deviation of each row's outcome."""
         if self.has_one_leaf:
-            return self._by_leaf(rows, n_threads, real_outcome(self.outcome).std)
+            return self._evaluate_by_leaf(rows, n_threads, real_outcome(self.outcome).std)
         return np.asarray(self.distribution(rows, "outcome", n_threads).std())
 
     def _parameters(self, rows: Rows, n_threads: int = 1) -> FloatArray:
@@ -408,7 +408,7 @@ class Fitted:
         routed = self.routed
         return routed.trees.leaves.parameters(routed.leaves(rows, n_threads), rows)
 
-    def _by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _evaluate_by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Evaluate a function of posteriors: once a leaf where all of its rows have one."""
         leaves = self.routed.trees.leaves
         if not leaves.is_constant:
@@ -526,5 +526,5 @@ def _with_feature_posterior(tree: TreeStore) -> TreeStore:
 
 
 def _widening(outcome: Outcome) -> float:
-    """What the mixture of a forest with this outcome is scaled by."""
+    """The factor by which the mixture of a forest with this outcome is scaled."""
     return outcome.spread if isinstance(outcome, RealOutcome) else 1.0

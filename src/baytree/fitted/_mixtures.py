@@ -66,19 +66,19 @@ def class_quantiles(
     n_classes = parameters.shape[1]
     result = np.ones((weights.shape[0], n_classes, len(quantiles)))
     for c in range(n_classes) if n_classes > 1 else ():
-        components = partial(of_components, partial(outcome.class_distribution, c), parameters)
+        components = partial(component_distribution, partial(outcome.class_distribution, c), parameters)
         of_class = Mixture(weights, components, n_threads=n_threads)
         for k, q in enumerate(quantiles):
             result[:, c, k] = of_class.ppf(q)
-    return in_order(result, quantiles)
+    return sort_quantiles(result, quantiles)
 
 
-def of_components(make: Callable[[FloatArray], Any], parameters: FloatArray, components: IntArray) -> Any:
+def component_distribution(make: Callable[[FloatArray], Any], parameters: FloatArray, components: IntArray) -> Any:
     """The distribution of some components."""
     return make(parameters[components])
 
 
-def in_order(values: FloatArray, quantiles: FloatArray) -> FloatArray:
+def sort_quantiles(values: FloatArray, quantiles: FloatArray) -> FloatArray:
     """Take out of quantiles, which lie in the last axis, what rounding may have put in the wrong order."""
     order = np.argsort(quantiles, kind="stable")
     result = np.empty_like(values)

@@ -33,7 +33,7 @@ from ._refit import refit as refit
 from ._row_hash import hash_of_codes as hash_of_codes
 from ._settings import Engine as Engine
 from ._settings import Growth as Growth
-from ._settings import Search as Search
+from ._settings import HyperplaneSearch as HyperplaneSearch
 from ._table_data import TableData as TableData
 from ._training_data import LeafSums as LeafSums
 from ._training_data import TrainingData as TrainingData

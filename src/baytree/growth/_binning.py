@@ -44,7 +44,7 @@ class ColumnBins:
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:
     """Encode the columns of a table; a table of few rows needs no bins."""
-    X, engine = _with_constant_columns(rows.matrix, growth.feature_weight == 0), growth.engine
+    X, engine = _make_constant(rows.matrix, growth.feature_weight == 0), growth.engine
     max_bins = growth.max_bins or 0
     n_bins = engine.n_bins if len(rows) > engine.subtree_rows and max_bins < engine.n_bins else 0
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
@@ -72,7 +72,7 @@ def bins_of_columns(columns: _core.Columns, rows: Rows) -> tuple[ColumnBins, ...
     return tuple(result)
 
 
-def _with_constant_columns(X: Any, is_excluded: BoolArray) -> Any:
+def _make_constant(X: Any, is_excluded: BoolArray) -> Any:
     """Make excluded columns constant, so that no split and no hyperplane uses them."""
     if not is_excluded.any():
         return X

@@ -12,7 +12,7 @@ from .. import _core
 from .._typing import FloatArray
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, summed_from_leaves
+from ..tree import NO_CHILD, SplitKind, TreeStore, depth_of, sum_from_leaves
 from ._settings import Growth
 
 _MAX_TOTAL_COUNT = 2**26  # sum of row counts up to which the core has tables
@@ -106,7 +106,7 @@ def _leaves(
 ) -> ConstantLeaves:
     """The leaf models of all nodes, from the statistics of the leaves; the core does not return priors."""
     left, right, depth = (structure[name] for name in ("children_left", "children_right", "depth"))
-    leaves = ConstantLeaves.with_root_prior(outcome, summed_from_leaves(leaf_statistics, left, right, depth))
+    leaves = ConstantLeaves.with_root_prior(outcome, sum_from_leaves(leaf_statistics, left, right, depth))
     if smoothing == 0:
         return leaves
     prior = np.tile(outcome.prior, (len(depth), 1))

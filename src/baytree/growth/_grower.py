@@ -11,7 +11,7 @@ from .. import _core
 from .._typing import BoolArray, FloatArray, IntArray
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, limited_to, take_splits
+from ..tree import NO_CHILD, SplitKind, TreeStore, prune_to_leaf_count, take_splits
 from ._settings import Growth
 
 _SPLITS = (
@@ -50,7 +50,7 @@ def score_tree(
     """Score a given tree on the rows of an encoded table."""
     prior, settings = outcome.core_prior().tolist(), growth.settings()
     nodes = _core.given_tree(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
-    return with_scores(tree, nodes, outcome, growth)
+    return replace_scores(tree, nodes, outcome, growth)
 
 
 def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
@@ -63,10 +63,10 @@ def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeSt
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )
-    return tree if growth.max_leaf_nodes is None else limited_to(tree, growth.max_leaf_nodes)
+    return tree if growth.max_leaf_nodes is None else prune_to_leaf_count(tree, growth.max_leaf_nodes)
 
 
-def with_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
+def replace_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
     """Keep the splits of a given tree and replace the leaves, priors and odds of its nodes by those of the core."""
     leaves = _read_leaves(nodes, outcome)
     return replace(tree, log_prior_split=nodes["log_prior_split"], **_read_tree_nodes(nodes, leaves, growth))
@@ -98,10 +98,10 @@ def explore_space(
         split_likelihood=_split_likelihood(nodes, leaves, node_of_split, growth),
         complete=nodes["complete"].astype(bool),
     )
-    return with_no_split(space, nodes["choice_start"]), nodes["interrupted"]
+    return insert_no_split(space, nodes["choice_start"]), nodes["interrupted"]
 
 
-def with_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
+def insert_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
     """Insert the choice of no split before the splits of every node; those of node i begin at ``split_start[i]``."""
     n_nodes = len(split_start) - 1
     chosen = np.insert(np.arange(space.n_choices), split_start[:-1], -1)

@@ -11,12 +11,12 @@ import numpy as np
 
 from .. import _core
 from .._typing import BoolArray, IntArray
-from ..outcomes import Extent, Family, Grids, Outcome, Target, fixed_point_outcome
+from ..outcomes import Family, Grids, Outcome, SampleSize, Target, fixed_point_outcome
 from ..table import Schema
 from ..tree import TreeStore
 from ._binning import ColumnBins
 from ._encoded_rows import EncodedRows, n_sample_shares
-from ._grower import read_tree, score_tree, with_scores
+from ._grower import read_tree, replace_scores, score_tree
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
 from ._settings import Growth
 from ._training_data import LeafSums
@@ -64,7 +64,7 @@ class HistogramData:
     schema: Schema
     bins: tuple[ColumnBins, ...]
     grids: Grids
-    extent: Extent
+    sample_size: SampleSize
     growth: Growth
     totals: tuple[int, ...] = ()
     on_level: OnLevel | None = None
@@ -75,7 +75,7 @@ class HistogramData:
         return self.schema.is_nominal
 
     def __len__(self) -> int:
-        return self.extent.n_rows
+        return self.sample_size.n_rows
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
@@ -88,7 +88,7 @@ class HistogramData:
         tree = read_tree(nodes, outcome, self.growth)
         if not factors or not outcome.has_factor:
             return tree
-        return read_tree(self._with_factors(nodes, tree, outcome), outcome, self.growth)
+        return read_tree(self._add_factors(nodes, tree, outcome), outcome, self.growth)
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
@@ -97,8 +97,8 @@ class HistogramData:
             return score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
         nodes = self._grow_levels(outcome, tree)
         if outcome.has_factor:
-            nodes = self._with_factors(nodes, tree, outcome)
-        return with_scores(tree, nodes, outcome, self.growth)
+            nodes = self._add_factors(nodes, tree, outcome)
+        return replace_scores(tree, nodes, outcome, self.growth)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that lead to the same prior as all; invalid values were refused when they were read."""
@@ -126,7 +126,7 @@ class HistogramData:
         """A few thousand rows in memory."""
         from ._table_data import data_of_sample  # noqa: PLC0415
 
-        sample = self._divisible_source.sample(n_sample_shares(self.extent.n_rows))
+        sample = self._divisible_source.sample(n_sample_shares(self.sample_size.n_rows))
         return data_of_sample(sample, self.bins, self.schema, self.grids, self.growth)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
@@ -134,7 +134,7 @@ class HistogramData:
         digest = hashlib.sha256(repr(list(self.totals)).encode())
         for bins in self.bins:
             digest.update(bins.lows.tobytes() + bins.highs.tobytes())
-        return (self.extent.n_rows, len(self.bins)), self.extent.weight, digest.hexdigest()
+        return (self.sample_size.n_rows, len(self.bins)), self.sample_size.weight, digest.hexdigest()
 
     @property
     def _divisible_source(self) -> DivisibleSource:
@@ -186,7 +186,9 @@ class HistogramData:
         numbers = [np.ascontiguousarray(column) for column in rows.numbers.T]
         if len(numbers) > 1:
             numbers.append(np.zeros(len(rows), dtype=np.int64) if factor is None else factor)
-        return columns, fixed_point_outcome(outcome).fixed_point_core(numbers, rows.weight, self.grids, self.extent)
+        return columns, fixed_point_outcome(outcome).fixed_point_core(
+            numbers, rows.weight, self.grids, self.sample_size
+        )
 
     def _core_columns(self) -> tuple[Any, list[bool], list[bool], bool]:
         """Describe the columns for the compiled core."""
@@ -201,13 +203,13 @@ class HistogramData:
         columns = _core.columns_without_rows(*self._core_columns())
         empty = np.zeros(0, dtype=np.int64)
         core = fixed_point_outcome(outcome).fixed_point_core(
-            [empty, empty, empty], None if self.grids.weight is None else empty, self.grids, self.extent
+            [empty, empty, empty], None if self.grids.weight is None else empty, self.grids, self.sample_size
         )
         prior, settings = outcome.core_prior().tolist(), self.growth.settings()
         given = None if tree is None else tree.routing.for_scoring()
         return _core.levels(columns, core, prior, settings, self.grids.weight_unit, given)
 
-    def _with_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> dict[str, Any]:
+    def _add_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> dict[str, Any]:
         """Add the logs of factors that no split changes to the statistics of nodes."""
         statistics = nodes["statistics"].copy()
         statistics[:, -1] = self._factors_of(tree, outcome)

@@ -169,7 +169,7 @@ class Subtraction:
             self.derivable[larger] = smaller, parent
 
     def nodes_to_count(self, nodes: IntArray) -> IntArray:
-        """Those of some nodes whose rows must be counted."""
+        """The nodes, of some, whose rows must be counted."""
         chosen = set(nodes.tolist())
         return np.array([node for node in nodes.tolist() if self.derivable.get(node, (-1,))[0] not in chosen])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .._validation import shown
+from .._validation import short_repr
 from ..leaves import ConstantLeaves
 from ..table import Schema
 from ..tree import SplitKind, TreeStore
@@ -30,10 +30,10 @@ def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
         except ValueError:
             directions = []
         if not isinstance(directions, list) or len(directions) != d:
-            raise ValueError(f"{what}; X has {d} features, got {shown(monotonic_cst)}.")
+            raise ValueError(f"{what}; X has {d} features, got {short_repr(monotonic_cst)}.")
     for position, value in enumerate(directions):
         if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
-            raise ValueError(f"{what}; got {shown(value)} for {schema.describe(position).lower()}.")
+            raise ValueError(f"{what}; got {short_repr(value)} for {schema.describe(position).lower()}.")
         if value != 0 and schema.columns[position].is_nominal:
             raise ValueError(
                 f"{schema.describe(position)} of X is categorical: its categories have no order, so monotonic_cst "
@@ -50,7 +50,7 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     if not isinstance(leaves, ConstantLeaves):
         raise TypeError("monotonic_cst needs constant leaves.")
     before = leaves.value[:, -1]  # the mean, or the probability of the second class
-    after = _clipped(store, monotonic, before)
+    after = _clip_to_constraints(store, monotonic, before)
     finite = before[np.isfinite(before)]
     rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
     if not np.allclose(before, after, rtol=1e-9, atol=rounding):
@@ -60,7 +60,7 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     return replace(store, leaves=replace(leaves, monotonic_mean=value))
 
 
-def _clipped(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:
+def _clip_to_constraints(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:
     """Clip the predictions of all nodes to the range that the splits of constrained features allow.
 
     The trees are grown under the constraints, so at fit this changes nothing but rounding errors.

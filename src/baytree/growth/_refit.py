@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome
-from ..tree import TreeStore, summed_from_leaves
+from ..tree import TreeStore, sum_from_leaves
 from ._training_data import LeafSums, TrainingData
 
 
@@ -27,12 +27,12 @@ def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore
     leaves, structure = constant_leaves(tree), (tree.children_left, tree.children_right, tree.depth)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that do not fit raise an error below
         sums = data.leaf_sums(tree, outcome)
-        statistics = leaves.statistics + summed_from_leaves(sums.statistics, *structure)
+        statistics = leaves.statistics + sum_from_leaves(sums.statistics, *structure)
         both = replace(leaves, statistics=statistics, monotonic_mean=None)
         posterior = both.posterior
     if not np.all(np.isfinite(posterior)):
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
-    n_rows = summed_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
+    n_rows = sum_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
     likelihood = None if tree.split_likelihood is None else _split_likelihood(tree, both)
     return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + n_rows, split_likelihood=likelihood)
 

@@ -12,7 +12,7 @@ from ..priors import PartitionPrior
 
 
 @dataclass(frozen=True)
-class Search:
+class HyperplaneSearch:
     """The effort of the search for the best hyperplane of a node."""
 
     sizes: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 20)  # numbers of features
@@ -23,7 +23,7 @@ class Search:
     n_rounds: int = 12  # rounds of changing one coefficient after the other
     n_shakes: int = 24  # random directions from which the search starts again
     round_off: bool = True  # round coefficients to few digits
-    n_values: int = 256  # values of a feature from which outliers are found
+    n_values: int = 256  # values of a feature that are searched for outliers
     fit_few: bool = False  # fit directions to few rows, and only thresholds to more
 
     def to_core(self) -> _core.HyperplaneEffort:
@@ -50,7 +50,7 @@ class Engine:
     n_bins: int = 256  # bins of the histograms of larger nodes
     oblique_share: float = 0.5  # share of the split prior that hyperplanes have; docs/oblique.md compares
     oblique_charge: float = 1.0  # multiplies the log of the number of hyperplanes in the prior of each
-    search: Search = field(default_factory=Search)  # for hyperplanes
+    search: HyperplaneSearch = field(default_factory=HyperplaneSearch)  # for hyperplanes
     forest_factor: float | None = None  # multiplies weights while a tree of a forest is grown; None: the outcome's
     forest_whole: bool = True  # the trees of a forest round weights to integers
     lookahead_width: int = 8  # features of a node that look-ahead follows
@@ -59,7 +59,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown, as the parameters of an estimator set it."""
+    """Settings of growth that follow from the parameters of an estimator."""
 
     partition_prior: PartitionPrior
     feature_weight: FloatArray

@@ -11,10 +11,10 @@ import numpy as np
 from .. import _core
 from .._typing import AnyArray, BoolArray
 from ..outcomes import (
-    Extent,
     Family,
     Grids,
     Outcome,
+    SampleSize,
     Target,
     asks_for_evidence,
     fixed_point_outcome,
@@ -45,7 +45,7 @@ class TableData:
         The rows of positive weight, their columns and their targets.
     growth
         How trees are grown.
-    counted
+    has_weight
         Which rows of the input table have positive weight; None if all have.
     """
 
@@ -53,7 +53,7 @@ class TableData:
     schema: Schema
     target: Target
     growth: Growth
-    counted: BoolArray | None = None
+    has_weight: BoolArray | None = None
     _last: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -107,11 +107,11 @@ class TableData:
         if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MAX_CODES:
             in_first = assign_folds(self.rows, self.target, 2) == 0
             return self.take(in_first), self.take(~in_first)
-        rows, bins = self._encoded(outcome), self._bins
+        rows, bins = self._encode_rows(outcome), self._bins
         layout = CodeLayout.of(bins, 0, grids, self.growth.n_threads)
-        extent = Extent(len(self), self.target.total_weight())
+        sample_size = SampleSize(len(self), self.target.total_weight())
         one, other = (
-            HistogramData(RowHistograms(rows.half(which), layout), self.schema, bins, grids, extent, self.growth)
+            HistogramData(RowHistograms(rows.half(which), layout), self.schema, bins, grids, sample_size, self.growth)
             for which in (0, 1)
         )
         return one, other
@@ -121,7 +121,7 @@ class TableData:
         grids = self.target.grids
         if grids is None or grids.y is None:
             return self
-        sample = self._encoded(outcome).sample(n_sample_shares(len(self)))
+        sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
@@ -138,7 +138,7 @@ class TableData:
         """The codes of all columns, of shape (n_rows, n_columns)."""
         return np.stack([np.asarray(self.columns.codes(f)) for f in range(self.columns.n_columns)], axis=1)
 
-    def _encoded(self, outcome: Outcome) -> EncodedRows:
+    def _encode_rows(self, outcome: Outcome) -> EncodedRows:
         """The rows as codes and fixed-point targets."""
         codes = self._codes
         if codes.max(initial=0) < _MAX_CODES:

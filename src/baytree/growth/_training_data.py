@@ -30,7 +30,7 @@ class TrainingData(Protocol):
 
     @property
     def growth(self) -> Growth:
-        """How trees are grown."""
+        """The settings of growth."""
 
     def __len__(self) -> int:
         """The number of rows; for half of a source, the number of rows of the source."""

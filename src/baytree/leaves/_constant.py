@@ -51,7 +51,7 @@ class ConstantLeaves:
                 array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {field.name: getattr(self, field.name) for field in fields(self)}  # and nothing that was worked out
+        state = {field.name: getattr(self, field.name) for field in fields(self)}  # without cached properties
         return state | {"prior": self.prior[:1]} if _is_one_row(self.prior) else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -110,15 +110,15 @@ class ConstantLeaves:
             monotonic_mean=in_order,
         )
 
-    def joined(self, others: list[Self]) -> Self:
-        """These leaves and, behind them, those of others with the same outcome."""
-        leaves = [self, *others]
-        statistics = np.concatenate([own.statistics for own in leaves])
-        if all(_is_one_row(own.prior) and np.array_equal(own.prior[:1], self.prior[:1]) for own in leaves):
+    def concatenate(self, others: list[Self]) -> Self:
+        """Append the leaves of others with the same outcome."""
+        parts = [self, *others]
+        statistics = np.concatenate([part.statistics for part in parts])
+        if all(_is_one_row(part.prior) and np.array_equal(part.prior[:1], self.prior[:1]) for part in parts):
             prior = np.broadcast_to(self.prior[0], (len(statistics), self.prior.shape[1]))
         else:
-            prior = np.concatenate([own.prior for own in leaves])
-        means = [own.monotonic_mean for own in leaves if own.monotonic_mean is not None]
+            prior = np.concatenate([part.prior for part in parts])
+        means = [part.monotonic_mean for part in parts if part.monotonic_mean is not None]
         return replace(
             self, prior=prior, statistics=statistics, monotonic_mean=np.concatenate(means) if means else None
         )

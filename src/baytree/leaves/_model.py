@@ -1,4 +1,4 @@
-"""What every leaf model answers. Nothing outside of it knows how a leaf predicts.
+"""The interface of leaf models. Nothing outside of them depends on how a leaf predicts.
 
 A leaf model turns (node, row) into parameters of the outcome's posterior. The outcome makes everything else of them:
 means, distributions, quantiles, decisions. A constant leaf has the same parameters for all of its rows; a leaf with a
@@ -19,7 +19,7 @@ class LeafModel(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """What the leaves predict."""
+        """The outcome that the leaves predict."""
 
     @property
     def is_constant(self) -> bool:
@@ -58,5 +58,5 @@ class LeafModel(Protocol):
     def take(self, nodes: IntArray) -> Self:
         """The models of some nodes, in a new order."""
 
-    def joined(self, others: list[Self]) -> Self:
+    def concatenate(self, others: list[Self]) -> Self:
         """These models and, behind them, those of others."""

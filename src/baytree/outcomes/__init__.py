@@ -10,12 +10,12 @@ from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
 from ._gamma_rate import GammaRateOutcome as GammaRateOutcome
-from ._grids import Extent as Extent
 from ._grids import Grid as Grid
 from ._grids import Grids as Grids
+from ._grids import SampleSize as SampleSize
 from ._grids import TargetRange as TargetRange
 from ._grids import integer_weight as integer_weight
-from ._grids import on_grids as on_grids
+from ._grids import round_to_grids as round_to_grids
 from ._negative_binomial import NegativeBinomial as NegativeBinomial
 from ._negative_binomial import NegativeBinomialOutcome as NegativeBinomialOutcome
 from ._normal import NormalOutcome as NormalOutcome

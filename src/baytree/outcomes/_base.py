@@ -1,4 +1,4 @@
-"""What every outcome has."""
+"""The base classes of outcomes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
-from ._grids import Extent, Grids, integer_weight, sum_of_products
+from ._grids import Grids, SampleSize, integer_weight, sum_of_products
 from ._target import Extra, Target
 
 
 class PriorSearch(Protocol):
-    """Trees that are grown to settle a prior."""
+    """A search for the prior with the highest evidence, by growing trees."""
 
     def log_evidence(self, outcome: Outcome) -> float:
         """Log probability of the rows, over the tree that they grow and its prunings."""
@@ -79,11 +79,11 @@ class Outcome(ABC):
         """Names of the expected outcomes: ``mean``, or numbered where an outcome of the user's own has several."""
         return ["mean"] if n_values == 1 else [f"mean_{i}" for i in range(n_values)]
 
-    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
-        """What is predicted, given expected outcomes: the number, or the class that is decided on."""
+    def predict(self, mean: FloatArray, decision: Decision) -> AnyArray:  # noqa: ARG002
+        """The prediction, given expected outcomes: the number, or the class that the decision rule chooses."""
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    def averaged(self, mean: FloatArray) -> FloatArray:
+    def normalise_average(self, mean: FloatArray) -> FloatArray:
         """Weighted averages of expected outcomes, without what rounding did to probabilities."""
         return mean
 
@@ -101,14 +101,14 @@ class Outcome(ABC):
         """Check a target and the `prior` parameter, and set the prior from the target where it is None."""
 
     @abstractmethod
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
-        """The same outcome with the prior of highest evidence."""
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
+        """Return the outcome with the prior of highest evidence."""
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: Any, trials: PriorSearch) -> Self:
+    def settle(cls, target: Target, prior: Any, options: Any, search: PriorSearch) -> Self:
         """The outcome whose prior was given, was set from the target, or has the highest evidence."""
         if asks_for_evidence(prior):
-            return cls.of(target, None, options).most_probable(target, trials)
+            return cls.of(target, None, options).most_probable(target, search)
         return cls.of(target, prior, options)
 
     @abstractmethod
@@ -162,7 +162,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """What a model file must hold to bring the outcome back by ``type(outcome)(**state)``."""
+        """The arguments with which ``type(outcome)(**state)`` restores the outcome from a model file."""
 
 
 class RealOutcome(Outcome):
@@ -193,11 +193,11 @@ class RealOutcome(Outcome):
         """Posterior distribution of the outcome's mean."""
 
     def with_spread(self, spread: float) -> Self:  # noqa: ARG002
-        """The same outcome with a predictive distribution so many times as wide; itself where its width is not free."""
+        """Widen the predictive distribution by a factor; returns itself where the width is not free."""
         return self
 
     def has(self, distribution: str) -> bool:  # noqa: ARG002
-        """Whether the outcome knows one of the two."""
+        """Whether the outcome has `distribution` or `mean_distribution`, given by name."""
         return True
 
     def std(self, posterior: FloatArray) -> FloatArray:
@@ -216,7 +216,7 @@ class FixedPointOutcome(Outcome):
     @classmethod
     @abstractmethod
     def fixed_point_rows(cls, target: Target) -> list[IntArray]:
-        """What the statistics of each row are made of, in whole numbers, for a target on grids."""
+        """The whole numbers from which the statistics of each row follow, for a target on grids."""
 
     def fixed_point_factor(self, target: Target) -> IntArray | None:  # noqa: ARG002
         """The log of the factor that no partition changes, in whole numbers; None: there is none."""
@@ -227,10 +227,12 @@ class FixedPointOutcome(Outcome):
         return grids.factor_unit()
 
     @abstractmethod
-    def fixed_point_core(self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent) -> Any:
+    def fixed_point_core(
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, sample_size: SampleSize
+    ) -> Any:
         """The compiled core's form of rows with these whole numbers, the factor behind the others.
 
-        Rows that live elsewhere are none here; the extent tells of all.
+        Rows outside memory are empty arrays here; `sample_size` is that of all rows.
         """
 
     @abstractmethod
@@ -249,8 +251,8 @@ class FixedPointOutcome(Outcome):
 
     @staticmethod
     def totals(rows: list[IntArray], weight: IntArray) -> list[int]:
-        """The same of whole numbers."""
-        sums = [sum_of_products(weight), *(sum_of_products(weight, own) for own in rows)]
+        """Sum whole numbers of rows and their weights, as `totals_of` does for a target."""
+        sums = [sum_of_products(weight), *(sum_of_products(weight, column) for column in rows)]
         return [*sums, sum_of_products(weight, rows[0], rows[0])] if len(rows) == 1 else sums
 
     def _from_grids(self, target: Target, grids: Grids) -> Any:
@@ -258,11 +260,11 @@ class FixedPointOutcome(Outcome):
         factor = self.fixed_point_factor(target)
         numbers = [*self.fixed_point_rows(target), *([] if factor is None else [factor])]
         weight = None if target.weight is None else integer_weight(target)
-        return self.fixed_point_core(numbers, weight, grids, Extent(len(target.y), target.total_weight()))
+        return self.fixed_point_core(numbers, weight, grids, SampleSize(len(target.y), target.total_weight()))
 
 
 def fixed_point_outcome(outcome: Outcome) -> FixedPointOutcome:
-    """An outcome that sums of whole numbers can tell of; one of the user's own is none."""
+    """Return the outcome as one with whole-number statistics; refuse a user-defined outcome, which has none."""
     if not isinstance(outcome, FixedPointOutcome):
         raise TypeError(f"The outcome {outcome.name!r} is no sum of whole numbers.")
     return outcome
@@ -278,21 +280,25 @@ def read_parameters(prior: Any, outcome: type[Outcome]) -> FloatArray:
     names, any_sign = outcome.parameter_names, outcome.any_sign
     wanted = f"parameter ({', '.join(names)})"
     if isinstance(prior, str):
-        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.")
+        raise ValueError(f"prior must be None, 'evidence' or one number per {wanted}; got {short_repr(prior)}.")
     try:
         values = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"prior must be None, 'evidence' or one number per {wanted}; got {shown(prior)}.") from None
+        raise TypeError(
+            f"prior must be None, 'evidence' or one number per {wanted}; got {short_repr(prior)}."
+        ) from None
     free = np.array([name in any_sign for name in names])
     if values.shape == (len(names),) and not np.all(np.isfinite(values[free])):
-        raise ValueError(f"prior must be finite throughout; got {shown(prior)}.")
+        raise ValueError(f"prior must be finite throughout; got {short_repr(prior)}.")
     if values.shape != (len(names),):
         raise ValueError(f"prior must hold one number per {wanted}; got shape {values.shape}.")
     with np.errstate(over="ignore"):
         if not np.all(values[~free] > 0) or not np.isfinite(values[~free].sum()):
-            raise ValueError(f"prior must be positive and finite in {_but(names, any_sign)}; got {shown(prior)}.")
+            raise ValueError(
+                f"prior must be positive and finite in {_names_without(names, any_sign)}; got {short_repr(prior)}."
+            )
     return values
 
 
-def _but(names: tuple[str, ...], left_out: tuple[str, ...]) -> str:
+def _names_without(names: tuple[str, ...], left_out: tuple[str, ...]) -> str:
     return ", ".join(name for name in names if name not in left_out)

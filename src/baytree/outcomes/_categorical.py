@@ -16,10 +16,10 @@ from scipy import special
 
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_positive_array, check_real, shown
+from .._validation import check_positive_array, check_real, short_repr
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
-from ._grids import Extent, Grids
+from ._grids import Grids, SampleSize
 from ._search import most_probable
 from ._target import Target
 
@@ -31,7 +31,7 @@ _STRONGEST = 1e9  # pseudo-observations; the log-gamma of more has no digits lef
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """How many classes there are, and what they are called."""
+    """The number of classes, and their labels."""
 
     n_classes: int
     classes: AnyArray | None = None  # their labels, for a prior that is given by label
@@ -75,12 +75,12 @@ class CategoricalOutcome(FixedPointOutcome):
         """``probability_<label>``."""
         return [f"probability_{name}" for name in self.class_names]
 
-    def predicted(self, mean: FloatArray, decision: Decision) -> AnyArray:
+    def predict(self, mean: FloatArray, decision: Decision) -> AnyArray:
         """The class that is decided on."""
         codes = decision.codes(mean)
         return codes if self.classes is None else self.classes[codes]
 
-    def averaged(self, mean: FloatArray) -> FloatArray:
+    def normalise_average(self, mean: FloatArray) -> FloatArray:
         """Probabilities that sum to one."""
         return mean / mean.sum(axis=1, keepdims=True)
 
@@ -105,10 +105,10 @@ class CategoricalOutcome(FixedPointOutcome):
             return cls(np.full(n, PAPER_PSEUDO_OBSERVATIONS / n), options.classes)
         if isinstance(prior, str):
             raise ValueError(
-                f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {shown(prior)}."
+                f"prior must be None, a number, one number per class, 'paper' or 'evidence'; got {short_repr(prior)}."
             )
         if isinstance(prior, dict):
-            prior = _by_label(prior, options.classes)
+            prior = _prior_by_label(prior, options.classes)
         if isinstance(prior, Real) and not isinstance(prior, bool):
             alphas = np.full(n, check_real("prior", prior, low=0))
         else:
@@ -122,9 +122,9 @@ class CategoricalOutcome(FixedPointOutcome):
             )
         return cls(alphas, options.classes)
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:  # noqa: ARG002
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:  # noqa: ARG002
         """Evenly spread pseudo-observations, from a fifth of one to two hundred in all."""
-        return most_probable(0.2, 200.0, self._with_pseudo_observations, trials.log_evidence)
+        return most_probable(0.2, 200.0, self._with_pseudo_observations, search.log_evidence)
 
     def _with_pseudo_observations(self, total: float) -> Self:
         return replace(self, prior=np.full(len(self.prior), total / len(self.prior)))
@@ -133,7 +133,9 @@ class CategoricalOutcome(FixedPointOutcome):
         """The rows' classes; whole weights stay whole numbers."""
         weight = target.weight
         whole = weight is None or np.array_equal(weight, np.rint(weight))
-        return self._classes(target.y, weight, counts=whole and Extent(len(target.y), target.total_weight()).is_small)
+        return self._classes(
+            target.y, weight, counts=whole and SampleSize(len(target.y), target.total_weight()).is_small
+        )
 
     def _classes(
         self, y: AnyArray, weight: FloatArray | None, *, counts: bool
@@ -151,11 +153,11 @@ class CategoricalOutcome(FixedPointOutcome):
         return [target.y.astype(np.int64)]
 
     def fixed_point_core(
-        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, extent: Extent
+        self, numbers: list[IntArray], weight: IntArray | None, grids: Grids, sample_size: SampleSize
     ) -> _core.CategoricalCounts | _core.CategoricalWeights:
         """The rows' classes."""
-        own = None if weight is None or grids.weight is None else grids.weight.value(weight)
-        return self._classes(numbers[0], own, counts=grids.whole_weights and extent.is_small)
+        weights = None if weight is None or grids.weight is None else grids.weight.value(weight)
+        return self._classes(numbers[0], weights, counts=grids.whole_weights and sample_size.is_small)
 
     def statistics_of_sums(self, sums: AnyArray, grids: Grids) -> FloatArray:
         """The weight of each class."""
@@ -191,7 +193,7 @@ class CategoricalOutcome(FixedPointOutcome):
         return np.asarray(by_class.sum(axis=-1) - total)
 
     def log_ceiling(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
-        """That of one leaf for each class: labels that are alike say more together than apart."""
+        """The log likelihood of one leaf for each class: equal labels are more probable together than apart."""
         strength = prior.sum(axis=-1, keepdims=True)
         of_class = special.gammaln(prior + statistics) - special.gammaln(prior)
         of_leaf = special.gammaln(strength + statistics) - special.gammaln(strength)
@@ -206,9 +208,9 @@ class CategoricalOutcome(FixedPointOutcome):
         if posterior.shape[1] == 1:
             return np.ones((len(posterior), 1, len(quantiles)))
         rest = posterior.sum(axis=1, keepdims=True) - posterior
-        found = special.betaincinv(posterior[..., None], rest[..., None], quantiles)
+        values = special.betaincinv(posterior[..., None], rest[..., None], quantiles)
         # Where float64 cannot tell a probability from 0 or 1 there is no inverse; its mean is that 0 or 1.
-        return np.where(np.isnan(found), self.mean(posterior)[..., None], found)
+        return np.where(np.isnan(values), self.mean(posterior)[..., None], values)
 
     @staticmethod
     def class_distribution(position: int, posterior: FloatArray) -> Betas:
@@ -220,15 +222,19 @@ class CategoricalOutcome(FixedPointOutcome):
         return {"prior": self.prior, "classes": self.classes}
 
 
-def _by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:
+def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:
     """A prior that is given by class label, in the order of the classes."""
     labels = [] if classes is None else classes.tolist()
     for label in prior:
         if label not in labels:
-            raise ValueError(f"prior names the class {shown(label)}, which is not one of the classes {shown(labels)}.")
+            raise ValueError(
+                f"prior names the class {short_repr(label)}, which is not one of the classes {short_repr(labels)}."
+            )
     for label in labels:
         if label not in prior:
-            raise ValueError(f"prior lacks the class {shown(label)}: give a number for each of {shown(labels)}.")
+            raise ValueError(
+                f"prior lacks the class {short_repr(label)}: give a number for each of {short_repr(labels)}."
+            )
     return [prior[label] for label in labels]
 
 
@@ -249,5 +255,5 @@ class Betas:
 
     def ppf(self, q: float) -> FloatArray:
         """Quantile; where float64 cannot tell it from 0 or 1, the mean is that 0 or 1."""
-        found = special.betaincinv(self.a, self.b, q)
-        return np.where(np.isnan(found), self.a / (self.a + self.b), found)
+        values = special.betaincinv(self.a, self.b, q)
+        return np.where(np.isnan(values), self.a / (self.a + self.b), values)

@@ -38,16 +38,16 @@ class NegativeBinomial(stats.rv_discrete):
     def _cdf(self, k: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
         k = np.floor(k)
 
-        def counted(k: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
+        def exact(k: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
             return special.betainc(shape, k + 1, rate / (rate + 1))
 
-        return _by_size(counted, _smooth_cdf, k, self._moments(shape, rate), shape, rate)
+        return _exact_or_smooth(exact, _smooth_cdf, k, self._moments(shape, rate), shape, rate)
 
     def _ppf(self, q: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
-        def counted(q: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
-            return _bisected(lambda k: special.betainc(shape, k + 1, rate / (rate + 1)), q, shape / rate)
+        def exact(q: AnyArray, shape: AnyArray, rate: AnyArray) -> AnyArray:
+            return _bisect(lambda k: special.betainc(shape, k + 1, rate / (rate + 1)), q, shape / rate)
 
-        return _by_size(counted, _smooth_ppf, q, self._moments(shape, rate), shape, rate)
+        return _exact_or_smooth(exact, _smooth_ppf, q, self._moments(shape, rate), shape, rate)
 
     @staticmethod
     def _moments(shape: AnyArray, rate: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -76,38 +76,38 @@ class BetaNegativeBinomial(stats.rv_discrete):
         return np.exp(self._logpmf(k, n, a, b))
 
     def _cdf(self, k: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
-        return _by_size(self._counted_cdf, _smooth_cdf, np.floor(k), self._moments(n, a, b), n, a, b)
+        return _exact_or_smooth(self._exact_cdf, _smooth_cdf, np.floor(k), self._moments(n, a, b), n, a, b)
 
-    def _counted_cdf(self, k: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
+    def _exact_cdf(self, k: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
         result = np.empty(len(k))
-        for own, parameters in _distinct(n, a, b):
-            top = k[own].max()
+        for rows, parameters in _distinct(n, a, b):
+            top = k[rows].max()
             if top < _TABLE:
                 sums = np.cumsum(self._pmf(np.arange(top + 1), *parameters))
-                result[own] = np.minimum(sums, 1.0)[k[own].astype(np.int64)]
+                result[rows] = np.minimum(sums, 1.0)[k[rows].astype(np.int64)]
             else:
-                result[own] = _integrated(k[own], *parameters)
+                result[rows] = _integrate_cdf(k[rows], *parameters)
         return result
 
     def _ppf(self, q: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
-        return _by_size(self._counted_ppf, _smooth_ppf, q, self._moments(n, a, b), n, a, b)
+        return _exact_or_smooth(self._exact_ppf, _smooth_ppf, q, self._moments(n, a, b), n, a, b)
 
-    def _counted_ppf(self, q: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
+    def _exact_ppf(self, q: AnyArray, n: AnyArray, a: AnyArray, b: AnyArray) -> AnyArray:
         result = np.empty(len(q))
-        for own, parameters in _distinct(n, a, b):
-            wanted, length = q[own], 64
+        for rows, parameters in _distinct(n, a, b):
+            wanted, length = q[rows], 64
             sums = np.zeros(0)
             while length <= _TABLE and (len(sums) == 0 or sums[-1] < wanted.max()):
                 length *= 4
                 sums = np.cumsum(self._pmf(np.arange(length), *parameters))
-            result[own] = np.searchsorted(sums, wanted * (1 - 1e-13))
+            result[rows] = np.searchsorted(sums, wanted * (1 - 1e-13))
             far = sums[-1] < wanted
             if far.any():
                 mean = np.full(int(far.sum()), float(self._moments(*parameters)[0]))
-                found = _bisected(
-                    partial(_integrated, n=parameters[0], a=parameters[1], b=parameters[2]), wanted[far], mean
+                counts = _bisect(
+                    partial(_integrate_cdf, n=parameters[0], a=parameters[1], b=parameters[2]), wanted[far], mean
                 )
-                result[own[far]] = found
+                result[rows[far]] = counts
         return result
 
     @staticmethod
@@ -130,21 +130,21 @@ negative_binomial = NegativeBinomial(name="negative_binomial", a=0)
 beta_negative_binomial = BetaNegativeBinomial(name="beta_negative_binomial", a=0)
 
 
-def _by_size(
-    counted: Callable[..., AnyArray],
+def _exact_or_smooth(
+    exact: Callable[..., AnyArray],
     smooth: Callable[[AnyArray, AnyArray, AnyArray], AnyArray],
     x: AnyArray,
     moments: tuple[AnyArray, AnyArray],
     *parameters: AnyArray,
 ) -> AnyArray:
     """Count where the mean is not too large, and take the smooth stand-in where it is."""
-    x, mean, variance, *own = (np.ravel(part) for part in np.broadcast_arrays(x, *moments, *parameters))
+    x, mean, variance, *flat = (np.ravel(part) for part in np.broadcast_arrays(x, *moments, *parameters))
     large = np.isfinite(mean + variance) & (mean > _EXACT)
     result = np.empty(len(x))
     if large.any():
         result[large] = smooth(x[large], mean[large], variance[large])
     if not large.all():
-        result[~large] = counted(x[~large], *(part[~large] for part in own))
+        result[~large] = exact(x[~large], *(part[~large] for part in flat))
     return result
 
 
@@ -162,7 +162,7 @@ def _smooth_ppf(q: AnyArray, mean: AnyArray, variance: AnyArray) -> AnyArray:
     return np.rint(np.where(shape > _NORMAL, normal, of_gamma))
 
 
-def _bisected(cdf: Callable[[AnyArray], AnyArray], q: AnyArray, guess: AnyArray) -> AnyArray:
+def _bisect(cdf: Callable[[AnyArray], AnyArray], q: AnyArray, guess: AnyArray) -> AnyArray:
     """The smallest count whose probability up to there is at least q."""
     low = np.full(len(q), -1.0)
     high = np.maximum(np.ceil(np.where(np.isfinite(guess), guess, 1.0)), 1.0)
@@ -180,14 +180,14 @@ def _bisected(cdf: Callable[[AnyArray], AnyArray], q: AnyArray, guess: AnyArray)
 
 
 def _distinct(*parameters: AnyArray) -> list[tuple[AnyArray, tuple[Any, ...]]]:
-    """The places of every distinct set of parameters, of which there are few: one a leaf."""
-    found, inverse = np.unique(np.stack(parameters, axis=1), axis=0, return_inverse=True)
+    """The positions of every distinct set of parameters; there are few, one for each leaf."""
+    distinct, inverse = np.unique(np.stack(parameters, axis=1), axis=0, return_inverse=True)
     order = np.argsort(np.ravel(inverse), kind="stable")
     places = np.split(order, np.cumsum(np.bincount(np.ravel(inverse)))[:-1])
-    return [(own, tuple(row)) for own, row in zip(places, found.tolist(), strict=True)]
+    return [(rows, tuple(row)) for rows, row in zip(places, distinct.tolist(), strict=True)]
 
 
-def _integrated(k: AnyArray, n: float, a: float, b: float) -> AnyArray:
+def _integrate_cdf(k: AnyArray, n: float, a: float, b: float) -> AnyArray:
     """Probability up to k: that of a negative binomial, averaged over its probability."""
     p = special.betaincinv(a, b, (_NODES + 1) / 2)
     return special.betainc(n, k[:, None] + 1, p) @ (_NODE_WEIGHTS / 2)

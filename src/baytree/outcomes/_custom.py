@@ -37,7 +37,7 @@ class CustomOutcome(RealOutcome):
 
     @staticmethod
     def lacks(definition: Any) -> list[str]:
-        """What an object lacks to be an outcome."""
+        """The methods that an object lacks to be an outcome."""
         return [name for name in REQUIRED if not hasattr(definition, name)]
 
     def _row_statistics(self, target: Target) -> FloatArray:
@@ -51,14 +51,14 @@ class CustomOutcome(RealOutcome):
         read_numbers("statistics(y) of the outcome", rows.ravel(), rows.size)
         return rows
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
-        """The best of the object's own list of priors."""
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
+        """Choose the best of the priors that the user's object lists."""
         if not hasattr(self.definition, "candidates"):
             raise ValueError("prior='evidence' needs an outcome with a method candidates() that lists priors.")
         candidates = [type(self).of(target, prior, self.definition) for prior in self.definition.candidates()]
         if not candidates:
             raise ValueError("prior='evidence' has no prior to choose from: candidates() of the outcome is empty.")
-        return max(candidates, key=trials.log_evidence)
+        return max(candidates, key=search.log_evidence)
 
     def to_core(self, target: Target) -> _core.Custom:
         """The rows' statistics, with functions for the rest."""
@@ -86,33 +86,33 @@ class CustomOutcome(RealOutcome):
         return float(mean[0, 0])
 
     def statistics(self, target: Target) -> FloatArray:
-        """One, then the object's own."""
+        """Put a column of ones before the statistics of the user's object."""
         rows = self._row_statistics(target)
         return np.column_stack([np.ones(len(rows)), rows])
 
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
-        """The object's own."""
+        """Call the user's object."""
         return np.asarray(self.definition.update(prior, statistics[:, 1:]), dtype=np.float64)
 
     def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
-        """The object's own, node by node, since nodes may differ in their prior."""
+        """Call the user's object node by node, since nodes may differ in their prior."""
         sets = zip(prior, statistics[:, 1:], strict=True)
         return np.array([self._log_marginal(row[None, :], parameters)[0] for parameters, row in sets])
 
     def mean(self, posterior: FloatArray) -> FloatArray:
-        """The object's own."""
+        """Call the user's object."""
         return np.asarray(self.definition.mean(posterior), dtype=np.float64).reshape(len(posterior), -1)
 
     def distribution(self, posterior: FloatArray) -> Any:
-        """The object's own."""
+        """Call the user's object."""
         return self._optional("distribution")(posterior)
 
     def mean_distribution(self, posterior: FloatArray) -> Any:
-        """The object's own."""
+        """Call the user's object."""
         return self._optional("mean_distribution")(posterior)
 
     def has(self, distribution: str) -> bool:
-        """Whether the object does."""
+        """Whether the user's object has a method of this name."""
         return hasattr(self.definition, distribution)
 
     def _optional(self, name: str) -> Any:

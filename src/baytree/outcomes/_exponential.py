@@ -38,7 +38,7 @@ class ExponentialOutcome(GammaRateOutcome):
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """rate^event exp(-rate y)."""
         y = np.asarray(target.y, dtype=np.float64)
-        return target.own_extra("event"), y, np.zeros(len(y))
+        return target.extra_values("event"), y, np.zeros(len(y))
 
     @classmethod
     def whole_units(cls, grids: Grids) -> tuple[float, float]:
@@ -48,7 +48,7 @@ class ExponentialOutcome(GammaRateOutcome):
     @classmethod
     def fixed_point_rows(cls, target: Target) -> list[IntArray]:
         """Events and durations."""
-        return [target.own_extra("event").astype(np.int64), grid_of_y(target.grids).whole(target.y)]
+        return [target.extra_values("event").astype(np.int64), grid_of_y(target.grids).whole(target.y)]
 
     def fixed_point_factor(self, target: Target) -> IntArray:
         """There is none."""

@@ -1,4 +1,4 @@
-"""What counts and durations have in common: a rate with a Gamma(shape, rate) prior.
+"""The base of counts and durations: a rate with a Gamma(shape, rate) prior.
 
 After `events` events in an exposure of `exposure` the posterior is Gamma(shape + events, rate + exposure).
 """
@@ -15,7 +15,17 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
-from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import (
+    ONE,
+    Grids,
+    SampleSize,
+    count_rows,
+    counts_and_exposure,
+    grid_of_y,
+    grids_of,
+    sums_in_units,
+    to_units,
+)
 from ._search import most_probable
 from ._target import Target
 
@@ -66,13 +76,13 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         # The mean of what is predicted is the overall one: shape / rate of counts, rate / (shape - 1) of durations.
         return np.array([shape + cls.predicts_duration, shape / overall])
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
         """The overall rate as its mean, and a shape between 0.2 and 200."""
         return most_probable(
             0.2,
             200.0,
             lambda shape: replace(self, prior=self._around_overall_rate(target, shape)),
-            trials.log_evidence,
+            search.log_evidence,
         )
 
     def to_core(self, target: Target) -> _core.GammaRate | _core.FixedPointGammaRate:
@@ -93,14 +103,14 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
 
     def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and exposures exceeds."""
-        return in_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
+        return to_units(self.events_and_exposure(target)[2], self.factor_unit(grids_of(target)))
 
     def fixed_point_core(
         self,
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointGammaRate:
         """Events and exposure of each row."""
         events, exposure, factor = numbers
@@ -109,7 +119,7 @@ class GammaRateOutcome(RealOutcome, FixedPointOutcome):
         )
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one = grids.weight_unit
         return [one, *(one * unit for unit in self.whole_units(grids)), one * self.factor_unit(grids)]
 

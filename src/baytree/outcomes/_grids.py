@@ -23,8 +23,8 @@ _MOST_COUNTED = 2**27
 
 
 @dataclass(frozen=True)
-class Extent:
-    """How many rows there are, and their weight."""
+class SampleSize:
+    """The number of rows, and their total weight."""
 
     n_rows: int
     weight: float
@@ -37,7 +37,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class TargetRange:
-    """What must be known of all rows' targets before they can be whole numbers."""
+    """Row count and value ranges of all targets, from which their grids are chosen."""
 
     n_rows: int
     ranges: dict[str, tuple[float, float]]  # lowest and highest value of y, "weight" and extras, by name
@@ -45,11 +45,13 @@ class TargetRange:
 
     @classmethod
     def of(cls, target: Target, *, of_y: bool) -> TargetRange:
-        """Of some rows, one at least; class labels have no range."""
-        found = {"y": np.asarray(target.y, dtype=np.float64)} if of_y else {}
+        """Measure the targets of some rows, at least one; class labels have no range."""
+        columns = {"y": np.asarray(target.y, dtype=np.float64)} if of_y else {}
         if target.weight is not None:
-            found["weight"] = target.weight
-        ranges = {name: (float(own.min()), float(own.max())) for name, own in (found | target.extras).items()}
+            columns["weight"] = target.weight
+        ranges = {
+            name: (float(values.min()), float(values.max())) for name, values in (columns | target.extras).items()
+        }
         whole = target.weight is None or np.array_equal(target.weight, np.rint(target.weight))
         return cls(len(target.y), ranges, bool(whole))
 
@@ -71,29 +73,29 @@ class Grid:
     @classmethod
     def over(cls, low: float, high: float, *, bits: int = BITS, positive: bool = False) -> Grid:
         """The finest grid of so many bits that reaches from low to high, but no finer than float64 is there."""
-        reach, largest = high - low, max(abs(low), abs(high))
-        if not math.isfinite(reach):
+        width, largest = high - low, max(abs(low), abs(high))
+        if not math.isfinite(width):
             raise ValueError("y, weights or exposures are too large for float64: give them in larger units.")
-        exponent = math.frexp(reach if reach > 0 else largest)[1] - bits
+        exponent = math.frexp(width if width > 0 else largest)[1] - bits
         unit = math.ldexp(1.0, max(exponent, math.frexp(largest)[1] - 53, -1000) if largest > 0 else 0)
         return cls(math.floor(low / unit + 0.5), unit, positive, bits)
 
     def whole(self, values: AnyArray | float) -> IntArray:
         """The numbers of the grid's points nearest to some values."""
-        found = np.floor(np.asarray(values, dtype=np.float64) / self.unit + 0.5).astype(np.int64) - self.base
-        return np.maximum(found, 1) if self.positive else found
+        points = np.floor(np.asarray(values, dtype=np.float64) / self.unit + 0.5).astype(np.int64) - self.base
+        return np.maximum(points, 1) if self.positive else points
 
     def value(self, whole: AnyArray | int) -> FloatArray:
         """The values of points."""
         return np.asarray((np.asarray(whole) + self.base) * self.unit, dtype=np.float64)
 
-    def rounded(self, values: AnyArray | float) -> FloatArray:
+    def nearest(self, values: AnyArray | float) -> FloatArray:
         """The nearest points."""
         return self.value(self.whole(values))
 
     @property
     def highest(self) -> float:
-        """What no value exceeds."""
+        """An upper bound of all values."""
         return (abs(self.base) + 2.0**self.bits) * self.unit
 
 
@@ -102,7 +104,7 @@ ONE = Grid(0, 1.0, bits=0)  # of what is 1 or 0
 
 @dataclass(frozen=True)
 class Grids:
-    """Those of y (None: class labels), of the weights (None: every row counts once) and of the extras."""
+    """Grids of y (None for class labels), of the weights (None if every row counts once) and of the extras."""
 
     y: Grid | None
     weight: Grid | None
@@ -110,19 +112,19 @@ class Grids:
     whole_weights: bool = True
 
     @classmethod
-    def over(cls, reach: TargetRange, *, from_zero: bool, positive: bool) -> Grids:
-        """The grids of targets of some reach; y is taken from zero, or from its lowest value."""
-        y, weight = reach.ranges.get("y"), reach.ranges.get("weight")
-        bits = min(BITS, _SUM_BITS - math.ceil(math.log2(max(reach.n_rows, 2))))
+    def over(cls, target_range: TargetRange, *, from_zero: bool, positive: bool) -> Grids:
+        """Choose the grids of targets in a range; y is taken from zero, or from its lowest value."""
+        y, weight = target_range.ranges.get("y"), target_range.ranges.get("weight")
+        bits = min(BITS, _SUM_BITS - math.ceil(math.log2(max(target_range.n_rows, 2))))
         return cls(
             None if y is None else Grid.over(0.0 if from_zero else y[0], y[1], positive=positive),
             None if weight is None else Grid.over(0.0, weight[1], bits=bits, positive=True),
             {
                 name: ONE if name == "event" else Grid.over(0.0, high, positive=True)
-                for name, (_, high) in reach.ranges.items()
+                for name, (_, high) in target_range.ranges.items()
                 if name not in ("y", "weight")
             },
-            reach.whole_weights,
+            target_range.whole_weights,
         )
 
     @property
@@ -131,7 +133,7 @@ class Grids:
         return 1.0 if self.weight is None else self.weight.unit
 
     def factor_unit(self, sizes: float = 1.0) -> float:
-        """A unit for the logs of factors: no factor of these numbers is out of reach."""
+        """A unit for the logs of factors: no factor of these numbers exceeds the grid."""
         exposure = self.extras.get("exposure", ONE)
         most = 0.0 if self.y is None else self.y.highest
         size = max(sizes * exposure.highest, 1.0)
@@ -140,13 +142,13 @@ class Grids:
         return math.ldexp(1.0, math.frexp(bound)[1] - _FACTOR_BITS)
 
 
-def on_grids(target: Target, grids: Grids) -> Target:
-    """The same target in whole numbers."""
+def round_to_grids(target: Target, grids: Grids) -> Target:
+    """Round a target to grids, so that its sums are sums of whole numbers."""
     return replace(
         target,
-        y=target.y if grids.y is None else grids.y.rounded(target.y),
-        weight=None if grids.weight is None or target.weight is None else grids.weight.rounded(target.weight),
-        extras={name: grids.extras[name].rounded(values) for name, values in target.extras.items()},
+        y=target.y if grids.y is None else grids.y.nearest(target.y),
+        weight=None if grids.weight is None or target.weight is None else grids.weight.nearest(target.weight),
+        extras={name: grids.extras[name].nearest(values) for name, values in target.extras.items()},
         grids=grids,
     )
 
@@ -174,7 +176,7 @@ def integer_weight(target: Target) -> IntArray:
 
 def sum_of_products(*factors: IntArray) -> int:
     """The sum over rows of the product of up to three whole numbers of 31 bits each, exactly."""
-    bound = math.prod(max(abs(int(own.max(initial=0))), abs(int(own.min(initial=0)))) for own in factors)
+    bound = math.prod(max(abs(int(factor.max(initial=0))), abs(int(factor.min(initial=0)))) for factor in factors)
     if bound * len(factors[0]) < 2**62:
         return int(math.prod(factors[1:], start=factors[0]).sum())
     mask = 2**_DIGIT - 1
@@ -186,14 +188,14 @@ def sum_of_products(*factors: IntArray) -> int:
     return sum(int(part.sum()) << power for part, power in parts)
 
 
-def in_units(values: FloatArray, unit: float) -> IntArray:
+def to_units(values: FloatArray, unit: float) -> IntArray:
     """Real numbers as the nearest multiples of a unit."""
     return np.floor(values / unit + 0.5).astype(np.int64)
 
 
 def counts_and_exposure(target: Target) -> list[IntArray]:
     """The whole numbers of counts."""
-    exposure = grids_of(target).extras.get("exposure", ONE).whole(target.own_extra("exposure"))
+    exposure = grids_of(target).extras.get("exposure", ONE).whole(target.extra_values("exposure"))
     return [grid_of_y(target.grids).whole(target.y), exposure]
 
 

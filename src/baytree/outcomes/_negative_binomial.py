@@ -23,7 +23,17 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_real
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, asks_for_evidence, read_parameters
 from ._counts import beta_negative_binomial
-from ._grids import ONE, Extent, Grids, count_rows, counts_and_exposure, grid_of_y, grids_of, in_units, sums_in_units
+from ._grids import (
+    ONE,
+    Grids,
+    SampleSize,
+    count_rows,
+    counts_and_exposure,
+    grid_of_y,
+    grids_of,
+    sums_in_units,
+    to_units,
+)
 from ._poisson import check_counts
 from ._search import most_probable
 from ._target import EXPOSURE, Target
@@ -89,31 +99,31 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
             return cls(_around_overall_mean(target, size, DEFAULT_STRENGTH), size)
         return cls(read_parameters(prior, cls), size)
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:
         """The overall mean as its mean, and a strength between 0.2 and 200."""
         return most_probable(
             0.2,
             200.0,
             lambda strength: replace(self, prior=_around_overall_mean(target, self.size, strength)),
-            trials.log_evidence,
+            search.log_evidence,
         )
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, trials: PriorSearch) -> Self:
+    def settle(cls, target: Target, prior: Any, options: NegativeBinomial | None, search: PriorSearch) -> Self:
         """The dispersion first, where none is given, then the prior."""
         if options is None or options.dispersion is None:
-            own_prior = None if asks_for_evidence(prior) else prior
+            explicit_prior = None if asks_for_evidence(prior) else prior
             options = most_probable(
                 *_DISPERSIONS,
                 NegativeBinomial,
-                lambda tried: trials.log_evidence_by_halves(cls.of(target, own_prior, tried)),
+                lambda candidate: search.log_evidence_by_halves(cls.of(target, explicit_prior, candidate)),
             )
-        return super().settle(target, prior, options, trials)
+        return super().settle(target, prior, options, search)
 
     def _rows(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Counts, sizes and the log of the factor without p, for each row."""
         y = np.asarray(target.y, dtype=np.float64)
-        size = self.size * target.own_extra("exposure")
+        size = self.size * target.extra_values("exposure")
         return y, size, np.asarray(special.gammaln(y + size) - special.gammaln(size) - special.gammaln(y + 1))
 
     def core_prior(self) -> FloatArray:
@@ -141,14 +151,14 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
 
     def fixed_point_factor(self, target: Target) -> IntArray:
         """In units that no factor of these counts and sizes exceeds."""
-        return in_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
+        return to_units(self._rows(target)[2], self.factor_unit(grids_of(target)))
 
     def fixed_point_core(
         self,
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointBetaRate:
         """Counts and sizes of each row."""
         events, exposure, factor = numbers
@@ -159,7 +169,7 @@ class NegativeBinomialOutcome(RealOutcome, FixedPointOutcome):
         return np.asarray(sums.astype(np.float64) * self._scales(grids))
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one, unit = grids.weight_unit, grids.extras.get("exposure", ONE).unit
         return [one, one * grid_of_y(grids).unit, one * self.size * unit, one * self.factor_unit(grids)]
 
@@ -212,5 +222,5 @@ def _around_overall_mean(target: Target, size: float, strength: float) -> FloatA
     weight = np.ones(len(target.y)) if target.weight is None else target.weight
     # Half an event keeps the mean of a table without events positive.
     events = max(float(weight @ np.asarray(target.y, dtype=np.float64)), 0.5)
-    ratio = events / float(weight @ target.own_extra("exposure")) / size  # of failures to successes
+    ratio = events / float(weight @ target.extra_values("exposure")) / size  # of failures to successes
     return np.array([2 + strength * (1 + ratio) / ratio, ratio + strength * (1 + ratio)])

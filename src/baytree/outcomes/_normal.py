@@ -28,7 +28,7 @@ from scipy import special, stats
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
-from ._grids import Extent, Grids, grid_of_y
+from ._grids import Grids, SampleSize, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
@@ -83,7 +83,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
             raise ValueError(f"y is too small to be squared (its spread is {scale:g}): give it in a smaller unit.")
         shift = offset + mean
         if target.grids is not None and target.grids.y is not None:
-            shift = float(target.grids.y.rounded(shift))
+            shift = float(target.grids.y.nearest(shift))
         outcome = cls(np.empty(0), shift, scale)
         if prior is None:
             return outcome._with_noise(FIRST_NOISE)
@@ -99,15 +99,15 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         return replace(self, prior=np.array([self.shift, noise, DEFAULT_ALPHA, beta]))
 
     @classmethod
-    def settle(cls, target: Target, prior: Any, options: Any, trials: PriorSearch) -> Self:
-        """Where no prior is given, the noise comes from the leaves of a first tree, then from those of the next."""
-        outcome = super().settle(target, prior, options, trials)
+    def settle(cls, target: Target, prior: Any, options: Any, search: PriorSearch) -> Self:
+        """Without a prior, estimate the noise from the leaves of a first tree, then from those of the next."""
+        outcome = super().settle(target, prior, options, search)
         if prior is not None:
             return outcome
         noise = FIRST_NOISE
         for _ in range(MOST_PASSES):
             outcome = outcome._with_noise(noise)
-            within = max(outcome._noise_within(*trials.leaves(outcome)), LEAST_NOISE)
+            within = max(outcome._noise_within(*search.leaves(outcome)), LEAST_NOISE)
             if noise / SETTLED <= within <= noise * SETTLED:
                 return outcome
             noise = within
@@ -122,9 +122,9 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         noise = np.maximum(squares, 0.0).sum() / n.sum()
         return float(f"{noise:.9g}")  # so that the order of sums, a shift or a scale of y changes nothing
 
-    def most_probable(self, target: Target, trials: PriorSearch) -> Self:  # noqa: ARG002
+    def most_probable(self, target: Target, search: PriorSearch) -> Self:  # noqa: ARG002
         """The default prior with the noise of highest evidence."""
-        return most_probable(1e-4, 1.0, self._with_noise, trials.log_evidence)
+        return most_probable(1e-4, 1.0, self._with_noise, search.log_evidence)
 
     def with_spread(self, spread: float) -> Self:
         """Wider or narrower around the same mean."""
@@ -146,14 +146,14 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         numbers: list[IntArray],
         weight: IntArray | None,
         grids: Grids,
-        extent: Extent,  # noqa: ARG002
+        sample_size: SampleSize,  # noqa: ARG002
     ) -> _core.FixedPointNormal:
         """Standard y."""
         centre = int(grid_of_y(grids).whole(self.shift))
         return _core.FixedPointNormal(numbers[0], weight, grids.weight_unit, self._scales(grids), centre)
 
     def _scales(self, grids: Grids) -> list[float]:
-        """What makes statistics of sums of whole numbers."""
+        """Convert sums of whole numbers to statistics."""
         one, relative = grids.weight_unit, grid_of_y(grids).unit / self.scale
         return [one, one * relative, one * relative * relative]
 
@@ -228,7 +228,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         return stats.t(2 * alpha, loc=mu, scale=self._predictive_scale(posterior))
 
     def cdf(self, posterior: FloatArray, y: FloatArray) -> FloatArray:
-        """The same without what scipy.stats does beside it, which takes longer."""
+        """Compute the predictive distribution function directly, which is faster than `distribution`."""
         return np.asarray(special.stdtr(2 * posterior[:, 2], (y - posterior[:, 0]) / self._predictive_scale(posterior)))
 
     def _predictive_scale(self, posterior: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ class PoissonOutcome(GammaRateOutcome):
     def events_and_exposure(target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         """exp(-rate e) (rate e)^y / y!."""
         y = np.asarray(target.y, dtype=np.float64)
-        exposure = target.own_extra("exposure")
+        exposure = target.extra_values("exposure")
         return y, exposure, np.asarray(y * np.log(exposure) - special.gammaln(y + 1))
 
     def mean(self, posterior: FloatArray) -> FloatArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._validation import shown
+from .._validation import short_repr
 from ._base import FixedPointOutcome, Outcome, PriorSearch
 from ._categorical import CategoricalOutcome
 from ._custom import REQUIRED, CustomOutcome
 from ._exponential import ExponentialOutcome
-from ._grids import Grids, TargetRange, grids_of, on_grids
+from ._grids import Grids, TargetRange, grids_of, round_to_grids
 from ._negative_binomial import NegativeBinomialOutcome
 from ._normal import NormalOutcome
 from ._poisson import PoissonOutcome
@@ -47,15 +47,15 @@ class Family:
             raise TypeError(f"The outcome {self.outcome.name!r} is no sum of whole numbers.")
         return self.outcome
 
-    def on_grids(self, target: Target) -> Target:
+    def round_to_grids(self, target: Target) -> Target:
         """The target in whole numbers; an outcome of the user's own has none."""
         if self.is_own:
             return target
-        return on_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
+        return round_to_grids(target, self.grids(TargetRange.of(target, of_y=not self.has_classes)))
 
-    def grids(self, reach: TargetRange) -> Grids:
-        """The grids of targets of some reach."""
-        return Grids.over(reach, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
+    def grids(self, target_range: TargetRange) -> Grids:
+        """The grids of targets in a range."""
+        return Grids.over(target_range, from_zero=self.outcome.from_zero, positive=self.outcome.positive_only)
 
     def summary(self, target: Target) -> Target:
         """A few rows that have the same prior as those of a target on grids."""
@@ -66,9 +66,9 @@ class Family:
         """The outcome of a target, with its prior."""
         return self.outcome.of(target, prior, self.options)
 
-    def settle(self, target: Target, prior: Any, trials: PriorSearch) -> Outcome:
-        """The same, with a prior that trees may help to settle."""
-        return self.outcome.settle(target, prior, self.options, trials)
+    def settle(self, target: Target, prior: Any, search: PriorSearch) -> Outcome:
+        """Return the outcome of a target with its final prior, for which trees may be grown."""
+        return self.outcome.settle(target, prior, self.options, search)
 
 
 def read_outcome(outcome: Any) -> Family:
@@ -76,7 +76,7 @@ def read_outcome(outcome: Any) -> Family:
     if isinstance(outcome, str):
         if outcome not in REGRESSION_OUTCOMES:
             names = ", ".join(map(repr, REGRESSION_OUTCOMES))
-            raise ValueError(f"outcome must be one of {names} or an object of your own; got {shown(outcome)}.")
+            raise ValueError(f"outcome must be one of {names} or an object of your own; got {short_repr(outcome)}.")
         family = REGRESSION_OUTCOMES[outcome]
         return Family(family, None if family.options is None else family.options())
     for family in REGRESSION_OUTCOMES.values():

@@ -14,9 +14,9 @@ _MORE = 4  # values between the best so far and its neighbours
 
 
 def most_probable(low: float, high: float, make: Callable[[float], T], evidence: Callable[[T], float]) -> T:
-    """What is made of the number with the highest evidence, of nine that are tried; of the lowest among equals.
+    """The prior with the highest evidence of nine along one parameter; of equal ones that of the lowest parameter.
 
-    Evidence need not have one maximum, so the range is looked over first, and then searched around the best.
+    Evidence need not have one maximum, so the whole range is scanned first, and then searched around the best.
     """
     tried = {value: evidence(make(value)) for value in np.geomspace(low, high, _FIRST).tolist()}
     for _ in range(_MORE):

@@ -1,4 +1,4 @@
-"""The outcomes of some rows, with whatever belongs to them."""
+"""Targets: the outcomes of some rows, with their weights and extras."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extra:
-    """Something that an outcome takes of every row beside y: an exposure, whether an event was seen."""
+    """A column that an outcome needs besides y: an exposure, or whether an event occurred."""
 
     name: str  # the argument of `fit`
-    read: Callable[[str, Any, int], FloatArray]  # (name, what was given, number of rows)
+    read: Callable[[str, Any, int], FloatArray]  # (name, argument, number of rows)
     meaning: str
 
 
@@ -34,11 +34,11 @@ class Target:
     grids: Grids | None = None
 
     def take(self, rows: AnyArray) -> Target:
-        """The same of some rows."""
+        """Select the targets of some rows."""
         weight = None if self.weight is None else self.weight[rows]
         return Target(self.y[rows], weight, {name: values[rows] for name, values in self.extras.items()}, self.grids)
 
-    def own_extra(self, name: str) -> FloatArray:
+    def extra_values(self, name: str) -> FloatArray:
         """An extra of each row; 1 where it was not given."""
         return self.extras.get(name, np.ones(len(self.y)))
 

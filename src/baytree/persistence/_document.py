@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import short_repr
 from ..decision import Decision
 from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
 from ..growth import enforce_monotonic
@@ -46,7 +46,7 @@ T = TypeVar("T")
 def document_of(
     estimator: str, parameters: dict[str, Any], fitted: Fitted, beside: dict[str, bytes] | None = None
 ) -> dict[str, Any]:
-    """A fitted estimator, given by the name of its class, its parameters and what it found, as plain data.
+    """A fitted estimator, given by the name of its class, its parameters and its `fitted_`, as plain data.
 
     The arrays of the trees are part of the document, or put `beside` it as bytes.
     """
@@ -70,7 +70,7 @@ def document_of(
             "state": {name: encode(value) for name, value in state.items()},
         },
         "fitted_on": None if fitted.fitted_on is None else asdict(fitted.fitted_on),
-        "decision": {own.name: encode(getattr(fitted.decision, own.name)) for own in fields(Decision)},
+        "decision": {item.name: encode(getattr(fitted.decision, item.name)) for item in fields(Decision)},
         "unseen": fitted.unseen,
         "monotonic": encode(fitted.monotonic),
         "kind": fitted.kind.value,
@@ -81,7 +81,7 @@ def document_of(
 
 
 def _checksum(document: dict[str, Any]) -> str:
-    """Of everything but the checksum itself."""
+    """The checksum of everything but the checksum itself."""
     rest = {name: value for name, value in document.items() if name != "sha256"}
     text = json.dumps(rest, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -90,7 +90,7 @@ def _checksum(document: dict[str, Any]) -> str:
 def read_document(
     document: Any, known: Mapping[str, Mapping[str, Any]], beside: Mapping[str, bytes] | None = None
 ) -> tuple[str, dict[str, Any], Fitted]:
-    """The class of the estimator, its parameters and what it found; `known` are the classes with their defaults."""
+    """Read the class of the estimator, its parameters and its `fitted_`; `known` maps classes to their defaults."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError("This is not a baytree model: it lacks the mark of one.")
     _check_version(document.get("version"))
@@ -106,11 +106,11 @@ def read_document(
 def _check_version(version: Any) -> None:
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
-            f"The model has format version {shown(version)}, but this baytree reads {FORMAT_VERSION} and older: "
+            f"The model has format version {short_repr(version)}, but this baytree reads {FORMAT_VERSION} and older: "
             "upgrade baytree."
         )
     if type(version) is not int or version < 1:
-        raise ModelFileError(f"The baytree model is damaged: its format version is {shown(version)}.")
+        raise ModelFileError(f"The baytree model is damaged: its format version is {short_repr(version)}.")
 
 
 def _read(
@@ -168,8 +168,8 @@ def _read_stores(
     if not needed <= documents.keys() <= needed | optional:
         raise ValueError("the trees are not those of their kind")
     stores = {
-        name: read_store(_decode_arrays(own, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
-        for name, own in documents.items()
+        name: read_store(_decode_arrays(arrays, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
+        for name, arrays in documents.items()
     }
     for pruned, grown in (("trees", "grown_tree"), ("tree_of_all_rows", "grown_tree_of_all_rows")):
         if grown in stores:

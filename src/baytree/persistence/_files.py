@@ -40,13 +40,13 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 def _write(path: str | Path, content: bytes) -> Path:
-    with replacing(path) as file:
+    with atomic_writer(path) as file:
         file.write(content)
     return Path(path)
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place once all is written; a failure leaves what was there."""
     path = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
@@ -69,7 +69,7 @@ def _umask() -> int:
 
 
 def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path: str | Path) -> None:
-    """Write a fitted estimator, given by the name of its class, its parameters and what it found.
+    """Write a fitted estimator, given by the name of its class, its parameters and its `fitted_`.
 
     A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
     """
@@ -97,7 +97,7 @@ def read_file(path: str | Path) -> tuple[Any, dict[str, bytes]]:
 
 
 def read_content(content: bytes, name: str) -> tuple[Any, dict[str, bytes]]:
-    """The same of what is in a file of some name."""
+    """Read the document in the content of a model file, and what is beside it; `name` is for errors."""
     try:
         beside = _members(content) if content.startswith(b"PK") else {_DOCUMENT: content}
         return json.loads(beside.pop(_DOCUMENT).decode()), beside
@@ -108,7 +108,7 @@ def read_content(content: bytes, name: str) -> tuple[Any, dict[str, bytes]]:
 
 
 def _members(content: bytes) -> dict[str, bytes]:
-    """What an archive holds, if it is one as `_archive` writes it: so nothing is larger than the file."""
+    """The members of an archive that `_archive` wrote; others are refused, so that nothing exceeds the file's size."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
         if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):

@@ -13,7 +13,7 @@ from ..fitted import ModelKind
 from ..leaves import ConstantLeaves
 from ..outcomes import Outcome, fixed_point_outcome
 from ..table import Schema
-from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, summed_from_leaves
+from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, sum_from_leaves
 from ._check import check_parameters, check_posterior
 
 _RAGGED = tuple(name for start, others in RAGGED.items() for name in (start, *others))
@@ -34,7 +34,7 @@ _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(
 
 
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
-    """What a file keeps of a store."""
+    """The arrays of a store that a file keeps."""
     leaves = store.leaves
     if not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")
@@ -49,7 +49,7 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     constant = np.array_equal(leaves.prior, np.broadcast_to(leaves.prior[0], leaves.prior.shape))
     arrays["prior"] = leaves.prior[:1] if constant else leaves.prior
     of_leaves = leaves.statistics[store.is_leaf] if store.is_plain else leaves.statistics
-    is_sum = store.is_plain and np.array_equal(_summed(of_leaves, store), leaves.statistics)
+    is_sum = store.is_plain and np.array_equal(_sum_from_leaves(of_leaves, store), leaves.statistics)
     return arrays | {"statistics": of_leaves if is_sum else leaves.statistics}
 
 
@@ -90,8 +90,8 @@ def check_pruning(tree: TreeStore, grown: TreeStore) -> None:
         raise ValueError("the tree is no pruning of the one that was grown")
 
 
-def _summed(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
-    return summed_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
+def _sum_from_leaves(of_leaves: AnyArray, store: TreeStore) -> AnyArray:
+    return sum_from_leaves(of_leaves, store.children_left, store.children_right, store.depth)
 
 
 def _next_node(kind: AnyArray, like: AnyArray) -> AnyArray:
@@ -173,7 +173,7 @@ def _read_leaves(
 ) -> ConstantLeaves:
     statistics, prior, n_nodes = arrays["statistics"], arrays["prior"], len(depth)
     if is_plain and len(statistics) == np.count_nonzero(left == NO_CHILD):
-        statistics = summed_from_leaves(statistics, left, right, depth)
+        statistics = sum_from_leaves(statistics, left, right, depth)
     if len(statistics) != n_nodes or len(prior) not in (1, n_nodes):
         raise ValueError("the statistics or priors of the nodes are not all there")
     check_parameters(outcome, prior)
@@ -252,10 +252,10 @@ def _check_category_sets(store: TreeStore, schema: Schema) -> None:
     """Refuse categories that do not exist."""
     for i in np.flatnonzero(store.is_of(SplitKind.CATEGORY_SET)):
         categories = schema.columns[store.feature[i]].categories
-        own = store.category[store.category_start[i] : store.category_start[i + 1]]
+        members = store.category[store.category_start[i] : store.category_start[i + 1]]
         if categories is None or not schema.columns[store.feature[i]].is_nominal or not np.isnan(store.threshold[i]):
             raise ValueError("a node divides categories that its feature does not have")
-        if np.any((own < 0) | (own >= len(categories))) or np.any(np.diff(own) <= 0):
+        if np.any((members < 0) | (members >= len(categories))) or np.any(np.diff(members) <= 0):
             raise ValueError("a node divides categories that its feature does not have")
 
 

@@ -38,7 +38,10 @@ def encode(value: Any) -> Any:
     if isinstance(value, dict):
         return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
     if is_dataclass(value) and not isinstance(value, type) and _RECORDS.get(type(value).__name__) is type(value):
-        return {"record": type(value).__name__, "fields": {name: encode(own) for name, own in asdict(value).items()}}
+        return {
+            "record": type(value).__name__,
+            "fields": {name: encode(entry) for name, entry in asdict(value).items()},
+        }
     if hasattr(value, "__array__"):
         return encode(np.asarray(value))
     raise TypeError(f"A value of type {type(value).__name__} cannot be written to a model file.")

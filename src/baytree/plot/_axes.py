@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..figures import Figure
 
 try:
@@ -46,7 +46,7 @@ def axes_of(ax: Any, *, size: tuple[float, float] = (6.0, 4.0)) -> Axes:
 def check_axes(ax: Any) -> Axes:
     """Refuse what cannot be drawn on."""
     if not isinstance(ax, Axes):
-        raise TypeError(f"ax must be None or a matplotlib Axes; got {shown(ax)}.")
+        raise TypeError(f"ax must be None or a matplotlib Axes; got {short_repr(ax)}.")
     return ax
 
 
@@ -76,6 +76,6 @@ def draw_bars(
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
-def reach_of(figure: Figure) -> FloatArray:
-    """How far an interval goes to either side; it may end at a share of 0 or 1."""
+def error_bars_of(figure: Figure) -> FloatArray:
+    """The lengths of an interval to either side of its estimate; it may end at a share of 0 or 1."""
     return np.maximum([[figure.estimate - figure.low], [figure.high - figure.estimate]], 0)

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_integer, shown
+from .._validation import check_integer, short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ._axes import CLEAR, GREY, TEXT_SIZE, axes_of, class_colour, finish
 from ._table import labels_of
-from ._words import wrapped
+from ._words import wrap_text
 
 _MOST_INSIDE = 3  # names in a legend that hides nothing
 _MOST_CURVES = 6
@@ -56,7 +56,7 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     fitted = fitted_of(model)
     outcomes, classes = labels_of("calibration", fitted, X, y)
     bins = check_integer("bins", bins, low=1)
-    chosen = _chosen(classes.tolist(), label)
+    chosen = _class_positions(classes.tolist(), label)
     probability = fitted.mean(read_rows(model, X))
     ax = axes_of(ax, size=(5.0, 5.6 if len(chosen) > _MOST_INSIDE else 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
@@ -74,7 +74,7 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
         shift = (i - (len(parts) - 1) / 2) * 0.006  # so that the bars of several classes do not hide each other
         predicted, observed = probability[:, positions].ravel(), happened[:, positions].ravel()
         lines.append(_draw_class(ax, predicted, observed, bins, colour, shift))
-    names = [wrapped(f"probability of {name}", 2.6, TEXT_SIZE, 2) for *_, name in parts]
+    names = [wrap_text(f"probability of {name}", 2.6, TEXT_SIZE, 2) for *_, name in parts]
     place = (
         {"loc": "upper left"} if len(names) <= _MOST_INSIDE else {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
     )
@@ -85,12 +85,12 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     return finish(ax, "Does it happen as often as predicted?")
 
 
-def _chosen(classes: list[Any], label: Any) -> list[int]:
+def _class_positions(classes: list[Any], label: Any) -> list[int]:
     """Positions of the classes to draw."""
     if label is None:
         return [1] if len(classes) == 2 else list(range(len(classes)))
     if label not in classes:
-        raise ValueError(f"label must be one of the classes {shown(classes)}; got {shown(label)}.")
+        raise ValueError(f"label must be one of the classes {short_repr(classes)}; got {short_repr(label)}.")
     return [classes.index(label)]
 
 
@@ -104,9 +104,9 @@ def _draw_class(ax: Axes, probability: FloatArray, happened: BoolArray, bins: in
     observed = n_happened / n_rows[used]
     frequency = stats.beta(n_happened + 0.5, n_rows[used] - n_happened + 0.5)
     # The interval need not hold a frequency of 0 or 1.
-    reach = np.maximum([observed - frequency.ppf(0.05), frequency.ppf(0.95) - observed], 0)
+    errors = np.maximum([observed - frequency.ppf(0.05), frequency.ppf(0.95) - observed], 0)
     line = ax.errorbar(
-        predicted + shift, observed, reach, fmt="o-", color=colour, ms=4, lw=1.2, elinewidth=1, capsize=2
+        predicted + shift, observed, errors, fmt="o-", color=colour, ms=4, lw=1.2, elinewidth=1, capsize=2
     )
     heights = 0.9 * _STRIP * n_rows / n_rows.max()
     ax.stairs(heights - _STRIP - 0.02, edges, baseline=-_STRIP - 0.02, color=colour, fill=True, alpha=0.15)

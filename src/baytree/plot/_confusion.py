@@ -1,4 +1,4 @@
-"""What is decided for which class."""
+"""The confusion matrix."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 
 from .._typing import FloatArray
 from .._validation import check_integer
-from .._words import counted
+from .._words import amount_text
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share
 from ._axes import TEXT_SIZE, axes_of, finish
 from ._table import labels_of, weights_of
-from ._words import wrapped
+from ._words import wrap_text
 
 _FEW = 4  # classes, whose shares and intervals have room
 
@@ -81,12 +81,12 @@ def _draw(ax: Axes, counts: FloatArray, names: list[str]) -> None:
     small = len(names) > _FEW
     for i, j in np.ndindex(*counts.shape):
         part = share(float(counts[i, j]), float(totals[i] - counts[i, j]))
-        text = counted(float(counts[i, j]))
+        text = amount_text(float(counts[i, j]))
         if not small and part.is_known:
             text += f"\n{part.text()}\n({part.interval()})"
         colour = "white" if shares[i, j] > 0.75 else "black"
         ax.text(j, i, text, ha="center", va="center", fontsize=7 if small else 9, color=colour)
-    written = [wrapped(name, 1.1, TEXT_SIZE, 2) for name in names]
+    written = [wrap_text(name, 1.1, TEXT_SIZE, 2) for name in names]
     slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if small else {}
     ax.set_xticks(np.arange(len(names)), written, fontsize=TEXT_SIZE, **slant)
     ax.set_yticks(np.arange(len(names)), written, fontsize=TEXT_SIZE)

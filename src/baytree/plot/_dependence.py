@@ -1,4 +1,4 @@
-"""How predictions depend on a feature, on average over the rows, with bands from the trees of a forest."""
+"""Partial dependence of predictions on a feature, with bands from the trees of a forest."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     rows = read_rows(model, X).dense()
     table = Table(fitted.schema, Rows(rows))
     column = table.feature("feature", feature)
-    places = _along(column, check_integer("n_points", n_points, low=2))
+    places = _feature_grid(column, check_integer("n_points", n_points, low=2))
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     ax = axes_of(ax)
-    shown = _shown(fitted)
+    shown = _drawn_values(fitted)
     curves = np.stack([_averages(fitted, some, column.position, value) for value in places])
     draw = _draw_curve if column.names is None else _draw_dots
     for number, (k, name) in enumerate(shown):
@@ -83,14 +83,14 @@ def _draw_curve(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any,
 
 
 def _draw_dots(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, aside: float) -> None:
-    """Of categories: dots that no line joins, and bars where there are trees; classes stand side by side."""
+    """Along categories: dots without lines, and bars where there are trees; classes stand side by side."""
     if of_trees.shape[1] > 1:
         low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
         ax.vlines(places + aside, low, high, color=colour, alpha=0.5, lw=2.5)
     ax.plot(places + aside, of_trees.mean(axis=1), "o", color=colour, ms=5, label=name)
 
 
-def _shown(fitted: Fitted) -> list[tuple[int, str]]:
+def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     """Which of the predicted numbers are drawn, and their names."""
     names = fitted.class_names
     if not names:
@@ -98,7 +98,7 @@ def _shown(fitted: Fitted) -> list[tuple[int, str]]:
     return [(1, f"probability of {names[1]}")] if len(names) == 2 else list(enumerate(names))
 
 
-def _along(column: Feature, n_points: int) -> FloatArray:
+def _feature_grid(column: Feature, n_points: int) -> FloatArray:
     """The values of the feature that rows get."""
     present = column.present
     if column.names is not None:
@@ -108,7 +108,7 @@ def _along(column: Feature, n_points: int) -> FloatArray:
 
 
 def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> FloatArray:
-    """What each tree of a forest, or the model, predicts on average where all rows have a value; (n, n_values)."""
+    """The average prediction of the model, or of each tree of a forest, if all rows had a value; (n, n_values)."""
     changed = rows.copy()
     changed[:, position] = value
     if fitted.kind is ModelKind.FOREST:

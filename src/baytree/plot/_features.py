@@ -10,7 +10,7 @@ from .._validation import check_integer
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted
 from ._axes import BLUE, GREY, TEXT_SIZE, axes_of, draw_bars, finish
-from ._words import wrapped
+from ._words import wrap_text
 
 _LEAST = 0.0005  # share of a feature that has a bar of its own
 
@@ -61,7 +61,7 @@ def _bars(fitted: Fitted, node: int, max_features: int) -> list[tuple[str, float
     *shares, no_split = fitted.trees.feature_posterior[node].tolist()
     order = sorted(range(len(shares)), key=lambda feature: -shares[feature])
     drawn = [feature for feature in order[:max_features] if shares[feature] >= _LEAST]
-    bars = [(wrapped(fitted.schema.name(feature), 2.6, TEXT_SIZE, 2), shares[feature], BLUE) for feature in drawn]
+    bars = [(wrap_text(fitted.schema.name(feature), 2.6, TEXT_SIZE, 2), shares[feature], BLUE) for feature in drawn]
     others = order[len(drawn) :]
     if others:
         name = f"{len(others)} {'other ' if drawn else ''}feature{'s' if len(others) > 1 else ''}"

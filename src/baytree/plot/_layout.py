@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree go: ends side by side, parents centred above their children."""
+"""The layout of a drawn tree: ends side by side, parents centred above their children."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..tree import TreeStore
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """Room of a node, in inches; y points up, and the top of the tree is at 0."""
 
     x: float  # of the middle
@@ -42,7 +42,7 @@ def drawn_nodes(tree: TreeStore, split: frozenset[int]) -> list[int]:
 
 
 def leaves_below(tree: TreeStore, node: int) -> int:
-    """How many leaves a node has."""
+    """The number of leaves below a node."""
     stack, n_leaves = [node], 0
     while stack:
         at = stack.pop()
@@ -53,9 +53,9 @@ def leaves_below(tree: TreeStore, node: int) -> int:
     return n_leaves
 
 
-def place(
+def place_boxes(
     tree: TreeStore, sizes: dict[int, tuple[float, float]], split: frozenset[int], *, slot: float, gap: float
-) -> dict[int, Box]:
+) -> dict[int, NodeBox]:
     """Place boxes of given sizes.
 
     Every end has a slot of its own. A parent is half a slot or more from either child, and so a slot or more from the
@@ -67,11 +67,11 @@ def place(
         if node not in middle:
             left, right = int(tree.children_left[node]), int(tree.children_right[node])
             middle[node] = (middle[left] + middle[right]) / 2
-    tops = _tops(tree, {node: size for node, size in sizes.items() if node in split}, gap)
-    return {node: Box(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
+    tops = _level_tops(tree, {node: size for node, size in sizes.items() if node in split}, gap)
+    return {node: NodeBox(middle[node], tops[int(tree.depth[node])], *size) for node, size in sizes.items()}
 
 
-def _tops(tree: TreeStore, splits: dict[int, tuple[float, float]], gap: float) -> list[float]:
+def _level_tops(tree: TreeStore, splits: dict[int, tuple[float, float]], gap: float) -> list[float]:
     """Upper edges of the levels, each as high as its highest split: below an end there is nothing in the way."""
     heights = [0.0] * (max((int(tree.depth[node]) for node in splits), default=-1) + 1)
     for node, (_, height) in splits.items():

@@ -13,7 +13,7 @@ from ..explain import boxes_of, conditions_of
 from ..fitted import Fitted
 from ._axes import BESIDE, BLACK, axes_of, finish, write_percent
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
-from ._words import wrapped
+from ._words import wrap_text
 
 _ROW = 0.36  # height of a leaf, in inches
 _LABEL = 3.4  # width of a rule, in inches
@@ -50,7 +50,7 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
     most = check_optional_integer("max_leaves", max_leaves, low=1)
     drawn = every[np.argsort(-fitted.trees.n_node_samples[every], kind="stable")[:most]]
     posteriors = posteriors_of(fitted, np.sort(drawn))
-    order = _ordered(posteriors)
+    order = _leaf_order(posteriors)
     row = max(_ROW, 0.09 * len(posteriors.classes))
     ax = axes_of(ax, size=(8.5, min(1.2 + row * len(order), 100.0)))
     for place, node in enumerate(order):
@@ -59,14 +59,14 @@ def leaves(model: Model, *, max_leaves: int | None = 40, ax: Any = None) -> Axes
         _write_legend(ax, posteriors)
     _write_labels(ax, fitted, order, posteriors)
     ax.set(xlim=(posteriors.low, posteriors.high), ylim=(-0.5, len(order) - 0.1))
-    ax.set_xlabel(wrapped(posteriors.quantity, 5.0, 10, 2))
+    ax.set_xlabel(wrap_text(posteriors.quantity, 5.0, 10, 2))
     left_out = f"\n(the {len(order)} leaves with most rows, of {len(every)})" if len(order) < len(every) else ""
     if posteriors.is_share:
         write_percent(ax.xaxis)
     return finish(ax, f"What does each leaf know?{left_out}", left=False)
 
 
-def _ordered(posteriors: Posteriors) -> list[int]:
+def _leaf_order(posteriors: Posteriors) -> list[int]:
     """Leaves by their estimate, the lowest first; with several classes, class by class."""
 
     def key(node: int) -> tuple[int, float]:
@@ -100,13 +100,13 @@ def _write_labels(ax: Axes, fitted: Fitted, order: list[int], posteriors: Poster
     labels = []
     for node in order:
         rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node])) or "all rows"
-        says = f"{posteriors.nodes[node].says[0]}: " if posteriors.of_its_class else ""
-        labels.append(wrapped(f"n = {fitted.trees.n_node_samples[node]:,}, {says}{rule}", _LABEL, 7.5, 2))
+        class_text = f"{posteriors.nodes[node].labels[0]}: " if posteriors.of_decided_class else ""
+        labels.append(wrap_text(f"n = {fitted.trees.n_node_samples[node]:,}, {class_text}{rule}", _LABEL, 7.5, 2))
     ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)
 
 
 def _write_legend(ax: Axes, posteriors: Posteriors) -> None:
     """Names beside the plot, where they hide nothing."""
     handles = [ax.plot([], [], "o-", color=colour, markersize=4)[0] for _, colour in posteriors.classes]
-    names = [wrapped(name, 1.8, 9, 2) for name, _ in posteriors.classes]
+    names = [wrap_text(name, 1.8, 9, 2) for name, _ in posteriors.classes]
     ax.legend(handles, names, **BESIDE)

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._typing import AnyArray
-from .._validation import shown
+from .._validation import short_repr
 from .._words import category_text
 from ..estimators import fitted_of, partition_space, read_rows
 from ..table import Schema, as_table, is_frame
 from ..tree import SplitKind
 from ._axes import BLUE, CLEAR, GREY, TEXT_SIZE, VERMILION, axes_of, draw_bars, finish
 from ._table import Feature, Table
-from ._words import wrapped
+from ._words import wrap_text
 
 _DECADES = 15  # below the most probable split, on a log scale
 _STRIP = 0.16  # of the height, for the distribution of the data
@@ -55,7 +55,7 @@ def partition_posterior(X: Any, y: Any, feature: Any, *, scale: str = "log", ax:
     'posterior probability'
     """
     if scale not in ("log", "linear"):
-        raise ValueError(f"scale must be 'log' or 'linear'; got {shown(scale)}.")
+        raise ValueError(f"scale must be 'log' or 'linear'; got {short_repr(scale)}.")
     column = _read_feature(X, feature, options)
     space = partition_space(X, y, **options)
     splits, no_split = space[space["feature"] == column.position], float(space["log_posterior"][0])
@@ -77,7 +77,9 @@ def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
         return Table(fitted_of(model).schema, read_rows(model, X)).feature("feature", feature)
     table = as_table(X)
     if getattr(table, "ndim", 2) != 2:
-        raise ValueError(f"X must be a table of rows and columns; got {shown(X)}. A fitted model is given as model=.")
+        raise ValueError(
+            f"X must be a table of rows and columns; got {short_repr(X)}. A fitted model is given as model=."
+        )
     names = [str(name) for name in table.columns] if is_frame(table) and hasattr(table, "columns") else None
     rows, schema = Schema.learn(table, options.get("categorical_features", "from_dtype"), names)
     return Table(schema, rows).feature("feature", feature)
@@ -86,7 +88,7 @@ def _read_feature(X: Any, feature: Any, options: dict[str, Any]) -> Feature:
 def _draw_thresholds(ax: Axes, column: Feature, splits: AnyArray, no_split: float, scale: str) -> None:
     """Points for all splits, lines for present against missing and for no split, the distribution below."""
     has_missing = bool(np.isnan(column.values).any())
-    height = _Height(ax, splits["log_posterior"], no_split, scale)
+    height = _HeightScale(ax, splits["log_posterior"], no_split, scale)
     by_threshold = splits[splits["kind"] == SplitKind.THRESHOLD]
     by_threshold = by_threshold[height.is_seen(by_threshold["log_posterior"])]
     for left, colour in ((False, BLUE), (True, VERMILION)):
@@ -107,8 +109,8 @@ def _draw_thresholds(ax: Axes, column: Feature, splits: AnyArray, no_split: floa
         ax.legend(**CLEAR)
 
 
-class _Height:
-    """Where a log probability is drawn, above a strip at the bottom.
+class _HeightScale:
+    """Maps log probabilities to heights, above a strip at the bottom.
 
     Float64 ends at 10^-308 and the probabilities of poor features do not, so a log scale is a linear one of exponents.
     """
@@ -147,7 +149,7 @@ def _draw_distribution(ax: Axes, column: Feature) -> None:
 
 
 def _best_sets(splits: AnyArray, scale: str) -> AnyArray:
-    """The most probable sets, the best first, but for those whose bars nobody could see."""
+    """The most probable sets, the best first, except those whose bars would be too short to see."""
     if len(splits) == 0:
         return splits
     ordered = splits[np.argsort(-splits["log_posterior"], kind="stable")[:_MOST_SETS]]
@@ -166,12 +168,12 @@ def _draw_sets(ax: Axes, column: Feature, splits: AnyArray, scale: str) -> None:
     ax.set_xticks([])
     ax.margins(x=0.15)
     ax.set_xlabel(f"posterior probability ({scale} scale)")
-    ax.set_ylabel(f"{wrapped(column.name, 2.5, 10, 2)}, set apart")
+    ax.set_ylabel(f"{wrap_text(column.name, 2.5, 10, 2)}, set apart")
 
 
 def _set_name(categories: Any) -> str:
     names = ["missing" if category is None else category_text(category) for category in categories]
-    return wrapped("{" + ", ".join(names) + "}", 2.4, TEXT_SIZE, 2)
+    return wrap_text("{" + ", ".join(names) + "}", 2.4, TEXT_SIZE, 2)
 
 
 def probability_text(log_probability: float) -> str:

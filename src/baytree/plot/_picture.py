@@ -12,9 +12,9 @@ from matplotlib.patches import Rectangle
 from .._words import odds_text
 from ..fitted import Fitted
 from ._axes import BLACK, GREY
-from ._layout import Box, drawn_nodes, leaves_below, place
+from ._layout import NodeBox, drawn_nodes, leaves_below, place_boxes
 from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
-from ._words import plain, text_width, wrapped
+from ._words import escape_text, text_width, wrap_text
 
 _LINE = 1.25  # height of a line of text, in font sizes
 _PADDING = 0.07
@@ -22,7 +22,7 @@ _PADDING = 0.07
 
 @dataclass(frozen=True)
 class Style:
-    """Sizes in inches, the font's in points; and how much is told."""
+    """Sizes in inches, of the font in points, and whether a split shows its odds."""
 
     slot: float  # width of an end with the room beside it
     picture: float  # height of a small posterior
@@ -61,7 +61,7 @@ class TreePicture:
         self.posteriors: Posteriors = posteriors_of(fitted, np.array(sorted(self.ends)))
         self.texts = {node: self._text(node) for node in nodes}
         sizes = {node: self._size(node, text) for node, text in self.texts.items()}
-        self.boxes = place(self.tree, sizes, split, slot=style.slot, gap=style.gap)
+        self.boxes = place_boxes(self.tree, sizes, split, slot=style.slot, gap=style.gap)
         self.width = max(box.x for box in self.boxes.values()) + style.slot / 2
         self.height = -min(box.bottom for box in self.boxes.values())
 
@@ -77,19 +77,19 @@ class TreePicture:
         if not self.style.details:
             return rule
         odds = odds_text(float(self.tree.log_odds_split[node]))
-        return f"{rule}\n{wrapped(f'odds {odds}, {rows}', width, self.style.size, 2)}"
+        return f"{rule}\n{wrap_text(f'odds {odds}, {rows}', width, self.style.size, 2)}"
 
     def _rule(self, feature: str, condition: str, width: float) -> str:
         """The rule of a split, on one line where it fits."""
         size = self.style.size
-        together = plain(f"{feature} {condition}")
+        together = escape_text(f"{feature} {condition}")
         if text_width(together, size) <= width:
             return together
-        return f"{wrapped(feature, width, size, 3)}\n{wrapped(condition, width, size, 3)}"
+        return f"{wrap_text(feature, width, size, 3)}\n{wrap_text(condition, width, size, 3)}"
 
     def _end_lines(self, posterior: NodePosterior) -> list[str]:
-        lines = posterior.says if self.style.details else posterior.says[:1]
-        return [wrapped(line, self.style.end_width - _PADDING, self.style.size, 2) for line in lines]
+        lines = posterior.labels if self.style.details else posterior.labels[:1]
+        return [wrap_text(line, self.style.end_width - _PADDING, self.style.size, 2) for line in lines]
 
     def _size(self, node: int, text: str) -> tuple[float, float]:
         height = self.style.height(text) + _PADDING
@@ -100,14 +100,14 @@ class TreePicture:
 
     def draw(self, ax: Axes, left: float, top: float, scale: float) -> None:
         """Draw with the upper left corner at a place; `scale` is the size of an inch of the picture on paper."""
-        boxes = {node: Box(box.x + left, box.top + top, box.width, box.height) for node, box in self.boxes.items()}
+        boxes = {node: NodeBox(box.x + left, box.top + top, box.width, box.height) for node, box in self.boxes.items()}
         for node in boxes:
             if node not in self.ends:
                 self._draw_branches(ax, node, boxes, scale)
         for node, box in boxes.items():
             self._draw_node(ax, node, box, scale)
 
-    def _draw_branches(self, ax: Axes, node: int, boxes: dict[int, Box], scale: float) -> None:
+    def _draw_branches(self, ax: Axes, node: int, boxes: dict[int, NodeBox], scale: float) -> None:
         """Lines to the children, with what sends a row there."""
         parent = boxes[node]
         words = ("yes", "no") if self.tree.split(node).question(self.schema)[1] else ("no", "yes")
@@ -122,7 +122,7 @@ class TreePicture:
             size = 0.85 * self.style.size * scale
             ax.text(child.x + space, fork - 0.03, word, ha=side, va="top", size=size, color="#555555")
 
-    def _draw_node(self, ax: Axes, node: int, box: Box, scale: float) -> None:
+    def _draw_node(self, ax: Axes, node: int, box: NodeBox, scale: float) -> None:
         end, leaf = node in self.ends, bool(self.tree.is_leaf[node])
         corner = (box.x - box.width / 2, box.bottom)
         ax.add_patch(
@@ -139,7 +139,7 @@ class TreePicture:
         )
         text_top = box.top - _PADDING / 2
         if end:
-            room = Box(box.x, box.top - _PADDING, box.width - 2 * _PADDING, self.style.picture)
+            room = NodeBox(box.x, box.top - _PADDING, box.width - 2 * _PADDING, self.style.picture)
             _draw_posterior(ax, self.posteriors, self.posteriors.nodes[node], room, scale)
             text_top = room.bottom - _PADDING / 2
         middle = (text_top + box.bottom + _PADDING / 4) / 2
@@ -147,7 +147,7 @@ class TreePicture:
         ax.text(box.x, middle, self.texts[node], ha="center", va="center", size=size, linespacing=1.15, zorder=3)
 
 
-def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, room: Box, scale: float) -> None:
+def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, room: NodeBox, scale: float) -> None:
     """A density, as high as there is room for; bars where there is a class for each; else a dot."""
     left = room.x - room.width / 2
     ax.plot([left, left + room.width], [room.bottom] * 2, color=GREY, lw=0.6 * scale, zorder=3)
@@ -157,7 +157,7 @@ def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, 
 
     span = posteriors.high - posteriors.low
     main = posterior.estimates[posterior.main]
-    if posteriors.of_its_class:
+    if posteriors.of_decided_class:
         _draw_one_bar(ax, main, room, scale)
     elif posteriors.classes:
         _draw_bars(ax, posterior, room, scale)
@@ -170,7 +170,7 @@ def _draw_posterior(ax: Axes, posteriors: Posteriors, posterior: NodePosterior, 
         ax.plot(across(main.value), room.bottom, "o", color=main.colour, markersize=4 * scale, zorder=3)
 
 
-def _draw_one_bar(ax: Axes, estimate: Estimate, room: Box, scale: float) -> None:
+def _draw_one_bar(ax: Axes, estimate: Estimate, room: NodeBox, scale: float) -> None:
     """A bar from the left, as long as a probability."""
     left, middle, height = room.x - room.width / 2, room.bottom + 0.5 * room.height, 0.36 * room.height
     ax.add_patch(
@@ -182,7 +182,7 @@ def _draw_one_bar(ax: Axes, estimate: Estimate, room: Box, scale: float) -> None
     ax.plot(ends, [middle, middle], color=BLACK, lw=0.8 * scale, zorder=4)
 
 
-def _draw_bars(ax: Axes, posterior: NodePosterior, room: Box, scale: float) -> None:
+def _draw_bars(ax: Axes, posterior: NodePosterior, room: NodeBox, scale: float) -> None:
     step = room.width / len(posterior.estimates)
     for i, bar in enumerate(posterior.estimates):
         x = room.x - room.width / 2 + (i + 0.5) * step

@@ -1,4 +1,4 @@
-"""What the nodes of a tree know, as numbers to draw."""
+"""The posteriors of the nodes of a tree, as numbers to draw."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ._axes import BLUE, VERMILION, class_colour
 
 _TAIL = 0.001  # on either side, beyond which a density is not drawn
 _POINTS = 121
-_MANY = 6  # classes: of more, a node tells of the one that it decides for alone
+_MANY = 6  # classes: with more, a node shows only its predicted class
 Curve = tuple[FloatArray, FloatArray]  # values and their densities
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that a node tells, with its 90 % interval (NaN where it is not known)."""
+    """An estimate in a node, with its 90 % interval (NaN where it is not known)."""
 
     value: float
     low: float
@@ -31,17 +31,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class NodePosterior:
-    """What one node knows: the probability of each class, or one number."""
+    """The posterior of one node: the probability of each class, or one number."""
 
-    says: tuple[str, ...]  # the most probable class, or the expected number; then what more there is to tell
+    labels: tuple[str, ...]  # lines of text: the most probable class or the expected number first
     estimates: tuple[Estimate, ...]
-    main: int  # the estimate that counts
+    main: int  # position of the estimate to highlight
     curve: Curve | None  # density of that, where it is one number with a density
 
 
 @dataclass(frozen=True)
 class Posteriors:
-    """What some nodes know, on one scale."""
+    """The posteriors of some nodes, on one scale."""
 
     quantity: str  # what the estimates are: "probability of malignant"
     low: float
@@ -49,12 +49,12 @@ class Posteriors:
     classes: tuple[tuple[str, str], ...]  # names and colours, where a node has an estimate for each
     nodes: dict[int, NodePosterior]
     is_share: bool = False
-    of_its_class: bool = False  # whether a node has one estimate, that of the class it decides for: of many classes
+    of_decided_class: bool = False  # whether a node has one estimate, that of the class it decides for: of many classes
 
     @property
     def caption(self) -> str:
-        """What the small pictures show."""
-        if self.of_its_class:
+        """A sentence that explains the small pictures."""
+        if self.of_decided_class:
             return "Bars, from 0 to 100 %: probability of the class that is decided for, with 90 % intervals"
         if self.classes:
             return "Bars: expected probability of each class, with 90 % intervals"
@@ -65,18 +65,20 @@ class Posteriors:
 
 
 def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
-    """What some nodes of a fitted tree know."""
+    """The posteriors of some nodes of a fitted tree."""
     if not fitted.outcome.predicts_classes:
-        return _of_numbers(fitted, nodes)
+        return _number_posteriors(fitted, nodes)
     names = fitted.class_names
     if len(names) > _MANY:
-        of_nodes = {int(node): _decided_class_posterior(fitted, int(node)) for node in nodes}
-        return Posteriors("probability of its class", 0.0, 1.0, (), of_nodes, is_share=True, of_its_class=True)
-    of_nodes = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
+        node_posteriors = {int(node): _decided_class_posterior(fitted, int(node)) for node in nodes}
+        return Posteriors(
+            "probability of its class", 0.0, 1.0, (), node_posteriors, is_share=True, of_decided_class=True
+        )
+    node_posteriors = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
-        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), of_nodes, is_share=True)
+        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), node_posteriors, is_share=True)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
-    return Posteriors("probability", 0.0, 1.0, legend, of_nodes, is_share=True)
+    return Posteriors("probability", 0.0, 1.0, legend, node_posteriors, is_share=True)
 
 
 def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
@@ -86,47 +88,47 @@ def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
         curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
-        says = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
-        return NodePosterior(says, (estimate,), 0, curve)
+        labels = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
+        return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
         Estimate(float(value), float(low), float(high), class_colour(i))
         for i, (value, (low, high)) in enumerate(zip(values, intervals, strict=True))
     )
-    says = names[best], percent_text(estimates[best].value), _interval(estimates[best])
-    return NodePosterior(says, estimates, best, None)
+    labels = names[best], percent_text(estimates[best].value), _interval(estimates[best])
+    return NodePosterior(labels, estimates, best, None)
 
 
 def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
-    """The class that a node decides for alone."""
+    """The posterior of the predicted class alone."""
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
     low, high = outcome.quantiles(fitted.trees.posterior[[node]], np.array([0.05, 0.95]))[0, best]
     estimate = Estimate(float(fitted.trees.value[node, 0, best]), float(low), float(high), class_colour(best))
-    says = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
-    return NodePosterior(says, (estimate,), 0, None)
+    labels = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
+    return NodePosterior(labels, (estimate,), 0, None)
 
 
 def _interval(estimate: Estimate) -> str:
     return range_text(estimate.low, estimate.high, share=True)
 
 
-def _of_numbers(fitted: Fitted, nodes: IntArray) -> Posteriors:
+def _number_posteriors(fitted: Fitted, nodes: IntArray) -> Posteriors:
     distributions = [_mean_distribution(fitted, int(node)) for node in nodes]
     estimates = [
         _estimate(fitted.trees.value[node, 0], distribution)
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
     low, high = _common_range(estimates, distributions)
-    of_nodes = {}
+    node_posteriors = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
-        says = " ".join(estimate_text(value) for value in fitted.trees.value[node, 0])
+        labels = " ".join(estimate_text(value) for value in fitted.trees.value[node, 0])
         if distribution is None:
-            of_nodes[int(node)] = NodePosterior((says,), (estimate,), 0, None)
+            node_posteriors[int(node)] = NodePosterior((labels,), (estimate,), 0, None)
         else:
             curve = _curve(distribution, low, high)
             interval = range_text(estimate.low, estimate.high)
-            of_nodes[int(node)] = NodePosterior((says, interval), (estimate,), 0, curve)
-    return Posteriors("mean outcome", low, high, (), of_nodes)
+            node_posteriors[int(node)] = NodePosterior((labels, interval), (estimate,), 0, curve)
+    return Posteriors("mean outcome", low, high, (), node_posteriors)
 
 
 def _mean_distribution(fitted: Fitted, node: int) -> Any:
@@ -137,7 +139,7 @@ def _mean_distribution(fitted: Fitted, node: int) -> Any:
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:
-    """Of an outcome whose mean is several numbers, the first."""
+    """An estimate of the mean; the first number where the mean of an outcome has several."""
     low, high = (np.nan, np.nan) if distribution is None else (_quantile(distribution, q) for q in (0.05, 0.95))
     return Estimate(float(values[0]), low, high, BLUE)
 
@@ -147,7 +149,7 @@ def _quantile(distribution: Any, q: float) -> float:
 
 
 def _common_range(estimates: list[Estimate], distributions: list[Any]) -> tuple[float, float]:
-    """A range that shows all estimates, and all densities but for those of leaves that know next to nothing."""
+    """A range that shows all estimates, and all densities except very wide ones."""
     values = np.array([estimate.value for estimate in estimates])
     far = [[_quantile(d, q) for q in (_TAIL, 0.05, 0.95, 1 - _TAIL)] for d in distributions if d is not None]
     quantiles = np.array(far).reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""How well two classes are told apart, and what every threshold would decide."""
+"""The ROC curve of two classes, with the decisions of every threshold."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from .._words import percent_text
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import share_of
-from ._axes import BLUE, CLEAR, GREY, VERMILION, axes_of, finish, reach_of, write_percent
+from ._axes import BLUE, CLEAR, GREY, VERMILION, axes_of, error_bars_of, finish, write_percent
 from ._table import labels_of, weights_of
-from ._words import wrapped
+from ._words import wrap_text
 
 
 def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
@@ -64,8 +64,8 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
     threshold = fitted.decision.threshold_of_second(2)
     label = "its decision" if threshold is None else f"its decision, from {percent_text(threshold)} on"
     mark: dict[str, Any] = {"fmt": "o", "color": VERMILION, "ms": 6, "capsize": 3, "label": label}
-    ax.errorbar(of_first.estimate, of_second.estimate, reach_of(of_second), reach_of(of_first), **mark)
-    first, name = (wrapped(text, 2.0, 10) for text in fitted.class_names)
+    ax.errorbar(of_first.estimate, of_second.estimate, error_bars_of(of_second), error_bars_of(of_first), **mark)
+    first, name = (wrap_text(text, 2.0, 10) for text in fitted.class_names)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_xlabel(f"{first} taken for {name}")
     ax.set_ylabel(f"{name} that is found")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ._axes import check_axes
 from ._posteriors import Posteriors
-from ._words import plain, text_width, wrapped
+from ._words import escape_text, text_width, wrap_text
 
 _WIDEST, _HIGHEST = 200.0, 100.0  # figures, in inches: beyond this matplotlib cannot save them at 300 dpi
 _NARROWEST = 4.6  # a sheet, so that the heading has room
@@ -46,7 +46,7 @@ class Sheet:
 
 
 def scale_on(ax: Axes, posteriors: Posteriors, width: float, height: float) -> float:
-    """How large a picture would be on Axes, beside its size on a sheet of its own."""
+    """The scale of a picture on Axes, relative to its size in a figure of its own."""
     width = max(width, _NARROWEST)
     high = height + _LINE * len(_heading(posteriors, width)) + 0.12
     return _scale(ax, width + 2 * _MARGIN, high + 2 * _MARGIN)
@@ -58,16 +58,16 @@ def _width(pieces: list[tuple[str, str]]) -> float:
 
 def _heading(posteriors: Posteriors, width: float) -> list[list[tuple[str, str]]]:
     """Lines of coloured pieces of text: the caption, and the classes where each has its colour."""
-    lines = [[(line, "black")] for line in wrapped(posteriors.caption, width, _SIZE, 3).split("\n")]
+    lines = [[(line, "black")] for line in wrap_text(posteriors.caption, width, _SIZE, 3).split("\n")]
     row: list[tuple[str, str]] = []
     for name, colour in posteriors.classes[:_MOST_CLASSES]:
-        piece = wrapped(f"■ {name}", 3.0, _SIZE), colour
+        piece = wrap_text(f"■ {name}", 3.0, _SIZE), colour
         if row and _width([*row, piece]) > width:
             lines.append(row)
             row = []
         row.append(piece)
     more = len(posteriors.classes) - _MOST_CLASSES
-    rest = [[(plain(f"and {more} more, in the order of classes_"), "black")]] if more > 0 else []
+    rest = [[(escape_text(f"and {more} more, in the order of classes_"), "black")]] if more > 0 else []
     return [*lines, *([row] if row else []), *rest]
 
 

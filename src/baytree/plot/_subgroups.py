@@ -1,4 +1,4 @@
-"""Who is treated how."""
+"""Predictions and observations by subgroup."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._typing import BoolArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
 from ..outcomes import read_numbers
-from ..table import divided
-from ._axes import BLUE, CLEAR, TEXT_SIZE, VERMILION, axes_of, finish, reach_of, write_percent
-from ._table import labels_of, one_mean, weights_of
-from ._words import wrapped
+from ..table import subgroup_masks
+from ._axes import BLUE, CLEAR, TEXT_SIZE, VERMILION, axes_of, error_bars_of, finish, write_percent
+from ._table import labels_of, single_mean, weights_of
+from ._words import wrap_text
 
 
 def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
@@ -56,18 +56,20 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
     column = np.asarray(groups, dtype=object)
     n_rows = len(np.asarray(y))
     if column.shape != (n_rows,):
-        raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {shown(groups)}.")
+        raise ValueError(f"groups must hold one value per row of X ({n_rows} of them); got {short_repr(groups)}.")
     weight = weights_of(sample_weight, n_rows)
-    figures = _of_classes(fitted, model, X, y) if fitted.outcome.predicts_classes else _of_numbers(fitted, model, X, y)
-    parts = [(name, rows) for name, rows in divided(column) if weight[rows].sum() > 0]
+    figures = (
+        _class_figures(fitted, model, X, y) if fitted.outcome.predicts_classes else _number_figures(fitted, model, X, y)
+    )
+    parts = [(name, rows) for name, rows in subgroup_masks(column) if weight[rows].sum() > 0]
     ax = axes_of(ax, size=(6.0, 1.3 + 0.42 * len(parts)))
     for (title, values, is_share), colour, shift in zip(figures, (BLUE, VERMILION), (-0.13, 0.13), strict=True):
         for place, (_, rows) in enumerate(parts):
             figure = _figure(values, rows, weight, is_share=is_share)
             label = title if place == 0 else None
             mark: dict[str, Any] = {"fmt": "o", "color": colour, "ms": 5, "capsize": 3, "label": label}
-            ax.errorbar(figure.estimate, place + shift, xerr=reach_of(figure), **mark)
-    names = [wrapped(f"{name}, n = {weight[rows].sum():,.0f}", 2.4, TEXT_SIZE, 2) for name, rows in parts]
+            ax.errorbar(figure.estimate, place + shift, xerr=error_bars_of(figure), **mark)
+    names = [wrap_text(f"{name}, n = {weight[rows].sum():,.0f}", 2.4, TEXT_SIZE, 2) for name, rows in parts]
     ax.set_yticks(np.arange(len(parts)), names, fontsize=TEXT_SIZE)
     ax.set_ylim(len(parts) - 0.5, -0.5)
     if figures[0][2]:
@@ -82,17 +84,17 @@ def _figure(values: Any, rows: BoolArray, weight: Any, *, is_share: bool) -> Fig
     return mean(np.asarray(values[rows], dtype=np.float64), weight[rows])
 
 
-def _of_classes(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[str, Any, bool]]:
+def _class_figures(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[str, Any, bool]]:
     outcomes, classes = labels_of("subgroups", fitted, X, y)
     probability = fitted.mean(read_rows(model, X))
     codes = fitted.decision.codes(probability)
     if len(classes) == 2:
-        name = wrapped(fitted.class_names[1], 2.0, TEXT_SIZE)
+        name = wrap_text(fitted.class_names[1], 2.0, TEXT_SIZE)
         return [(f"decided to be {name}", codes == 1, True), (f"observed {name}", outcomes == classes[1], True)]
     certain = probability[np.arange(len(codes)), codes]
     return [("how sure it is", certain, True), ("decided rightly", classes[codes] == outcomes, True)]
 
 
-def _of_numbers(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[str, Any, bool]]:
-    predicted = one_mean("subgroups", fitted.mean(read_rows(model, X)))
+def _number_figures(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[str, Any, bool]]:
+    predicted = single_mean("subgroups", fitted.mean(read_rows(model, X)))
     return [("predicted", predicted, False), ("observed", read_numbers("y", y, len(predicted)), False)]

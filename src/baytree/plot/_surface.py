@@ -12,13 +12,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.image import AxesImage
 
 from .._typing import AnyArray, FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted, ModelKind
 from ..table import Rows
 from ._axes import BESIDE, BLUE_TO_VERMILION, GREY, TEXT_SIZE, TITLE_SIZE, check_axes, class_colour
-from ._table import Feature, Table, one_mean, with_others
-from ._words import wrapped
+from ._table import Feature, Table, held_features_title, single_mean
+from ._words import wrap_text
 
 _SIDE = 300  # squares along an axis
 _SIDE_OF_SPACE = 50  # of a tree space, whose intervals take long
@@ -27,9 +27,9 @@ _MOST_COLOURS = 8
 
 @dataclass(frozen=True)
 class _Surface:
-    """What is drawn, one entry per row of the grid."""
+    """The values to draw, one entry for each square of the grid."""
 
-    what: str  # "probability of malignant"
+    quantity: str  # "probability of malignant"
     value: FloatArray
     width: FloatArray | None  # of the 90 % interval; None where it is not known
     limits: tuple[float, float]
@@ -75,7 +75,7 @@ def surface(
     """
     fitted = fitted_of(model)
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
-        raise ValueError(f"features must be two features, by name or position; got {shown(features)}.")
+        raise ValueError(f"features must be two features, by name or position; got {short_repr(features)}.")
     table = Table(fitted.schema, read_rows(model, X))
     across, up = (table.feature("features", feature) for feature in features)
     if across.position == up.position:
@@ -85,7 +85,7 @@ def surface(
         raise ValueError(f"y must hold one outcome per row of X ({len(across.values)}); got shape {outcomes.shape}.")
     side = _SIDE if fitted.kind is ModelKind.TREE else _SIDE_OF_SPACE
     edges = across.edges(side), up.edges(side)
-    predicted = _predicted(fitted, table, across, up, edges)
+    predicted = _predict_grid(fitted, table, across, up, edges)
     left, right = _two_axes(ax)
     _draw_values(left, predicted, edges, fitted)
     _draw_widths(right, predicted, edges)
@@ -94,7 +94,7 @@ def surface(
     for one in (left, right):
         across.label(one.xaxis)
         up.label(one.yaxis)
-    left.set_title(with_others("Prediction", table, 2), fontsize=TITLE_SIZE)
+    left.set_title(held_features_title("Prediction", table, 2), fontsize=TITLE_SIZE)
     right.set_title("How unsure is it?", fontsize=TITLE_SIZE)
     return left, right
 
@@ -104,32 +104,32 @@ def _two_axes(ax: Any) -> tuple[Axes, Axes]:
         left, right = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")[1]
         return left, right
     if isinstance(ax, Axes) or not hasattr(ax, "__len__") or len(ax) != 2:
-        raise TypeError(f"surface draws two panels: ax must be None or two Axes; got {shown(ax)}.")
+        raise TypeError(f"surface draws two panels: ax must be None or two Axes; got {short_repr(ax)}.")
     return check_axes(ax[0]), check_axes(ax[1])
 
 
-def _predicted(
+def _predict_grid(
     fitted: Fitted, table: Table, across: Feature, up: Feature, edges: tuple[FloatArray, FloatArray]
 ) -> _Surface:
     """Predict in the middle of every square of the grid."""
     middles = [(edge[1:] + edge[:-1]) / 2 for edge in edges]
     x, y = (side.ravel() for side in np.meshgrid(*middles))
     rows = table.typical_rows({across.position: x, up.position: y})
-    return _of_numbers(fitted, rows) if not fitted.outcome.predicts_classes else _of_classes(fitted, rows)
+    return _number_surface(fitted, rows) if not fitted.outcome.predicts_classes else _class_surface(fitted, rows)
 
 
-def _of_classes(fitted: Fitted, rows: Rows) -> _Surface:
+def _class_surface(fitted: Fitted, rows: Rows) -> _Surface:
     probability, interval = fitted.mean(rows), fitted.class_quantiles(rows, np.array([0.05, 0.95]))
     two = probability.shape[1] == 2
     best = np.full(len(rows), 1) if two else np.argmax(probability, axis=1)
     every = np.arange(len(rows))
     width = interval[every, best, 1] - interval[every, best, 0]
-    what = f"probability of {fitted.class_names[1]}" if two else "probability of the most probable class"
-    return _Surface(what, probability[every, best], width, (0.0, 1.0), None if two else best)
+    quantity = f"probability of {fitted.class_names[1]}" if two else "probability of the most probable class"
+    return _Surface(quantity, probability[every, best], width, (0.0, 1.0), None if two else best)
 
 
-def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
-    value = one_mean("surface", fitted.mean(rows))
+def _number_surface(fitted: Fitted, rows: Rows) -> _Surface:
+    value = single_mean("surface", fitted.mean(rows))
     finite = value[np.isfinite(value)] if np.isfinite(value).any() else np.array([0.0, 1.0])
     low, high = float(finite.min()), float(finite.max())
     margin = 0.0 if high > low else abs(low) / 10 or 1.0
@@ -141,14 +141,14 @@ def _of_numbers(fitted: Fitted, rows: Rows) -> _Surface:
 
 def _draw_values(ax: Axes, predicted: _Surface, edges: tuple[FloatArray, FloatArray], fitted: Fitted) -> None:
     if predicted.best is not None:
-        named = _named(predicted, len(fitted.class_names))
-        _draw_image(ax, _class_colours(predicted, named, len(fitted.class_names)), edges)
-        _write_classes(ax, fitted.class_names, named)
+        coloured = _coloured_classes(predicted, len(fitted.class_names))
+        _draw_image(ax, _class_colours(predicted, coloured, len(fitted.class_names)), edges)
+        _write_classes(ax, fitted.class_names, coloured)
         return
     low, high = predicted.limits
     colours = "cividis" if not fitted.outcome.predicts_classes else BLUE_TO_VERMILION
     image = _draw_image(ax, predicted.value, edges, cmap=colours, vmin=low, vmax=high)
-    ax.figure.colorbar(image, ax=ax, label=wrapped(predicted.what, 3.0, 10, 2))
+    ax.figure.colorbar(image, ax=ax, label=wrap_text(predicted.quantity, 3.0, 10, 2))
 
 
 def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArray], **colours: Any) -> AxesImage:
@@ -160,7 +160,7 @@ def _draw_image(ax: Axes, colour: FloatArray, edges: tuple[FloatArray, FloatArra
     )
 
 
-def _named(predicted: _Surface, n_classes: int) -> dict[int, str]:
+def _coloured_classes(predicted: _Surface, n_classes: int) -> dict[int, str]:
     """The classes that have a colour of their own: all of a few, of many those that cover most."""
     if n_classes <= _MOST_COLOURS:
         return {i: class_colour(i) for i in range(n_classes)}
@@ -171,18 +171,18 @@ def _named(predicted: _Surface, n_classes: int) -> dict[int, str]:
     return {position: class_colour(i) for i, position in enumerate(sorted(most))}
 
 
-def _class_colours(predicted: _Surface, named: dict[int, str], n_classes: int) -> FloatArray:
+def _class_colours(predicted: _Surface, coloured: dict[int, str], n_classes: int) -> FloatArray:
     """The class's colour where it is certain, white where it is no more probable than any other."""
-    colours = np.array([to_rgb(named.get(i, GREY)) for i in range(n_classes)])
+    colours = np.array([to_rgb(coloured.get(i, GREY)) for i in range(n_classes)])
     chance = 1 / n_classes if n_classes > 1 else 0.0
     strength = np.clip((predicted.value - chance) / (1 - chance), 0, 1)[:, None] * 0.85
     return np.asarray(1 - strength * (1 - colours[predicted.best]))
 
 
-def _write_classes(ax: Axes, class_names: tuple[str, ...], named: dict[int, str]) -> None:
-    pairs = [(colour, wrapped(class_names[i], 1.5, TEXT_SIZE, 2)) for i, colour in named.items()]
-    if len(named) < len(class_names):
-        pairs.append((GREY, f"{len(class_names) - len(named)} others"))
+def _write_classes(ax: Axes, class_names: tuple[str, ...], coloured: dict[int, str]) -> None:
+    pairs = [(colour, wrap_text(class_names[i], 1.5, TEXT_SIZE, 2)) for i, colour in coloured.items()]
+    if len(coloured) < len(class_names):
+        pairs.append((GREY, f"{len(class_names) - len(coloured)} others"))
     handles = [ax.plot([], [], "s", color=colour, markersize=6)[0] for colour, _ in pairs]
     names = [name for _, name in pairs]
     ax.legend(handles, names, **BESIDE)
@@ -197,18 +197,20 @@ def _draw_widths(ax: Axes, predicted: _Surface, edges: tuple[FloatArray, FloatAr
     # Dark is wide as predictions go, not merely the widest here.
     darkest = max(0.5 * (predicted.limits[1] - predicted.limits[0]), np.nanmax(width, initial=0.0)) or 1.0
     image = _draw_image(ax, width, edges, cmap="Greys", vmin=0, vmax=darkest)
-    ax.figure.colorbar(image, ax=ax, label=wrapped(f"width of the 90 % interval of the {predicted.what}", 3.2, 10, 2))
+    ax.figure.colorbar(
+        image, ax=ax, label=wrap_text(f"width of the 90 % interval of the {predicted.quantity}", 3.2, 10, 2)
+    )
 
 
 def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, predicted: _Surface, fitted: Fitted) -> None:
     random = np.random.default_rng(0)
-    x_place, y_place = across.scattered(random), up.scattered(random)
+    x_place, y_place = across.jittered(random), up.jittered(random)
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
     if fitted.outcome.predicts_classes:
-        named = _named(predicted, len(fitted.outcome.labels))
+        coloured = _coloured_classes(predicted, len(fitted.outcome.labels))
         for i, label in enumerate(fitted.outcome.labels):
             rows = y == label
-            ax.scatter(x_place[rows], y_place[rows], color=named.get(i, GREY), **edge)
+            ax.scatter(x_place[rows], y_place[rows], color=coloured.get(i, GREY), **edge)
     else:
         low, high = predicted.limits
         ax.scatter(x_place, y_place, c=y, cmap="cividis", vmin=low, vmax=high, **edge)

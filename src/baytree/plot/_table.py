@@ -1,4 +1,4 @@
-"""What is drawn of a table: its columns as the model sees them, and outcomes and weights, checked."""
+"""The table of a plot: its columns as the model reads them, and checked outcomes and weights."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_sample_weight, shown
+from .._validation import check_sample_weight, short_repr
 from ..fitted import Fitted
 from ..table import Column, Rows, Schema
-from ._words import wrapped
+from ._words import wrap_text
 
 _TICK_SIZE = 9.0
 _MARGIN = 0.03  # on either side of the data, as a share of their range
@@ -32,7 +32,7 @@ class Feature:
 
     @property
     def names(self) -> list[str] | None:
-        """What stands at the positions of an axis without numbers: categories, truth values."""
+        """Tick labels of an axis without numbers: categories or truth values."""
         return [self.column.text(float(i)) for i in range(self._n_positions)] if self._n_positions else None
 
     @property
@@ -66,20 +66,20 @@ class Feature:
         margin = _MARGIN * (high - low) or 0.5
         return np.linspace(low - margin, high + margin, n + 1)
 
-    def scattered(self, random: np.random.Generator) -> FloatArray:
-        """Where to draw the rows: categories are strewn about their place, so that rows do not hide each other."""
+    def jittered(self, random: np.random.Generator) -> FloatArray:
+        """The values to draw: categories are jittered, so that rows do not hide each other."""
         return self.values if self.names is None else self.values + random.uniform(-0.3, 0.3, len(self.values))
 
     def label(self, axis: Axis) -> None:
         """Write the name on an axis, and the categories where there are any."""
         n_missing = int(np.isnan(self.values).sum())
-        name = wrapped(self.name, 4.0, _TICK_SIZE, 2)
+        name = wrap_text(self.name, 4.0, _TICK_SIZE, 2)
         axis.set_label_text(f"{name} ({n_missing} missing values not drawn)" if n_missing else name)
         if self.names is None:
             axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
             return
         flat = isinstance(axis, XAxis)
-        names = [wrapped(name, 1.2, _TICK_SIZE, 2) for name in self.names]
+        names = [wrap_text(name, 1.2, _TICK_SIZE, 2) for name in self.names]
         slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if flat and len(names) > 4 else {}
         axis.set_ticks(np.arange(len(names)), names, **slant)
 
@@ -93,9 +93,9 @@ class Table:
 
     def feature(self, parameter: str, feature: Any) -> Feature:
         """A column by its name or position."""
-        return self._at(self.schema.position(parameter, feature))
+        return self._feature_at(self.schema.position(parameter, feature))
 
-    def _at(self, position: int) -> Feature:
+    def _feature_at(self, position: int) -> Feature:
         column = self.rows.matrix[:, [position]]
         values = (column.toarray() if sparse.issparse(column) else column).ravel()
         return Feature(position, self.schema.name(position), values, self.schema.columns[position])
@@ -105,11 +105,11 @@ class Table:
         n_rows = len(next(iter(varied.values())))
         rows = np.empty((n_rows, self.schema.n_features))
         for position in range(rows.shape[1]):
-            rows[:, position] = varied[position] if position in varied else self._at(position).typical
+            rows[:, position] = varied[position] if position in varied else self._feature_at(position).typical
         return Rows(rows)
 
 
-def with_others(title: str, table: Table, n_drawn: int) -> str:
+def held_features_title(title: str, table: Table, n_drawn: int) -> str:
     """A title that says that features which are not drawn are held."""
     others = table.schema.n_features > n_drawn
     return f"{title}\n(other features at their median or most common category)" if others else title
@@ -123,12 +123,12 @@ def labels_of(what: str, fitted: Fitted, X: Any, y: Any) -> tuple[AnyArray, AnyA
     check_consistent_length(X, outcomes)
     unknown = outcomes[~np.isin(outcomes, fitted.outcome.labels)]
     if len(unknown) > 0:
-        raise ValueError(f"y holds the label {shown(unknown.tolist()[0])}, which is none of the model's classes.")
+        raise ValueError(f"y holds the label {short_repr(unknown.tolist()[0])}, which is none of the model's classes.")
     return outcomes, fitted.outcome.labels
 
 
 def weights_of(sample_weight: Any, n_rows: int) -> FloatArray:
-    """How often each row counts."""
+    """The weight of each row."""
     weight = check_sample_weight(sample_weight, n_rows)
     return np.ones(n_rows) if weight is None else weight
 
@@ -139,7 +139,7 @@ def check_regressor(what: str, fitted: Fitted) -> None:
         raise TypeError(f"{what} needs a regressor; this model predicts classes.")
 
 
-def one_mean(what: str, mean: FloatArray) -> FloatArray:
+def single_mean(what: str, mean: FloatArray) -> FloatArray:
     """The predicted number of every row; refuses outcomes whose mean is several numbers."""
     if mean.shape[1] > 1:
         raise ValueError(f"{what} needs an outcome whose mean is one number; that of this model is several.")

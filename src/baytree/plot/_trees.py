@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from .._validation import check_integer, check_optional_integer, shown
+from .._validation import check_integer, check_optional_integer, short_repr
 from ..estimators import Model, fitted_of, readable_tree_of
 from ..fitted import Fitted, ModelKind
 from ._axes import check_axes
@@ -57,7 +57,7 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
     picture = TreePicture(fitted, open_nodes(fitted.trees, max_depth, max_leaves), LARGE)
     if ax is not None:
-        picture = _that_fits(fitted, picture, max_depth, check_axes(ax))
+        picture = _shrink_to_fit(fitted, picture, max_depth, check_axes(ax))
     sheet = Sheet(picture.posteriors, picture.width, picture.height, ax)
     left = (sheet.width - picture.width) / 2
     picture.draw(sheet.ax, left, sheet.top, sheet.scale)
@@ -65,7 +65,7 @@ def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None =
     return sheet.ax
 
 
-def _that_fits(fitted: Fitted, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
+def _shrink_to_fit(fitted: Fitted, picture: TreePicture, max_depth: int | None, ax: Axes) -> TreePicture:
     """The picture with fewer branches, until it can be read on the Axes there are."""
     n_ends = len(picture.ends)
     while n_ends > _FEWEST and scale_on(ax, picture.posteriors, picture.width, picture.height) < _READABLE:
@@ -104,7 +104,7 @@ def trees(space: Model, *, n: int = 4, max_depth: int | None = None, ax: Any = N
     """
     fitted = fitted_of(space)
     if fitted.kind is not ModelKind.SPACE:
-        raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {shown(space)}.")
+        raise TypeError(f"space must be a tree space of baytree, whose trees have weights; got {short_repr(space)}.")
     n, max_depth = check_integer("n", n, low=1), check_optional_integer("max_depth", max_depth, low=0)
     pictures = [
         TreePicture(tree, open_nodes(tree.trees, max_depth, _MOST_ENDS), SMALL) for tree in fitted.best_trees(n)

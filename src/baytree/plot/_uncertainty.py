@@ -1,4 +1,4 @@
-"""What of the uncertainty of a forest's predictions is noise, and what more data would settle."""
+"""The uncertainty of a forest's predictions, divided into noise and a part that more data would reduce."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from .._validation import shown
+from .._validation import short_repr
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import ModelKind
 from ._axes import BLUE, OVER_DATA, VERMILION, axes_of, finish
@@ -41,7 +41,7 @@ def uncertainty(model: Model, X: Any, *, ax: Any = None) -> Axes:
     """
     fitted = fitted_of(model)
     if fitted.kind is not ModelKind.FOREST:
-        raise TypeError(f"uncertainty needs a forest; got {shown(model)}.")
+        raise TypeError(f"uncertainty needs a forest; got {short_repr(model)}.")
     parts = fitted.uncertainty(read_rows(model, X))
     order = np.argsort(parts.sum(axis=1), kind="stable")
     noise, rest = parts[order].T

@@ -1,4 +1,4 @@
-"""Text that matplotlib draws as it stands, in the room there is."""
+"""Text that matplotlib draws literally, fitted to the available width."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _NO_GLYPH = "□"
 _HINTING = 1.04  # letters are widened to whole pixels on a screen
 
 
-def plain(text: object) -> str:
+def escape_text(text: object) -> str:
     """A name on one line, with a box for what the font lacks; dollars are dollars, not mathematics."""
-    return _escaped(_clean(text))
+    return _escape_dollars(_clean(text))
 
 
-def wrapped(text: object, width: float, size: float, max_lines: int = 1) -> str:
+def wrap_text(text: object, width: float, size: float, max_lines: int = 1) -> str:
     """A name in lines of at most `width` inches at a font size in points, with an ellipsis where it is cut off."""
     rest = _clean(text)
     lines: list[str] = []
@@ -25,8 +25,8 @@ def wrapped(text: object, width: float, size: float, max_lines: int = 1) -> str:
         rest = rest[len(line) :].strip()
         lines.append(line.strip())
     if rest:
-        lines[-1] = _cut_off(lines[-1], width, size)
-    return "\n".join(map(_escaped, lines))
+        lines[-1] = _truncate(lines[-1], width, size)
+    return "\n".join(map(_escape_dollars, lines))
 
 
 def text_width(text: str, size: float) -> float:
@@ -54,7 +54,7 @@ def _characters_that_fit(word: str, width: float, size: float) -> str:
     return word[:n]
 
 
-def _cut_off(line: str, width: float, size: float) -> str:
+def _truncate(line: str, width: float, size: float) -> str:
     while len(line) > 1 and text_width(line + _ELLIPSIS, size) > width:
         line = line[:-1]
     return line + _ELLIPSIS
@@ -66,7 +66,7 @@ def _clean(text: object) -> str:
     return "".join(c if ord(c) in known else _NO_GLYPH if ord(_NO_GLYPH) in known else "?" for c in one_line)
 
 
-def _escaped(text: str) -> str:
+def _escape_dollars(text: str) -> str:
     return text.replace("$", r"\$")
 
 

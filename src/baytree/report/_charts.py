@@ -12,15 +12,15 @@ import numpy as np
 from .._typing import FloatArray
 from .._words import estimate_text, percent_text
 from ..figures import Figure
-from ._figures import Bin
+from ._figures import CalibrationBin
 from ._html import element
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 444.0, 22.0, 322.0  # the inside of a chart
 
 
 @dataclass(frozen=True)
-class _Frame:
-    """Numbers to places."""
+class _PlotArea:
+    """The plot area of a chart, which maps numbers to positions."""
 
     low: float
     high: float
@@ -61,12 +61,12 @@ def _chart(inside: str, label: str, **attributes: object) -> str:
     return element("svg", inside, class_="chart", viewBox="0 0 476 376", role="img", aria_label=label, **attributes)
 
 
-def calibration_chart(bins: Sequence[Bin], predicted: str, observed: str) -> str:
+def calibration_chart(bins: Sequence[CalibrationBin], predicted: str, observed: str) -> str:
     """Predicted against observed, with intervals; on the dashed line they agree."""
-    ends = [number for one in bins for number in (one.predicted, one.observed.low, one.observed.high)]
+    ends = [number for group in bins for number in (group.predicted, group.observed.low, group.observed.high)]
     is_share = bins[0].observed.is_share
     low, high = (0.0, 1.0) if is_share else (min(ends), max(ends))
-    frame = _Frame(low, high if high > low else low + 1.0)
+    frame = _PlotArea(low, high if high > low else low + 1.0)
     marks = "".join(
         f'<path class="range" d="M{frame.x(b.predicted)} {frame.y(b.observed.low)} V{frame.y(b.observed.high)}"/>'
         f'<circle class="mark" cx="{frame.x(b.predicted)}" cy="{frame.y(b.observed.estimate)}" r="4"/>'
@@ -81,7 +81,7 @@ def curve_chart(
     name: str, across: FloatArray, up: FloatArray, point: tuple[Figure, Figure], titles: tuple[str, str], *, ideal: bool
 ) -> str:
     """A curve over all thresholds with the point of one of them, and its intervals as a cross."""
-    frame = _Frame(0.0, 1.0)
+    frame = _PlotArea(0.0, 1.0)
     points = " L".join(f"{frame.x(float(x))} {frame.y(float(y))}" for x, y in zip(across, up, strict=True))
     line = f'<path class="ideal" d="M{_LEFT} {_BOTTOM} L{_RIGHT} {_TOP}"/>' if ideal else ""
     x, y = point

@@ -1,4 +1,4 @@
-"""What the page's script knows of a model: features, nodes and splits, as plain data.
+"""The data of the page's script: features, nodes and splits of a model, as plain data.
 
 A tree is written as a tree space with one choice a node, so that the page routes and averages by one recursion.
 """
@@ -13,7 +13,7 @@ from scipy import stats
 
 from .._typing import FloatArray
 from .._words import number_text, odds_text
-from ..explain import Allowed, Box, Demand, boxes_of, demand_text, scales_of
+from ..explain import AllowedChanges, Box, Condition, boxes_of, condition_text, scales_of
 from ..fitted import Fitted, ModelKind, Summary, distribution_of
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
@@ -28,12 +28,12 @@ _MOST_NODES = 20_000  # of a forest that is part of the page
 def contents_of(
     fitted: Fitted,
     target: str | None,
-    allowed: Allowed,
+    allowed: AllowedChanges,
     thresholds: Thresholds | None,
     subgroups: list[Subgroup],
 ) -> dict[str, Any]:
     """Everything the script needs; `target` is the name of the column that is predicted."""
-    columns, whole = enumerate(fitted.schema.columns), _whole(fitted)
+    columns, whole = enumerate(fitted.schema.columns), _averaged_trees(fitted)
     return {
         "target": target,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
@@ -48,7 +48,7 @@ def contents_of(
         "subgroups": [None if group.thresholds is None else _thresholds(group.thresholds) for group in subgroups],
         "allowed": {
             "immutable": sorted(allowed.immutable),
-            "directions": {str(feature): way for feature, way in allowed.directions},
+            "directions": {str(feature): direction for feature, direction in allowed.directions},
             "missing": allowed.missing,
             "maxFeatures": allowed.max_features,
             "nChanges": allowed.n_changes,
@@ -83,8 +83,8 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
 
 def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
     return {
-        "at": thresholds.at.tolist(),
-        "own": thresholds.own,
+        "at": thresholds.values.tolist(),
+        "own": thresholds.of_model,
         "positives": thresholds.positives,
         "negatives": thresholds.negatives,
         "truePositives": [_short(n) for n in thresholds.true_positives.tolist()],
@@ -115,8 +115,8 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _whole(fitted: Fitted) -> TreeStore | None:
-    """All trees that predictions are averaged over; None where one is the model, or where they are too many."""
+def _averaged_trees(fitted: Fitted) -> TreeStore | None:
+    """The trees that predictions average over; None for a single tree, or where there are too many."""
     if fitted.kind is ModelKind.TREE or (fitted.kind is ModelKind.FOREST and fitted.trees.node_count > _MOST_NODES):
         return None
     return fitted.trees
@@ -189,9 +189,10 @@ def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: l
     if box is not None:
         result |= {"curve": curve} if curve else {}
         result["conditions"] = [
-            [feature, demand_text(demand, schema.columns[feature])] for feature, demand in box.demands.items()
+            [feature, condition_text(condition, schema.columns[feature])]
+            for feature, condition in box.conditions.items()
         ]
-        result["demands"] = [_demand(feature, demand) for feature, demand in box.demands.items()]
+        result["demands"] = [_condition(feature, condition) for feature, condition in box.conditions.items()]
         result["planes"] = [[plane, left] for plane, left in box.hyperplanes]
         return result
     split = tree.split(node)
@@ -208,17 +209,17 @@ def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: l
     }
 
 
-def _demand(feature: int, demand: Demand) -> dict[str, Any]:
-    """What a leaf wants of a feature: numbers above `low` up to `high`, or categories that are known to lead there."""
-    result: dict[str, Any] = {"feature": feature, "low": demand.low, "high": demand.high}
-    if demand.categories is not None:
-        categories = demand.categories
+def _condition(feature: int, condition: Condition) -> dict[str, Any]:
+    """A condition as data: numbers above `low` up to `high`, or categories that are known to lead to the leaf."""
+    result: dict[str, Any] = {"feature": feature, "low": condition.low, "high": condition.high}
+    if condition.categories is not None:
+        categories = condition.categories
         result |= {
-            "here": np.flatnonzero(categories.here).tolist(),
-            "known": np.flatnonzero(categories.here & categories.known).tolist(),
+            "here": np.flatnonzero(categories.leads_here).tolist(),
+            "known": np.flatnonzero(categories.leads_here & categories.known).tolist(),
             "others": categories.others,
         }
-    return result | {"missing": demand.missing, "missingKnown": demand.missing_known}
+    return result | {"missing": condition.missing, "missingKnown": condition.missing_known}
 
 
 def other_features(fitted: Fitted, node: int, most: int = 3) -> list[tuple[str, float]]:
@@ -246,7 +247,7 @@ def _curves(fitted: Fitted) -> list[list[float] | None]:
 
 
 def curve_text(fitted: Fitted) -> str:
-    """What the curves in the leaves are."""
+    """A sentence that explains the curves in the leaves."""
     if fitted.outcome.predicts_classes:
         if len(fitted.class_names) != 2:
             return "The bar in a leaf is as long as the probability of its class."

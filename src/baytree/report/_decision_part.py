@@ -1,4 +1,4 @@
-"""What is decided, and how often it is wrong: confusion matrix, curves, rates and cost at a threshold."""
+"""The section on the decision: confusion matrix, curves, rates and cost at a threshold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from .._typing import FloatArray
-from .._words import counted, estimate_text, percent_text
+from .._words import amount_text, estimate_text, percent_text
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
@@ -15,7 +15,7 @@ from ._held_out import HeldOutPredictions
 from ._html import Cell, element, paragraph, section, table
 from ._thresholds import RATES, Thresholds, curve_of
 
-_MOST_CLASSES = 12  # in a confusion matrix; of more the most frequent errors are told
+_MOST_CLASSES = 12  # in a confusion matrix; with more, the most frequent errors are listed
 _MOST_ERRORS = 20
 
 
@@ -26,15 +26,16 @@ def decision_part(fitted: Fitted, *inner: str) -> str:
 
 
 def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds | None) -> list[str]:
-    """What the rule does on held-out rows."""
+    """The figures of the decision rule on held-out rows."""
     if thresholds is None:
         return [_many_classes(fitted, held_out)]
-    chosen = percent_text(float(thresholds.at[thresholds.own]))
+    chosen = percent_text(float(thresholds.values[thresholds.of_model]))
     slider = element(
         "div",
         f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
         f'<output id="threshold-text" for="threshold">{chosen}</output></label>'
-        f'<input id="threshold" type="range" min="0" max="{len(thresholds.at) - 1}" step="1" value="{thresholds.own}">'
+        f'<input id="threshold" type="range" min="0" max="{len(thresholds.values) - 1}" step="1" '
+        f'value="{thresholds.of_model}">'
         f'<button type="button" id="threshold-own">Back to the model\'s {chosen}</button>',
         class_="slider screen",
     )
@@ -56,18 +57,18 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
 
 def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
     first, second = fitted.class_names
-    tp, fp = (float(counts[thresholds.own]) for counts in (thresholds.true_positives, thresholds.false_positives))
+    tp, fp = (float(counts[thresholds.of_model]) for counts in (thresholds.true_positives, thresholds.false_positives))
     fn, tn = thresholds.positives - tp, thresholds.negatives - fp
     rows = [
-        (first, _count("tn", tn), _count("fp", fp, wrong=True), counted(thresholds.negatives)),
-        (second, _count("fn", fn, wrong=True), _count("tp", tp), counted(thresholds.positives)),
+        (first, _count("tn", tn), _count("fp", fp, wrong=True), amount_text(thresholds.negatives)),
+        (second, _count("fn", fn, wrong=True), _count("tp", tp), amount_text(thresholds.positives)),
     ]
     header = ["true class", f"decided {first}", f"decided {second}", "rows"]
     return table(header, rows, (1, 2, 3), label="confusion matrix")
 
 
 def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
-    return Cell(counted(n), id=name, class_="number wrong" if wrong else "number right")
+    return Cell(amount_text(n), id=name, class_="number wrong" if wrong else "number right")
 
 
 def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
@@ -80,11 +81,11 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     fields = "".join(
         element(
             "label",
-            escape(f"Cost of {said} for {is_}"),
+            escape(f"Cost of {decided} for {is_}"),
             element("input", id=name, type="text", inputmode="decimal", autocomplete="off", value=f"{cost:.6g}"),
             for_=name,
         ).replace("</input>", "")
-        for name, said, is_, cost in (
+        for name, decided, is_, cost in (
             ("cost-fn", first, second, costs[1, 0]),
             ("cost-fp", second, first, costs[0, 1]),
         )
@@ -100,7 +101,7 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
 
 
 def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
-    rates = thresholds.rates(thresholds.own)
+    rates = thresholds.rates(thresholds.of_model)
     rows = [
         (
             name.replace("decided", f"decided {fitted.class_names[1]}"),
@@ -119,7 +120,7 @@ def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds
         return [paragraph("The held-out rows have one class only: there are no curves.")]
     first, second = fitted.class_names
     true, false = curve_of(fitted, held_out)
-    rates = thresholds.rates(thresholds.own)
+    rates = thresholds.rates(thresholds.of_model)
     wrongly = rates["specificity"]
     wrongly = Figure(1 - wrongly.estimate, 1 - wrongly.high, 1 - wrongly.low, is_share=True)
     recall, mistaken = f"{second} that is found", f"{first} taken for {second}"
@@ -156,7 +157,14 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     np.add.at(counts, (true, codes), held_out.weight)
     right = np.diag(counts)
     by_class = [
-        (names[i], counted(counts[i].sum()), recall.text(), recall.interval(), precision.text(), precision.interval())
+        (
+            names[i],
+            amount_text(counts[i].sum()),
+            recall.text(),
+            recall.interval(),
+            precision.text(),
+            precision.interval(),
+        )
         for i in range(len(names))
         for recall, precision in [
             (share(right[i], counts[i].sum() - right[i]), share(right[i], counts[:, i].sum() - right[i]))
@@ -169,7 +177,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             (
                 name,
                 *(
-                    Cell(counted(n), class_="number right" if i == j else "number wrong" if n else "number")
+                    Cell(amount_text(n), class_="number right" if i == j else "number wrong" if n else "number")
                     for j, n in enumerate(counts[i])
                 ),
             )
@@ -190,7 +198,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     wrong = counts - np.diag(right)
     order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_ERRORS]
     errors = [
-        (names[i], names[j], counted(wrong[i, j]), figure.text(), figure.interval())
+        (names[i], names[j], amount_text(wrong[i, j]), figure.text(), figure.interval())
         for i, j in (divmod(int(place), len(names)) for place in order)
         if wrong[i, j] > 0
         for figure in [share(wrong[i, j], counts[i].sum() - wrong[i, j])]

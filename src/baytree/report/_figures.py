@@ -33,19 +33,19 @@ class Metric:
 def metrics_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
     """The figures that matter for the outcome."""
     if fitted.outcome.predicts_classes:
-        return _of_classes(fitted, held_out)
+        return _class_metrics(fitted, held_out)
     if held_out.mean is None or held_out.mean.ndim > 1:
         return []
     if "event" in held_out.rows.extras:
-        return _of_durations(held_out, held_out.mean)
-    return _of_numbers(fitted, held_out, held_out.mean)
+        return _duration_metrics(held_out, held_out.mean)
+    return _number_metrics(fitted, held_out, held_out.mean)
 
 
-def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
+def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
     p, codes, weight, labels = held_out.probabilities, held_out.codes, held_out.weight, fitted.outcome.labels
     assert p is not None and codes is not None  # noqa: S101, PT018
     is_class = held_out.y[:, None] == labels[None, :]
-    of_own = p[np.arange(len(p)), is_class.argmax(axis=1)]
+    p_true = p[np.arange(len(p)), is_class.argmax(axis=1)]
     right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
@@ -56,7 +56,7 @@ def _of_classes(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]:
             f"accuracy of always deciding for {fitted.class_names[common]}",
             share(float(counts[common]), float(counts.sum() - counts[common])),
         ),
-        Metric("Log loss", "surprise at the true class, in nats; 0 is perfect", mean(-_safe_log(of_own), weight)),
+        Metric("Log loss", "surprise at the true class, in nats; 0 is perfect", mean(-_safe_log(p_true), weight)),
         Metric(
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
@@ -87,7 +87,7 @@ def _area(score: FloatArray, positive: BoolArray, weight: FloatArray, name: str)
     return Metric("Area under the curve", meaning, Figure(area, max(0.0, area - half), min(1.0, area + half)))
 
 
-def _of_numbers(fitted: Fitted, held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
+def _number_metrics(fitted: Fitted, held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
     exposure = held_out.rows.extras.get("exposure")
     y, weight = np.asarray(held_out.y, dtype=np.float64), held_out.weight
     error = y - (predicted if exposure is None else predicted * exposure)
@@ -121,8 +121,8 @@ def _root(m: float) -> float:
     return math.sqrt(max(m, 0.0))
 
 
-def _of_durations(held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
-    """Of durations that may be cut off: errors are not known, events and their probability are."""
+def _duration_metrics(held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
+    """Metrics of durations that may be censored: errors are not known, events and their probability are."""
     y, weight, event = np.asarray(held_out.y, dtype=np.float64), held_out.weight, held_out.rows.extras["event"]
     meaning = "events over those that the predicted means let expect; 1 is right"
     if not np.all(np.isfinite(predicted)):
@@ -137,7 +137,7 @@ def _of_durations(held_out: HeldOutPredictions, predicted: FloatArray) -> list[M
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """Rows with about the same prediction."""
 
     predicted: float
@@ -145,7 +145,7 @@ class Bin:
     n: float
 
 
-def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 10) -> list[Bin]:
+def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 10) -> list[CalibrationBin]:
     """Predictions in bins of about equal numbers of rows, and what was observed there, with intervals.
 
     Of two classes the probability of the second, of more that of the most probable class, of numbers the mean, of
@@ -157,7 +157,7 @@ def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 1
 
 
 def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tuple[FloatArray, FloatArray]:
-    """What is predicted and what happened, one number a row."""
+    """Predictions and observations, one number for each row."""
     labels, p = fitted.outcome.labels, held_out.probabilities
     if p is None:
         assert held_out.mean is not None  # noqa: S101
@@ -168,7 +168,7 @@ def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tupl
     return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 
-def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> Bin:
+def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> CalibrationBin:
     """The prediction for some rows, and what was observed there."""
     predicted, observed = (values[rows] for values in predicted_and_observed(fitted, held_out))
     weight, extras = held_out.weight[rows], {name: values[rows] for name, values in held_out.rows.extras.items()}
@@ -178,16 +178,16 @@ def bin_of(fitted: Fitted, held_out: HeldOutPredictions, rows: AnyArray) -> Bin:
         rate = ratio(float(weight @ extras["event"]), float(weight @ observed))
         with np.errstate(divide="ignore"):
             middle, low, high = (float(np.divide(1.0, number)) for number in (rate.estimate, rate.high, rate.low))
-        return Bin(_harmonic(predicted, weight * observed), Figure(middle, low, high), n)
+        return CalibrationBin(_harmonic_mean(predicted, weight * observed), Figure(middle, low, high), n)
     if "exposure" in extras:
         exposed = weight * extras["exposure"]
         rate = ratio(float(weight @ observed), float(exposed.sum()))
-        return Bin(float(np.average(predicted, weights=exposed)), rate, n)
+        return CalibrationBin(float(np.average(predicted, weights=exposed)), rate, n)
     hits = float(weight @ observed)
-    seen = share(hits, n - hits) if fitted.outcome.predicts_classes else mean(observed, weight)
-    return Bin(float(np.average(predicted, weights=weight)), seen, n)
+    observed_figure = share(hits, n - hits) if fitted.outcome.predicts_classes else mean(observed, weight)
+    return CalibrationBin(float(np.average(predicted, weights=weight)), observed_figure, n)
 
 
-def _harmonic(values: FloatArray, weight: FloatArray) -> float:
+def _harmonic_mean(values: FloatArray, weight: FloatArray) -> float:
     """The mean duration that rows with these means, exposed for so long, would show."""
     return float(weight.sum() / (weight / values).sum())

@@ -12,8 +12,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_sample_weight, shown
-from ..estimators import Model, fit_again, fitted_of, read_rows
+from .._validation import check_sample_weight, short_repr
+from ..estimators import Model, fitted_of, read_rows, refit_model
 from ..figures import LEVEL
 from ..fitted import Fitted
 from ..outcomes import EXTRAS
@@ -72,7 +72,7 @@ def read_dataset(
 class HeldOutPredictions:
     """Outcomes of rows that were held out, and what was predicted for them."""
 
-    how: str  # in words
+    method: str  # how the rows were held out, in words
     rows: Dataset
     probabilities: FloatArray | None = None  # classifiers: one column per class
     codes: IntArray | None = None  # classifiers: the class that is decided for
@@ -86,7 +86,7 @@ class HeldOutPredictions:
 
     @property
     def weight(self) -> FloatArray:
-        """How often each row counts."""
+        """The weight of each row."""
         return np.ones(len(self.y)) if self.rows.weight is None else self.rows.weight
 
     @property
@@ -100,20 +100,22 @@ def hold_out(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int
     fitted = fitted_of(model)
     if held_out is not None:
         every_row = np.arange(len(held_out.y))
-        return joined([_predicted(model, held_out)], [(every_row, every_row)], held_out, fitted, _GIVEN)
+        return merge_folds([_fold_predictions(model, held_out)], [(every_row, every_row)], held_out, fitted, _GIVEN)
     folds = folds_of(data, fitted.classes, n_folds)
     if not folds:
         return None
     parts = []
     for train, test in folds:
         rows = data.take(train)
-        refitted = fit_again(model, rows.X, rows.y, sample_weight=rows.weight, **rows.extras)
-        part = _predicted(refitted, data.take(test))
+        refitted = refit_model(model, rows.X, rows.y, sample_weight=rows.weight, **rows.extras)
+        part = _fold_predictions(refitted, data.take(test))
         if part.probabilities is not None:
-            part = replace(part, probabilities=of_all_classes(part.probabilities, fitted_of(refitted).classes, fitted))
+            part = replace(
+                part, probabilities=align_probabilities(part.probabilities, fitted_of(refitted).classes, fitted)
+            )
         parts.append(part)
     together = "" if data.groups is None else " that keeps groups of rows together"
-    return joined(parts, folds, data, fitted, f"{len(folds)}-fold cross-validation of the same settings{together}")
+    return merge_folds(parts, folds, data, fitted, f"{len(folds)}-fold cross-validation of the same settings{together}")
 
 
 def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold]:
@@ -134,20 +136,20 @@ def folds_of(data: Dataset, classes: AnyArray | None, n_folds: int) -> list[Fold
         return list(splitter.split(np.zeros(len(y)), y, groups))
 
 
-def joined(
-    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, how: str
+def merge_folds(
+    parts: list[HeldOutPredictions], folds: list[Fold], data: Dataset, fitted: Fitted, method: str
 ) -> HeldOutPredictions:
     """The predictions of all folds in the order of the rows."""
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if fitted.classes is not None:
         probabilities = np.concatenate([part.probabilities for part in parts])[order]
-        return HeldOutPredictions(how, data, probabilities, fitted.decision.codes(probabilities))
+        return HeldOutPredictions(method, data, probabilities, fitted.decision.codes(probabilities))
     mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
     intervals = [part.interval for part in parts if part.interval is not None]
-    return HeldOutPredictions(how, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
+    return HeldOutPredictions(method, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
 
 
-def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
+def align_probabilities(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
     """Probabilities of some of a model's classes, with zeros for the others, which a fold may lack."""
     if classes is None or fitted.classes is None or len(classes) == len(fitted.classes):
         return probabilities
@@ -156,7 +158,7 @@ def of_all_classes(probabilities: FloatArray, classes: AnyArray | None, fitted: 
     return of_all
 
 
-def _predicted(model: Model, data: Dataset) -> HeldOutPredictions:
+def _fold_predictions(model: Model, data: Dataset) -> HeldOutPredictions:
     fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
     if fitted.classes is not None:
@@ -174,7 +176,7 @@ def read_subgroups(X: Any, subgroups: Any, n_rows: int) -> dict[str, AnyArray]:
     elif isinstance(subgroups, str) or not hasattr(subgroups, "__iter__"):
         raise TypeError(
             "subgroups must be a list of columns of X, or a dict from name to one value per row; got "
-            f"{shown(subgroups)}."
+            f"{short_repr(subgroups)}."
         )
     else:
         by_name = {str(name): _column(X, name) for name in subgroups}

@@ -1,4 +1,4 @@
-"""What the model is, what it was fitted on and what it was measured on."""
+"""The provenance of a model: its description, its training data and the rows it was measured on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from .._words import count_text, counted, estimate_text, listed, number_text, percent_text, shortened
+from .._words import amount_text, count_text, estimate_text, list_text, number_text, percent_text, shorten
 from ..estimators import Estimator
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, ModelKind
@@ -16,16 +16,18 @@ from ..outcomes import CustomOutcome
 from ._held_out import Dataset
 from ._html import element, paragraph, section, table
 
-TREES = 10  # of a tree space, that are told of
+N_BEST_TREES = 10  # best trees of a tree space that are listed
 
 
 def lead_text(fitted: Fitted, target: str | None) -> str:
-    """What the model is, in a few sentences."""
+    """Describe the model in a few sentences."""
     tree = fitted.readable.trees
-    name = "" if target is None else f"{shortened(target, 60)}, "
-    classes = [shortened(label, 60) for label in fitted.class_names]
+    name = "" if target is None else f"{shorten(target, 60)}, "
+    classes = [shorten(label, 60) for label in fitted.class_names]
     what = (
-        f"{name}a number ({fitted.outcome.name} outcome)" if not classes else f"{name}the class ({listed(classes, 6)})"
+        f"{name}a number ({fitted.outcome.name} outcome)"
+        if not classes
+        else f"{name}the class ({list_text(classes, 6)})"
     )
     used = len(tree.used_features)
     fitted_on = "" if fitted.fitted_on is None else f", fitted on {_size(fitted.fitted_on)}"
@@ -33,17 +35,17 @@ def lead_text(fitted: Fitted, target: str | None) -> str:
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
     shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
     if fitted.kind is ModelKind.TREE:
-        return f"A Bayesian decision tree that {predicts} It has {shape} {of_the_model(fitted)}"
+        return f"A Bayesian decision tree that {predicts} It has {shape} {support_text(fitted)}"
     kind = (
         "A space of Bayesian decision trees"
         if fitted.kind is ModelKind.SPACE
         else f"A forest of {count_text(fitted.trees.n_trees, 'Bayesian decision tree')}"
     )
-    return f"{kind} that {predicts} {of_the_model(fitted)} That tree has {shape}"
+    return f"{kind} that {predicts} {support_text(fitted)} That tree has {shape}"
 
 
-def of_the_model(fitted: Fitted) -> str:
-    """What the tree that is shown is of the model."""
+def support_text(fitted: Fitted) -> str:
+    """How the tree that is shown represents the model."""
     if fitted.kind is ModelKind.TREE:
         return (
             "Every split was made because, given the rows, it is more probable than no split."
@@ -53,8 +55,8 @@ def of_the_model(fitted: Fitted) -> str:
     if fitted.kind is ModelKind.SPACE:
         return (
             f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
-            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(TREES)[0]))} of the "
-            f"weight of the first {TREES}."
+            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(N_BEST_TREES)[0]))} of "
+            f"the weight of the first {N_BEST_TREES}."
         )
     return (
         "Each was grown with other random weights of the rows, and predictions are averaged over all of them. The tree "
@@ -68,12 +70,12 @@ def of_the_model(fitted: Fitted) -> str:
 
 
 def _size(facts: FittedOn) -> str:
-    weight = "" if facts.weight == facts.n_rows else f" of weight {counted(facts.weight)} in all"
+    weight = "" if facts.weight == facts.n_rows else f" of weight {amount_text(facts.weight)} in all"
     return f"{count_text(facts.n_rows, 'row')}{weight}"
 
 
 def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> str:
-    """Says clearly where the rows that were given are not those of the fit."""
+    """A warning where the rows that were given are not those of the fit."""
     known = fitted.fitted_on
     if known is not None and known.fingerprint == facts.fingerprint:
         return ""
@@ -110,7 +112,7 @@ def provenance_part(
     source: str | None,
     measured: str,
 ) -> str:
-    """Where the model comes from."""
+    """The section on the provenance of the model."""
     is_own = isinstance(fitted.outcome, CustomOutcome)
     settings = {name: value for name, value in model.get_params(deep=False).items() if value is not None}
     tree, known, grown = fitted.readable.trees, fitted.fitted_on, fitted.readable.grown_tree
@@ -129,7 +131,7 @@ def provenance_part(
         ("measured on", measured),
         ("rows by class", _class_counts(fitted, data)) if fitted.classes is not None else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
-        ("settings", ", ".join(f"{name}={shortened(repr(value))}" for name, value in settings.items())),
+        ("settings", ", ".join(f"{name}={shorten(repr(value))}" for name, value in settings.items())),
         ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
         ("pruned", f"from {count_text(grown.n_leaves, 'leaf', 'leaves')}") if grown is not None else None,
         ("log posterior of the tree", estimate_text(tree.log_posterior())),
@@ -148,4 +150,4 @@ def _facts(facts: FittedOn) -> str:
 
 def _class_counts(fitted: Fitted, data: Dataset) -> str:
     classes = fitted.classes if fitted.classes is not None else ()
-    return listed([f"{shortened(str(label), 60)}: {np.sum(data.y == label):,}" for label in classes], 20)
+    return list_text([f"{shorten(str(label), 60)}: {np.sum(data.y == label):,}" for label in classes], 20)

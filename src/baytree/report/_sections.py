@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._words import count_text, counted, estimate_text, odds_text, percent_text, range_text
+from .._words import amount_text, count_text, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
 from ..fitted import Fitted, ModelKind
 from ..tree import SplitKind
@@ -18,14 +18,14 @@ from ._contents import other_features
 from ._figures import HOW, calibration_of, metrics_of, predicted_and_observed
 from ._held_out import HeldOutPredictions
 from ._html import Cell, bar, element, paragraph, section, table
-from ._provenance import TREES
+from ._provenance import N_BEST_TREES
 
-_MOST_LINES = 400  # of a table; the rest is said to be left off
+_MOST_LINES = 400  # of a table; a note counts the rest
 _MOST_IN_TEXT = 2000  # of the tree as text
 _INDENT = re.compile(r"^(?:[│ ] {7})+")  # of a line of that text
 _NARROWER = 4  # so many times: deep trees stay on the paper
 _MOST_PRINTED = 60  # rules that are printed: those of a larger tree are in its text
-_MOST_SPLITS = 100  # whose alternatives are told
+_MOST_SPLITS = 100  # whose alternatives are listed
 
 
 def quality_part(*inner: str) -> str:
@@ -39,7 +39,7 @@ def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
         for metric in metrics_of(fitted, held_out)
     ]
-    measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.how}."
+    measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.method}."
     return [
         paragraph(measured),
         table(["figure", "value", "90 % interval", "meaning"], rows, numbers=(1, 2), class_="stack")
@@ -54,21 +54,28 @@ def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     names = fitted.class_names
     if not fitted.outcome.predicts_classes:
         per = " per unit of exposure" if "exposure" in held_out.rows.extras else ""
-        said, seen = f"predicted mean{per}", f"observed mean{per}"
+        predicted_title, observed_title = f"predicted mean{per}", f"observed mean{per}"
     elif len(names) == 2:
-        said, seen = f"predicted probability of {names[1]}", f"observed share of {names[1]}"
+        predicted_title, observed_title = f"predicted probability of {names[1]}", f"observed share of {names[1]}"
     else:
-        said, seen = "predicted probability of the most probable class", "share of rows where it was right"
+        predicted_title, observed_title = (
+            "predicted probability of the most probable class",
+            "share of rows where it was right",
+        )
     title = element("h3", "Are its predictions right on average?")
     if not np.all(np.isfinite(predicted_and_observed(fitted, held_out)[0])):
         return [title, paragraph("Some predictions are not finite: no picture.")]
     bins = calibration_of(fitted, held_out)
     share = fitted.outcome.predicts_classes
     text = percent_text if share else estimate_text
-    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), counted(b.n)] for b in bins]
+    lines = [[text(b.predicted), b.observed.text(), b.observed.interval(), amount_text(b.n)] for b in bins]
     finite = all(math.isfinite(n) for b in bins for n in (b.predicted, b.observed.low, b.observed.high))
-    chart = calibration_chart(bins, said, seen) if finite else paragraph("Some intervals have no end: no picture.")
-    figures = table([said, seen, "90 % interval", "rows"], lines, range(4), class_="stack")
+    chart = (
+        calibration_chart(bins, predicted_title, observed_title)
+        if finite
+        else paragraph("Some intervals have no end: no picture.")
+    )
+    figures = table([predicted_title, observed_title, "90 % interval", "rows"], lines, range(4), class_="stack")
     return [title, chart, element("details", element("summary", "The figures"), figures)]
 
 
@@ -118,7 +125,7 @@ def _bar(share: float) -> Cell:
 
 
 def alternatives_part(fitted: Fitted) -> str:
-    """What else every split could have been; of a tree space the most probable trees."""
+    """The alternatives to every split; of a tree space the most probable trees."""
     readable = fitted.readable
     tree, schema = readable.trees, readable.schema
     rows = []
@@ -136,10 +143,10 @@ def alternatives_part(fitted: Fitted) -> str:
         table(["split", "question", "odds", "other columns"], rows, class_="stack tall", label="splits")
         if rows
         else paragraph("The tree has no split."),
-        _left_off(len(order), _MOST_SPLITS),
+        _omission_note(len(order), _MOST_SPLITS),
     ]
     if fitted.kind is ModelKind.SPACE:
-        best = zip(fitted.best_trees(TREES), fitted.tree_weights(TREES), strict=True)
+        best = zip(fitted.best_trees(N_BEST_TREES), fitted.tree_weights(N_BEST_TREES), strict=True)
         weights = [
             (str(i + 1), percent_text(float(weight)), str(tree.trees.n_leaves), _first_split(tree))
             for i, (tree, weight) in enumerate(best)
@@ -154,7 +161,7 @@ def _first_split(fitted: Fitted) -> str:
 
 
 def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredictions | None) -> str:
-    """What a reader should keep in mind."""
+    """The limits of the model that a reader should keep in mind."""
     tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
     goes = "goes both ways, and the answer is an average" if fitted.unseen == "average" else "goes to the larger side"
@@ -184,7 +191,7 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredi
 
 
 def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredictions | None) -> str:
-    """What weights by class do to probabilities."""
+    """The effect of class weights on probabilities."""
     text = (
         f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
         "these "
@@ -193,12 +200,13 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredi
     if held_out is None or held_out.probabilities is None or not fitted.outcome.predicts_classes:
         return text
     k = len(fitted.class_names) - 1
-    said = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))
-    seen = float(np.average(held_out.y == fitted.outcome.labels[k], weights=held_out.weight))
+    predicted = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))
+    observed = float(np.average(held_out.y == fitted.outcome.labels[k], weights=held_out.weight))
     name = fitted.class_names[k]
     return (
-        f"{text} On held-out rows it predicts {percent_text(said)} of {name} on average, and {percent_text(seen)} are "
-        f"{name}. Fit without class_weight and set decision= instead to keep probabilities as they are."
+        f"{text} On held-out rows it predicts {percent_text(predicted)} of {name} on average, and "
+        f"{percent_text(observed)} are {name}. Fit without class_weight and set decision= instead to keep "
+        "probabilities as they are."
     )
 
 
@@ -213,21 +221,21 @@ def text_part(fitted: Fitted) -> str:
 def rules_part(fitted: Fitted) -> str:
     """Every leaf as a rule, with the number that the drawing shows."""
     rules, decisions = to_rules(fitted), fitted.decisions()
-    told = fitted.class_names[1] if len(fitted.class_names) == 2 else None
+    second_class = fitted.class_names[1] if len(fitted.class_names) == 2 else None
     is_class = fitted.outcome.predicts_classes
     rows = [
         (
             str(rule.leaf),
             " and ".join(rule.conditions) or "always",
-            counted(rule.n),
-            *_said(rule, decisions.name(rule.leaf), told, is_class=is_class),
+            amount_text(rule.n),
+            *_conclusion(rule, decisions.name(rule.leaf), second_class, is_class=is_class),
         )
         for rule in rules[:_MOST_LINES]
     ]
-    last = ["then", f"probability of {told}" if told else "probability of it"] if is_class else ["then"]
+    last = ["then", f"probability of {second_class}" if second_class else "probability of it"] if is_class else ["then"]
     header = ["leaf", "if", "rows", *last, "90 % interval"]
     numbers = (2, *range(4 if is_class else 3, len(header)))
-    shown = table(header, rows, numbers, class_="stack tall", label="rules") + _left_off(len(rules))
+    shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
     if len(rules) <= _MOST_PRINTED:
         return section("rules", "The rules", shown)
     printed = paragraph(
@@ -237,14 +245,14 @@ def rules_part(fitted: Fitted) -> str:
     return section("rules", "The rules", element("div", shown, class_="screen"), printed)
 
 
-def _said(rule: Rule, decision: str, told: str | None, *, is_class: bool) -> list[str]:
-    """What a rule says: the decision, and the estimate of the same class everywhere."""
+def _conclusion(rule: Rule, decision: str, second_class: str | None, *, is_class: bool) -> list[str]:
+    """The cells of a rule: the decision, and the estimate for the same class in all rows of the table."""
     if not is_class:
         low, high = rule.interval["mean"]
         return [estimate_text(rule.estimate["mean"]), "" if math.isnan(low) else range_text(low, high)]
-    name = told or decision
+    name = second_class or decision
     return [decision, percent_text(rule.estimate[name]), range_text(*rule.interval[name], share=True)]
 
 
-def _left_off(n: int, most: int = _MOST_LINES) -> str:
+def _omission_note(n: int, most: int = _MOST_LINES) -> str:
     return paragraph(f"{n - most:,} more are left off here.", class_="soft") if n > most else ""

@@ -1,16 +1,16 @@
-"""Who is treated how, as a table."""
+"""The section on subgroups."""
 
 from __future__ import annotations
 
 import math
 from html import escape
 
-from .._words import count_text, counted, percent_text
+from .._words import amount_text, count_text, percent_text
 from ..figures import Figure
 from ..fitted import Fitted
 from ._charts import dot
 from ._html import Cell, element, paragraph, section, table
-from ._subgroups import TITLES, Subgroup, splits_with
+from ._subgroups import TITLES, Subgroup, splits_using
 
 
 def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
@@ -24,15 +24,15 @@ def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
     place = 0
     for column in dict.fromkeys(group.column for group in subgroups):
         groups = [group for group in subgroups if group.column == column]
-        parts += [element("h3", escape(column)), paragraph(_use(fitted, column), class_="soft")]
+        parts += [element("h3", escape(column)), paragraph(_usage_text(fitted, column), class_="soft")]
         parts.append(_table(fitted, column, groups, place))
         place += len(groups)
     return section("subgroups", "Who is treated how?", *parts)
 
 
-def _use(fitted: Fitted, column: str) -> str:
+def _usage_text(fitted: Fitted, column: str) -> str:
     """Which splits use the column."""
-    splits = splits_with(fitted, column)
+    splits = splits_using(fitted, column)
     if splits is None:
         return "The model does not have this column; other columns may stand for it."
     if not splits:
@@ -54,11 +54,11 @@ def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -
         titles["observed"] = f"observed {names[1]}"
     elif fitted.outcome.predicts_classes:
         titles["observed"] = "most probable class is right"
-    ends = {key: _ends([group.figures[key] for group in subgroups]) for key in titles}
+    ends = {key: _axis_limits([group.figures[key] for group in subgroups]) for key in titles}
     rows = [
         (
             group.name,
-            counted(group.n),
+            amount_text(group.n),
             *(_cell(group.figures[key], ends[key], f"group-{place + i}-{key}") for key in titles),
         )
         for i, group in enumerate(subgroups)
@@ -74,7 +74,7 @@ def _cell(figure: Figure, ends: tuple[float, float], name: str) -> Cell:
     return Cell(f'<span id="{name}">{text}</span>{dot(figure, *ends)}', html=True)
 
 
-def _ends(figures: list[Figure]) -> tuple[float, float]:
+def _axis_limits(figures: list[Figure]) -> tuple[float, float]:
     """Shares go from 0 to 1, other figures over what there is."""
     if figures[0].is_share:
         return 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Who is treated how: figures by subgroup, for columns in the model and others."""
+"""Figures by subgroup, for columns of the model and others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import BoolArray
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
-from ..table import divided
+from ..table import subgroup_masks
 from ._figures import bin_of, predicted_and_observed
 from ._held_out import HeldOutPredictions
 from ._thresholds import Thresholds, thresholds_of
@@ -30,7 +30,7 @@ def subgroups_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Subgroup]
     """The figures of every subgroup of every column that was named."""
     groups = []
     for column, values in held_out.rows.subgroups.items():
-        for name, rows in divided(values):
+        for name, rows in subgroup_masks(values):
             if held_out.weight[rows].sum() > 0:
                 groups.append(_subgroup(fitted, held_out, column, name, rows))
     return groups
@@ -38,12 +38,14 @@ def subgroups_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Subgroup]
 
 def _subgroup(fitted: Fitted, held_out: HeldOutPredictions, column: str, name: str, rows: BoolArray) -> Subgroup:
     seen = bin_of(fitted, held_out, rows)
-    figures = {"observed": seen.observed, "predicted": _predicted(fitted, held_out, rows, seen.predicted)}
-    figures |= _of_classes(fitted, held_out, rows) if fitted.outcome.predicts_classes else _of_numbers(held_out, rows)
+    figures = {"observed": seen.observed, "predicted": _mean_prediction(fitted, held_out, rows, seen.predicted)}
+    figures |= (
+        _class_figures(fitted, held_out, rows) if fitted.outcome.predicts_classes else _number_figures(held_out, rows)
+    )
     return Subgroup(column, name, seen.n, figures, thresholds_of(fitted, held_out, rows))
 
 
-def _predicted(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, average: float) -> Figure:
+def _mean_prediction(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, average: float) -> Figure:
     """The mean prediction; where it is not a plain mean of the rows, without an interval."""
     is_share = fitted.outcome.predicts_classes
     if held_out.rows.extras:
@@ -51,8 +53,8 @@ def _predicted(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray, av
     return replace(mean(predicted_and_observed(fitted, held_out)[0][rows], held_out.weight[rows]), is_share=is_share)
 
 
-def _of_classes(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
-    """Of two classes who is decided for and the two kinds of error; of more how often the decision is right."""
+def _class_figures(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
+    """Rates of the decision: of two classes with both kinds of error, of more the share of right decisions."""
     assert held_out.codes is not None  # noqa: S101
     codes, weight, y, labels = held_out.codes[rows], held_out.weight[rows], held_out.y[rows], fitted.outcome.labels
     right = {"right": share_of(labels[codes] == y, weight)}
@@ -66,7 +68,7 @@ def _of_classes(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray) -
     } | right
 
 
-def _of_numbers(held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
+def _number_figures(held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, Figure]:
     weight, y = held_out.weight[rows], np.asarray(held_out.y, dtype=np.float64)[rows]
     if held_out.rows.extras or held_out.mean is None or held_out.mean.ndim > 1:
         return {}
@@ -91,7 +93,7 @@ TITLES = {
 }
 
 
-def splits_with(fitted: Fitted, column: str) -> list[int] | None:
+def splits_using(fitted: Fitted, column: str) -> list[int] | None:
     """The splits that use a column; None where the model does not have it."""
     schema = fitted.schema
     names = [schema.name(i) for i in range(schema.n_features)]

@@ -1,4 +1,4 @@
-"""What every threshold for the second of two classes would decide, on held-out rows."""
+"""The decisions of every threshold for the second of two classes, on held-out rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ._held_out import HeldOutPredictions
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Rows by what is true and what is decided, for each of some thresholds."""
+    """Confusion counts for each of some thresholds."""
 
-    at: FloatArray  # ascending
-    own: int  # which of them is the model's; that of the most probable class where costs have none
+    values: FloatArray  # ascending
+    of_model: int  # position of the model's threshold; that of the most probable class where costs have none
     positives: float  # rows of the second class
     negatives: float
-    true_positives: FloatArray  # by threshold: rows of the second class that are decided for
+    true_positives: FloatArray  # by threshold: rows of the second class predicted as such
     false_positives: FloatArray
 
     def rates(self, i: int) -> dict[str, Figure]:
@@ -59,25 +59,25 @@ def thresholds_of(fitted: Fitted, held_out: HeldOutPredictions, chosen: BoolArra
     rows = np.ones(len(held_out.y), dtype=bool) if chosen is None else chosen
     score, weight = held_out.probabilities[rows, 1], held_out.weight[rows]
     positive = held_out.y[rows] == labels[1]
-    counts = [_from(at, score[side], weight[side]) for side in (positive, ~positive)]
+    counts = [_weight_from(at, score[side], weight[side]) for side in (positive, ~positive)]
     totals = float(weight[positive].sum()), float(weight[~positive].sum())
     return Thresholds(at, int(np.searchsorted(at, of_model)), *totals, *counts)
 
 
-def _from(at: FloatArray, score: FloatArray, weight: FloatArray) -> FloatArray:
+def _weight_from(at: FloatArray, score: FloatArray, weight: FloatArray) -> FloatArray:
     """The weight of the scores from each threshold on."""
     order = np.argsort(score, kind="stable")
     before = np.append(0.0, np.cumsum(weight[order]))
     return np.asarray(before[-1] - before[np.searchsorted(score[order], at, side="left")])
 
 
-def curve_of(fitted: Fitted, held_out: HeldOutPredictions, most: int = 200) -> tuple[FloatArray, FloatArray]:
+def curve_of(fitted: Fitted, held_out: HeldOutPredictions, max_points: int = 200) -> tuple[FloatArray, FloatArray]:
     """Rows of the second and of the first class that are decided for, over all thresholds from high to low."""
     assert held_out.probabilities is not None  # noqa: S101
     score, weight = held_out.probabilities[:, 1], held_out.weight
     positive = held_out.y == fitted.outcome.labels[1]
     cuts = np.unique(score)[::-1]
-    if len(cuts) > most:
-        cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, most).astype(np.int64))]
-    true, false = (_from(cuts[::-1], score[side], weight[side])[::-1] for side in (positive, ~positive))
+    if len(cuts) > max_points:
+        cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, max_points).astype(np.int64))]
+    true, false = (_weight_from(cuts[::-1], score[side], weight[side])[::-1] for side in (positive, ~positive))
     return np.append(0.0, true), np.append(0.0, false)

@@ -110,7 +110,7 @@ def write(
     for name, value in (("title", title), ("source", source), ("target", target)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
-    data = _read(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
+    data = _read_rows(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
     facts = facts_of_fit(model, X, y, sample_weight, exposure=exposure, event=event)
     allowed = read_allowed(
@@ -118,7 +118,7 @@ def write(
     )
     target = target or str(getattr(y, "name", None) or "") or None  # a pandas or polars series has a name
     measured = hold_out(model, data, _read_held_out(fitted, held_out, subgroups), folds)
-    results = _results(fitted, measured)
+    results = _held_out_results(fitted, measured)
     parts = {
         "quality": quality_part(*results.quality),
         "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
@@ -129,7 +129,7 @@ def write(
         "alternatives": alternatives_part(fitted),
         "rules": rules_part(fitted.readable),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
-        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.how),
+        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.method),
     }
     heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
@@ -144,26 +144,26 @@ _NOT_MEASURED = paragraph(
 
 
 @dataclass(frozen=True)
-class _Results:
-    """What held-out rows show; the defaults are for none."""
+class _HeldOutResults:
+    """The parts of a report that held-out rows give; the defaults are for a report without them."""
 
-    how: str = "nothing"
+    method: str = "nothing"
     quality: Sequence[str] = (_NOT_MEASURED,)
     decision: Sequence[str] = (_NOT_MEASURED,)
     thresholds: Thresholds | None = None
     subgroups: list[Subgroup] = field(default_factory=list)
 
 
-def _results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _Results:
+def _held_out_results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _HeldOutResults:
     if held_out is None:
-        return _Results()
+        return _HeldOutResults()
     thresholds = thresholds_of(fitted, held_out)
     decision = decision_figures(fitted, held_out, thresholds) if fitted.outcome.predicts_classes else []
     quality = quality_figures(fitted, held_out)
-    return _Results(held_out.how, quality, decision, thresholds, subgroups_of(fitted, held_out))
+    return _HeldOutResults(held_out.method, quality, decision, thresholds, subgroups_of(fitted, held_out))
 
 
-def _read(
+def _read_rows(
     fitted: Fitted, X: Any, y: Any, subgroups: Any, sample_weight: Any, groups: Any, exposure: Any, event: Any
 ) -> Dataset:
     data = read_dataset(fitted, X, y, sample_weight, groups, exposure=exposure, event=event)
@@ -187,7 +187,7 @@ def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Dataset | N
     if "subgroups" not in parts and isinstance(subgroups, dict):
         raise ValueError("held_out has rows of its own: give their subgroups in held_out={'subgroups': …} too.")
     values = {"subgroups": subgroups, "sample_weight": None, "exposure": None, "event": None} | parts
-    return _read(fitted, groups=None, **values)
+    return _read_rows(fitted, groups=None, **values)
 
 
 _SECTIONS = {
@@ -215,8 +215,8 @@ def _page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any]
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
         "form-action 'none'"
     )
-    written = [anchor for anchor, part in parts.items() if part]
-    links = "".join(element("li", element("a", _SECTIONS[anchor], href=f"#{anchor}")) for anchor in written)
+    nonempty = [anchor for anchor, part in parts.items() if part]
+    links = "".join(element("li", element("a", _SECTIONS[anchor], href=f"#{anchor}")) for anchor in nonempty)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
@@ -237,19 +237,19 @@ def _hash(text: str) -> str:
 
 def _json(contents: dict[str, Any]) -> str:
     """JSON that cannot end the element it stands in."""
-    text = json.dumps(_without_infinity(contents), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_replace_infinity(contents), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(character, code)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _without_infinity(value: Any) -> Any:
+def _replace_infinity(value: Any) -> Any:
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _without_infinity(inner) for name, inner in value.items()}
+        return {name: _replace_infinity(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_infinity(inner) for inner in value]
+        return [_replace_infinity(inner) for inner in value]
     return value
 
 

@@ -22,7 +22,7 @@ from .._typing import AnyArray
 from ..growth import EncodedRows
 from ._frames import frames_of
 from ._part_source import EncodedParts
-from ._parts import EncodedPart, Names, Part, RawTarget, split_frame
+from ._parts import ColumnRoles, EncodedPart, Part, RawTarget, split_frame
 
 T = TypeVar("T")
 Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
@@ -35,7 +35,7 @@ class Batches:
     """Frames from a function, which must return the same ones whenever it is called."""
 
     read: Callable[[], Iterable[Any]]
-    names: Names
+    names: ColumnRoles
     cache: bool = True
     _last: Any = field(default=None, init=False, repr=False)  # last result of the function
     _n_rows: int | None = field(default=None, init=False, repr=False)  # counted in the first complete pass
@@ -97,11 +97,11 @@ class UncachedParts:
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
         """Read and encode all parts, apply a function to them, and merge the results."""
-        return _reduced((work(self.work(part)) for part in self.parts), merge)
+        return _reduce_parts((work(self.work(part)) for part in self.parts), merge)
 
     def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
         """The parts with a further function, which every pass applies."""
-        return UncachedParts(self.parts, partial(_composition, self.work, work))
+        return UncachedParts(self.parts, partial(_apply_both, self.work, work))
 
     def rows_in_memory(self) -> EncodedRows | None:
         """None: nothing is cached."""
@@ -153,7 +153,7 @@ class CachedParts:
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
         """Apply a function to one part after the other and merge the results."""
-        return _reduced((work(part) for part in self), merge)
+        return _reduce_parts((work(part) for part in self), merge)
 
     def rows_in_memory(self) -> EncodedRows | None:
         """All rows, if they fit into the memory of this machine; otherwise each level reads the files once."""
@@ -194,7 +194,7 @@ class _LabelList:
         return replace(self._last, labels=np.array(list(self._position)))
 
 
-def _composition(
+def _apply_both(
     first: Callable[[Part], EncodedPart], second: Callable[[EncodedPart], EncodedPart], part: Part
 ) -> EncodedPart:
     return second(first(part))
@@ -240,7 +240,7 @@ def _max_bytes_in_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def _reduced(parts: Iterable[T], merge: Callable[[T, T], T]) -> T:
+def _reduce_parts(parts: Iterable[T], merge: Callable[[T, T], T]) -> T:
     result: T | None = None
     for part in parts:
         result = part if result is None else merge(result, part)

@@ -37,7 +37,7 @@ class IntervalCounts:
     lows: FloatArray  # the lowest value of each interval, NaN for an empty one
     distinct: FloatArray | None  # None for more than max_bins distinct values
 
-    def merged(self, other: IntervalCounts, max_bins: int) -> IntervalCounts:
+    def merge(self, other: IntervalCounts, max_bins: int) -> IntervalCounts:
         """The counts of two parts."""
         distinct = None
         if self.distinct is not None and other.distinct is not None:
@@ -48,7 +48,7 @@ class IntervalCounts:
     def holds_end(self, max_bins: int) -> BoolArray:
         """Which intervals contain the end of a bin."""
         n, upto = int(self.counts.sum()), np.cumsum(self.counts)
-        return np.asarray(_ended(upto, n, max_bins) > _ended(upto - self.counts, n, max_bins))
+        return np.asarray(_n_ended_bins(upto, n, max_bins) > _n_ended_bins(upto - self.counts, n, max_bins))
 
     @property
     def has_one_value(self) -> BoolArray:
@@ -77,7 +77,7 @@ class IntervalCounts:
 
 def _evenly_spaced(low: float, high: float, n: int) -> FloatArray:
     """Numbers between two others, evenly spaced in the order of float64s."""
-    ends = _ordered(np.array([low, high]))
+    ends = _sortable_bits(np.array([low, high]))
     steps = (int(ends[1]) - int(ends[0])) / n
     inner = np.array([int(ends[0]) + int(steps * k) for k in range(n)], dtype=np.uint64)
     return _values(np.unique(inner))
@@ -86,7 +86,7 @@ def _evenly_spaced(low: float, high: float, n: int) -> FloatArray:
 _SIGN = np.uint64(2**63)
 
 
-def _ordered(values: FloatArray) -> AnyArray:
+def _sortable_bits(values: FloatArray) -> AnyArray:
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
@@ -95,7 +95,7 @@ def _values(ordered: AnyArray) -> FloatArray:
     return np.where(ordered & _SIGN, ordered ^ _SIGN, ~ordered).view(np.float64)
 
 
-def _ended(rank: IntArray, n: int, max_bins: int) -> IntArray:
+def _n_ended_bins(rank: IntArray, n: int, max_bins: int) -> IntArray:
     """The number of bins that end at or before a rank."""
     return rank * max_bins // n if n < 2**40 else np.array([int(r) * max_bins // n for r in rank], dtype=np.int64)
 
@@ -155,7 +155,7 @@ def bins_of(counts: IntervalCounts, values: FloatArray | None, max_bins: int, *,
     is_first = np.diff(interval, prepend=-1) != 0  # of its interval
     upto = np.cumsum(times)
     rank = before[interval] + upto - (upto - times)[is_first][np.cumsum(is_first) - 1]
-    is_end = _ended(rank, n, max_bins) > _ended(rank - times, n, max_bins)
+    is_end = _n_ended_bins(rank, n, max_bins) > _n_ended_bins(rank - times, n, max_bins)
     filled = np.flatnonzero(counts.counts)
     low_of_next = np.append(counts.lows[filled], np.nan)[np.searchsorted(filled, interval, "right")]
     following = np.where(np.append(is_first[1:], True), low_of_next, np.append(value[1:], np.nan))

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import shown
+from .._validation import short_repr
 from ..growth import ColumnBins
 from ..table import (
     UNSEEN,
@@ -115,11 +115,13 @@ class ColumnSpecs:
         spec, name = self.columns[column], describe_column(column, self.names)
         if spec.categories is not None:
             return ValueError(
-                f"{name} of X has the value {shown(value)}, which is not among its given categories: add it to "
+                f"{name} of X has the value {short_repr(value)}, which is not among its given categories: add it to "
                 "categories, or leave the column out there."
             )
         if spec.kind is Kind.TRUTH:
-            return ValueError(f"{name} of X has the value {shown(value)}, but dtypes says that it is a truth value.")
+            return ValueError(
+                f"{name} of X has the value {short_repr(value)}, but dtypes says that it is a truth value."
+            )
         return ValueError(f"{name} of X has an infinite value ({value}): replace it, or make it missing.")
 
 
@@ -153,14 +155,16 @@ class TableSpec:
         target_columns = {column for column in not_features if isinstance(column, str)}
         kinds = {
             column: _kind(column, dtype)
-            for column, dtype in _mapping("dtypes", dtypes).items()
+            for column, dtype in _check_mapping("dtypes", dtypes).items()
             if not (isinstance(column, str) and column in target_columns)
         }
         labels = {column: of_dtype for column, (_, of_dtype) in kinds.items() if of_dtype is not None}
-        labels |= {column: _labels(column, values) for column, values in _mapping("categories", categories).items()}
+        labels |= {
+            column: _labels(column, values) for column, values in _check_mapping("categories", categories).items()
+        }
         return cls(
             {column: kind for column, (kind, _) in kinds.items()},
-            {column: _bins(column, values) for column, values in _mapping("bins", bins).items()},
+            {column: _bins(column, values) for column, values in _check_mapping("bins", bins).items()},
             labels,
         )
 
@@ -213,7 +217,7 @@ def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str]
     return result
 
 
-def _mapping(parameter: str, argument: Any) -> dict[Any, Any]:
+def _check_mapping(parameter: str, argument: Any) -> dict[Any, Any]:
     if argument is None:
         return {}
     if hasattr(argument, "index") and hasattr(argument, "to_dict"):  # the dtypes of a pandas frame
@@ -240,7 +244,7 @@ def _kind(column: Any, dtype: Any) -> tuple[Kind, AnyArray | None]:
     if text in _TEXT:
         return Kind.CATEGORY, None
     raise ValueError(
-        f"dtypes gives column {column!r} the type {shown(dtype)}: it must be 'number', 'bool', 'category' or "
+        f"dtypes gives column {column!r} the type {short_repr(dtype)}: it must be 'number', 'bool', 'category' or "
         "'ordered', or a dtype that is one of these."
     )
 
@@ -249,7 +253,7 @@ def _labels(column: Any, values: Any) -> AnyArray:
     """Read categories: all text or all numbers, each once."""
     labels = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise TypeError(f"categories of column {column!r} must be a list; got {shown(values)}.")
+        raise TypeError(f"categories of column {column!r} must be a list; got {short_repr(values)}.")
     labels = list(labels)
     if len(set(labels)) < len(labels):
         raise ValueError(f"categories of column {column!r} hold a value twice: give each once.")
@@ -259,7 +263,9 @@ def _labels(column: Any, values: Any) -> AnyArray:
         return result
     if all(isinstance(label, (int, float, np.number)) and np.isfinite(label) for label in labels):
         return np.array(labels, dtype=np.float64)
-    raise TypeError(f"categories of column {column!r} must be all text or all finite numbers; got {shown(labels)}.")
+    raise TypeError(
+        f"categories of column {column!r} must be all text or all finite numbers; got {short_repr(labels)}."
+    )
 
 
 def _bins(column: Any, values: Any) -> ColumnBins:
@@ -268,17 +274,17 @@ def _bins(column: Any, values: Any) -> ColumnBins:
     try:
         numbers = np.asarray(values, dtype=np.float64) + 0.0
     except (TypeError, ValueError):
-        raise TypeError(f"{what}; got {shown(values)}.") from None
+        raise TypeError(f"{what}; got {short_repr(values)}.") from None
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] != 2) or not np.isfinite(numbers).all():
-        raise ValueError(f"{what}; got {shown(values)}.")
+        raise ValueError(f"{what}; got {short_repr(values)}.")
     if numbers.ndim == 1:
         if np.any(np.diff(numbers) <= 0):
-            raise ValueError(f"{what}; {shown(values)} are not in ascending order.")
+            raise ValueError(f"{what}; {short_repr(values)} are not in ascending order.")
         lows, highs = numbers[[0, *range(len(numbers))] if len(numbers) else []], np.append(numbers, numbers[-1:])
     else:
         lows, highs = numbers.T
         if np.any(lows > highs) or np.any(highs[:-1] >= lows[1:]):
-            raise ValueError(f"{what}; those of {shown(values)} overlap or are not in ascending order.")
+            raise ValueError(f"{what}; those of {short_repr(values)} overlap or are not in ascending order.")
     if len(lows) == 0:
         lows = highs = np.zeros(1)
     if len(lows) >= MAX_CODES:

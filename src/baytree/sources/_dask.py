@@ -16,7 +16,7 @@ import numpy as np
 from ..growth import EncodedRows
 from ..table import check_frame
 from ._part_source import EncodedParts
-from ._parts import EncodedPart, Names, Part, split_frame
+from ._parts import ColumnRoles, EncodedPart, Part, split_frame
 
 T = TypeVar("T")
 
@@ -31,22 +31,22 @@ class DaskParts:
     def first(self, work: Callable[[Part], T]) -> T:
         """Apply a function to the first part that has rows."""
         for piece in self.pieces:
-            result = dask.compute(dask.delayed(_on_rows)(piece, self.make, work))[0]
+            result = dask.compute(dask.delayed(_apply_to_rows)(piece, self.make, work))[0]
             if result is not None:
                 return result
         raise ValueError("The table has no rows.")
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
         """Apply a function to all parts and merge the results."""
-        return _merged([dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces], merge)
+        return _merge_in_pairs([dask.delayed(_apply)(piece, self.make, work) for piece in self.pieces], merge)
 
     def encode(self, work: Callable[[Part], EncodedPart]) -> EncodedParts:
         """Encode the parts, into the memory of the workers."""
-        tasks = [dask.delayed(_on_part)(piece, self.make, work) for piece in self.pieces]
+        tasks = [dask.delayed(_apply)(piece, self.make, work) for piece in self.pieces]
         return DaskEncoded(list(dask.persist(*tasks)))
 
 
-def parts_of_frame(frame: Any, names: Names) -> DaskParts:
+def parts_of_frame(frame: Any, names: ColumnRoles) -> DaskParts:
     """The partitions of a Dask data frame."""
     check_frame(frame._meta)
     names.check([str(name) for name in frame.columns])
@@ -66,7 +66,7 @@ def parts_of_array(X: Any, target: Any, weight: Any = None, **extras: Any) -> Da
     X = X.rechunk({1: -1})
     pieces: list[dict[str, Any]] = [{"X": block} for block in X.to_delayed().ravel()]
     for name, array in arrays.items():
-        blocks = _aligned(array, X, name).to_delayed().ravel()
+        blocks = _align_blocks(array, X, name).to_delayed().ravel()
         for piece, block in zip(pieces, blocks, strict=True):
             piece[name] = block
     return DaskParts(pieces, _part_of_blocks)
@@ -81,7 +81,7 @@ def predict_array(work: Callable[[Any], Any], X: Any) -> Any:
     return dd.from_delayed([dask.delayed(work)(block) for block in blocks], meta=meta, verify_meta=False)
 
 
-def _aligned(array: Any, X: Any, name: str) -> Any:
+def _align_blocks(array: Any, X: Any, name: str) -> Any:
     """Divide an array into blocks of the same rows as those of X."""
     is_unknown = np.isnan([*array.shape, X.shape[0]]).any()
     if is_unknown and array.numblocks[0] == X.numblocks[0]:
@@ -104,7 +104,7 @@ class DaskEncoded:
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
         """Apply a function to all parts and merge the results."""
-        result = _merged([dask.delayed(work)(part) for part in self.parts], merge)
+        result = _merge_in_pairs([dask.delayed(work)(part) for part in self.parts], merge)
         if result is None:
             raise ValueError("The table has no rows.")
         return result
@@ -122,22 +122,22 @@ class DaskEncoded:
         self.parts = []
 
 
-def _on_part(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T:
+def _apply(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T:
     return work(make(piece))
 
 
-def _on_rows(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T | None:
+def _apply_to_rows(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T | None:
     part = make(piece)
     return work(part) if len(part) else None
 
 
-def _merged(tasks: list[Any], merge: Callable[[T, T], T]) -> T | None:
+def _merge_in_pairs(tasks: list[Any], merge: Callable[[T, T], T]) -> T | None:
     """Merge results in pairs."""
     while len(tasks) > 1:
         pairs = [tasks[i : i + 2] for i in range(0, len(tasks), 2)]
-        tasks = [dask.delayed(_both)(merge, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        tasks = [dask.delayed(_merge_present)(merge, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
     return dask.compute(tasks[0])[0] if tasks else None
 
 
-def _both(merge: Callable[[T, T], T], one: T | None, other: T | None) -> T | None:
+def _merge_present(merge: Callable[[T, T], T], one: T | None, other: T | None) -> T | None:
     return other if one is None else one if other is None else merge(one, other)

@@ -41,8 +41,8 @@ class MemorySource:
         target = read_target(plan, rows, self.y, self.weight, self.extras)
         schema.refuse_infinity(rows, self.n_threads)
         self.target = plan.reader.learn(target)
-        counted = self.target.counted
-        self.rows = rows if counted is None else Rows(rows.matrix[counted])
+        has_weight = self.target.has_weight
+        self.rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableSummary(schema, classes=self.target.classes)
 
     def training_data(
@@ -58,8 +58,8 @@ class MemorySource:
         target = training_target.target
         if growth.max_bins is not None:
             family.of(target, None)  # its errors name the row
-            target = family.on_grids(target)
-        return TableData(rows, summary.schema, target, growth, training_target.counted)
+            target = family.round_to_grids(target)
+        return TableData(rows, summary.schema, target, growth, training_target.has_weight)
 
     def close(self) -> None:
         """Nothing needs to be released."""

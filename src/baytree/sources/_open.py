@@ -11,7 +11,7 @@ from ..table import is_frame
 from ._batches import BATCH_ROWS, Batches
 from ._column_specs import TableSpec
 from ._part_source import PartSource
-from ._parts import Names
+from ._parts import ColumnRoles
 from ._source import RemoteSource
 
 
@@ -67,7 +67,7 @@ def open_source(source: Any, targets: dict[str, Any], specs: TableSpec, *, cache
     for name, column in targets.items():
         if not isinstance(column, str) and (column is not None or name == "target"):
             raise TypeError(f"{name} must be the name of a column; got {type(column).__name__}.")
-    names = Names(**targets)
+    names = ColumnRoles(**targets)
     if kind is SourceKind.IBIS:
         from ._sql import SqlSource  # noqa: PLC0415
 

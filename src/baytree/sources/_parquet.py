@@ -66,7 +66,7 @@ def parquet_files(source: Any) -> list[ParquetFile]:
         raise ValueError("source is an empty list: give the path of at least one Parquet file.")
     locations = [location for text in texts for location in _files(text)]
     base = _base(texts)
-    columns = _typed([_folder_columns(location.path, base) for location in locations])
+    columns = _infer_types([_folder_columns(location.path, base) for location in locations])
     return [_parquet_file(location, values) for location, values in zip(locations, columns, strict=True)]
 
 
@@ -166,7 +166,7 @@ def _folder_columns(path: str, base: str) -> dict[str, str | None]:
     return {unquote(name): None if value == _HIVE_MISSING else unquote(value) for name, value in pairs}
 
 
-def _typed(columns: list[dict[str, str | None]]) -> list[dict[str, Any]]:
+def _infer_types(columns: list[dict[str, str | None]]) -> list[dict[str, Any]]:
     """Arrow values: integers if all values of a column are such, otherwise text."""
     values: dict[str, set[str]] = {}
     for file in columns:

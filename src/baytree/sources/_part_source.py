@@ -229,7 +229,7 @@ def _union(one: Summary, other: Summary) -> Summary:
 
 
 def _merged_values(one: IntervalValues, other: IntervalValues, max_bins: int) -> IntervalValues:
-    return one.merged(other, max_bins)
+    return one.merge(other, max_bins)
 
 
 def _sum_of_lists(one: list[int], other: list[int]) -> list[int]:

@@ -27,7 +27,7 @@ from ._targets import TargetPlan
 
 
 @dataclass(frozen=True)
-class Names:
+class ColumnRoles:
     """The names of the columns that are not features."""
 
     target: str
@@ -97,7 +97,7 @@ class Part:
         return nw.from_native(self.X, eager_only=True)[:, columns].to_native()
 
 
-def split_frame(frame: Any, names: Names) -> Part:
+def split_frame(frame: Any, names: ColumnRoles) -> Part:
     """Divide a frame into features, target, weights and extras."""
     table = eager(frame)
     names.check(table.columns)
@@ -163,7 +163,7 @@ class PartSummary:
 
     def __or__(self, other: PartSummary) -> PartSummary:
         counts = tuple(
-            a if b is None else b if a is None else a.merged(b, self.max_bins)
+            a if b is None else b if a is None else a.merge(b, self.max_bins)
             for a, b in zip(self.counts, other.counts, strict=True)
         )
         return PartSummary(self.schema | other.schema, counts, self.target | other.target, self.max_bins)
@@ -197,8 +197,8 @@ def summarise_part(
         return None
     part = part.like(specs.names, len(specs.columns))
     matrix, schema = _learn_schema(part, specs)
-    target, counted = plan.read(part.y, part.weight, part.extras)
-    matrix = matrix if counted is None else matrix[counted]
+    target, has_weight = plan.read(part.y, part.weight, part.extras)
+    matrix = matrix if has_weight is None else matrix[has_weight]
     pairs = enumerate(zip(splitters, schema.columns, strict=True))
     numeric = count(matrix, {i: between for i, (between, column) in pairs if not column.is_nominal}, max_bins)
     counts = tuple(numeric.get(i) for i in range(schema.n_features))
@@ -222,10 +222,10 @@ class IntervalValues:
     values: dict[int, list[FloatArray]]  # one array for each part
     finer: dict[int, IntervalCounts]  # second counts, between finer splitters
 
-    def merged(self, other: IntervalValues, max_bins: int) -> IntervalValues:
+    def merge(self, other: IntervalValues, max_bins: int) -> IntervalValues:
         """The values of two parts."""
         values = {i: arrays + other.values[i] for i, arrays in self.values.items()}
-        finer = {i: counts.merged(other.finer[i], max_bins) for i, counts in self.finer.items()}
+        finer = {i: counts.merge(other.finer[i], max_bins) for i, counts in self.finer.items()}
         return IntervalValues(values, finer)
 
 
@@ -235,10 +235,10 @@ def collect_part(
     """Collect the values that decide the bins of some columns; None for a part without rows."""
     if len(part) == 0:
         return None
-    _, counted = plan.read(part.y, part.weight, part.extras)
+    _, has_weight = plan.read(part.y, part.weight, part.extras)
     rows = schema.read(as_table(part.like(schema.names, schema.n_features).X), np.array(list(counts)))
     place = {i: i if rows.column_of is None else int(rows.column_of[i]) for i in counts}
-    matrix = rows.dense() if counted is None else rows.dense()[counted]
+    matrix = rows.dense() if has_weight is None else rows.dense()[has_weight]
     numeric = {i: column for i, column in counts.items() if column is not None}
     fine = {place[i]: column for i, column in numeric.items() if column.is_fine(max_bins)}
     coarse = {place[i]: column.finer_splitters(max_bins) for i, column in numeric.items() if place[i] not in fine}
@@ -281,8 +281,8 @@ def encode(
     """Encode the features and the target of a part."""
     if len(part) == 0:
         return _empty_part(bins, plan, family)
-    target, counted = plan.read(part.y, part.weight, part.extras)
-    return _fixed_point_part(_codes(part, specs, schema, bins, counted), plan.to_fixed_point(target), family)
+    target, has_weight = plan.read(part.y, part.weight, part.extras)
+    return _fixed_point_part(_codes(part, specs, schema, bins, has_weight), plan.to_fixed_point(target), family)
 
 
 def encode_features(part: Part, plan: TargetPlan, specs: ColumnSpecs) -> EncodedPart:
@@ -291,13 +291,13 @@ def encode_features(part: Part, plan: TargetPlan, specs: ColumnSpecs) -> Encoded
     labels = np.zeros(0) if plan.has_classes else None
     if len(part) == 0:
         weight = None if part.weight is None else np.zeros(0)
-        return EncodedPart(_no_codes(bins), np.zeros((0, 1 + len(names))), weight, RawTarget(labels, names))
-    target, counted = plan.read(part.y, part.weight, part.extras)
+        return EncodedPart(_empty_codes(bins), np.zeros((0, 1 + len(names))), weight, RawTarget(labels, names))
+    target, has_weight = plan.read(part.y, part.weight, part.extras)
     y = target.y
     if plan.has_classes:
         labels, y = np.unique(target.y, return_inverse=True)
     numbers = np.stack([y, *(target.extras[name] for name in names)], axis=1).astype(np.float64)
-    codes = _codes(part, specs, specs.schema(None), bins, counted)
+    codes = _codes(part, specs, specs.schema(None), bins, has_weight)
     return EncodedPart(codes, numbers, target.weight, RawTarget(labels, names))
 
 
@@ -327,27 +327,27 @@ def _empty_part(bins: tuple[ColumnBins, ...], plan: TargetPlan, family: Family) 
     width = 1 if family.has_classes or not family.outcome.from_zero else 2
     weighted = plan.grids is not None and plan.grids.weight is not None
     empty = np.zeros(0, dtype=np.int64)
-    return EncodedPart(_no_codes(bins), empty.reshape(0, width), empty if weighted else None)
+    return EncodedPart(_empty_codes(bins), empty.reshape(0, width), empty if weighted else None)
 
 
-def _no_codes(bins: tuple[ColumnBins, ...]) -> AnyArray:
-    return np.zeros((0, len(bins)), dtype=np.uint16 if _two_bytes(bins) else np.uint8)
+def _empty_codes(bins: tuple[ColumnBins, ...]) -> AnyArray:
+    return np.zeros((0, len(bins)), dtype=np.uint16 if _needs_two_bytes(bins) else np.uint8)
 
 
-def _two_bytes(bins: tuple[ColumnBins, ...]) -> bool:
+def _needs_two_bytes(bins: tuple[ColumnBins, ...]) -> bool:
     return max(column.n_codes for column in bins) > 256
 
 
 def _codes(
-    part: Part, specs: ColumnSpecs, schema: Schema, bins: tuple[ColumnBins, ...], counted: AnyArray | None
+    part: Part, specs: ColumnSpecs, schema: Schema, bins: tuple[ColumnBins, ...], has_weight: AnyArray | None
 ) -> AnyArray:
     """The codes of all features of a part; values beyond the last of specified bins are in that bin."""
     matrix = specs.read(part.like(schema.names, schema.n_features).X, schema)
-    matrix = matrix if counted is None else matrix[counted]
+    matrix = matrix if has_weight is None else matrix[has_weight]
     specified = specs.bins
     highs = [column.ends if i in specified else column.highs for i, column in enumerate(bins)]
     missing, excluded = [column.has_missing for column in bins], [is_excluded(column) for column in bins]
-    return np.asarray(_core.encode_part(matrix, highs, missing, excluded, _two_bytes(bins), 1))
+    return np.asarray(_core.encode_part(matrix, highs, missing, excluded, _needs_two_bytes(bins), 1))
 
 
 def excluded_bins() -> ColumnBins:
@@ -364,17 +364,17 @@ def histograms_of(
     part: EncodedPart, layout: CodeLayout, routes: Routes, half: int | None = None
 ) -> Histograms | ClassHistograms:
     """The histograms of the open nodes over a part, or over one half of its rows."""
-    return _half_of(part, half).histograms(layout, routes)
+    return _select_half(part, half).histograms(layout, routes)
 
 
 def factors_of(
     part: EncodedPart, layout: CodeLayout, routes: Routes, outcome: Outcome, half: int | None = None
 ) -> list[int]:
     """The sum of the logs of factors in each open node, over a part or over one half of its rows."""
-    return _half_of(part, half).factors(layout, routes, outcome)
+    return _select_half(part, half).factors(layout, routes, outcome)
 
 
-def _half_of(part: EncodedPart, half: int | None) -> EncodedRows:
+def _select_half(part: EncodedPart, half: int | None) -> EncodedRows:
     return part if half is None else part.half(half)
 
 

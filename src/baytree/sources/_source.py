@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ColumnBins, DivisibleSource, Growth, HistogramData, OnLevel, TrainingData
-from ..outcomes import Extent, Family, TargetRange
+from ..outcomes import Family, SampleSize, TargetRange
 from ..table import Schema
 from ._targets import TargetPlan
 
@@ -20,7 +20,7 @@ DEFAULT_BINS = 255  # at sources whose rows are not in memory
 
 
 class Capability(Enum):
-    """What a fit may need besides histograms of its rows; the value is the error message of a source without it."""
+    """Needs of a fit besides histograms of its rows; the value is the error message of a source without it."""
 
     OWN_OUTCOME = "An outcome of your own needs the rows in memory: fit it there."
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
@@ -45,7 +45,7 @@ class Source(Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What the source can do besides histograms."""
+        """The capabilities of the source besides histograms."""
 
     @property
     def bins_by_default(self) -> int | None:
@@ -107,8 +107,10 @@ class RemoteSource:
             raise RuntimeError("The target has no grids yet.")
         source.bins(growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
         totals = source.totals(plan, family)
-        extent = Extent(target_range.n_rows, float(totals[0]) * grids.weight_unit)
-        return HistogramData(source, summary.schema, source.columns, grids, extent, growth, tuple(totals), on_level)
+        sample_size = SampleSize(target_range.n_rows, float(totals[0]) * grids.weight_unit)
+        return HistogramData(
+            source, summary.schema, source.columns, grids, sample_size, growth, tuple(totals), on_level
+        )
 
     def close(self) -> None:
         """Release the resources of the fit."""

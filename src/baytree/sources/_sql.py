@@ -29,7 +29,7 @@ from ..outcomes import Family, Outcome, Target, fixed_point_outcome
 from ..table import Column, Kind, Schema
 from ._column_specs import ColumnSpecs, TableSpec, present_bins
 from ._interrupts import end_running_query
-from ._parts import Names, excluded_bins, is_excluded
+from ._parts import ColumnRoles, excluded_bins, is_excluded
 from ._source import TableSummary, require
 from ._sql_backend import ConnectionSettings, backend_of
 from ._sql_bins import Range, find_bins
@@ -39,7 +39,7 @@ from ._sql_fixed_point import code_expression, fixed_point_target, product_digit
 from ._sql_histograms import Aggregation, ClassAggregation, Layout, NumberAggregation, flatten
 from ._sql_node_table import NodeTable
 from ._sql_packing import Packing
-from ._sql_slices import SlicedColumn, Slices, coded_by_slices
+from ._sql_slices import SlicedColumn, Slices, encode_by_slices
 from ._sql_target import TargetQueries
 from ._sql_temporary import TemporaryTables
 from ._targets import TargetPlan
@@ -50,7 +50,7 @@ class SqlSource:
     """A source whose rows are a table of a database."""
 
     table: Any
-    names: Names
+    names: ColumnRoles
     table_spec: TableSpec = field(default_factory=TableSpec)
     specs: ColumnSpecs | None = field(default=None, init=False)
     rows: Any = field(default=None, init=False)  # those of positive weight
@@ -214,19 +214,19 @@ class SqlSource:
             return {f"c{i}": code_expression(*columns[i], schema.columns[i]) for i in chosen}
 
         if not self.temporary.are_possible(rows):
-            self.coded = self._packed(rows.select(**others, **expressions(range(len(columns)))), others)
+            self.coded = self._pack(rows.select(**others, **expressions(range(len(columns)))), others)
             return
         tables = TemporaryTables(backend)
         try:
             unsliced = expressions(i for i in range(len(columns)) if f"c{i}" not in sliced)
-            codes = coded_by_slices(tables, rows, sliced, others | unsliced)
-            self.coded = self.temporary.of_query(self._packed(codes, others), "part")
+            codes = encode_by_slices(tables, rows, sliced, others | unsliced)
+            self.coded = self.temporary.of_query(self._pack(codes, others), "part")
         finally:
             tables.drop()
 
-    def _packed(self, codes: Any, others: dict[str, Any]) -> Any:
+    def _pack(self, codes: Any, others: dict[str, Any]) -> Any:
         """The packed codes of rows and other columns; all rows are in node 0."""
-        packed = require(self.packing).packed([codes[f"c{i}"] for i in range(len(self.columns))])
+        packed = require(self.packing).pack([codes[f"c{i}"] for i in range(len(self.columns))])
         part = ibis.literal(0) if self.classes is None else codes["u0"]
         return codes.select(*others, **packed, part=part.cast("int32"))
 
@@ -264,7 +264,7 @@ class SqlSource:
             feature = int(routes.feature[node])
             lower = routes.goes_lower[routes.start[node] :][: self.columns[feature].n_codes].astype(bool)
             return ibis.ifelse(
-                _is_in(require(self.packing).code(self.coded, feature), self.stored[feature][lower]),
+                _is_code_among(require(self.packing).code(self.coded, feature), self.stored[feature][lower]),
                 below(int(routes.lower[node])),
                 below(int(routes.upper[node])),
             )
@@ -317,7 +317,7 @@ class SqlSource:
         return result
 
 
-def _is_in(code: Any, codes: AnyArray) -> Any:
+def _is_code_among(code: Any, codes: AnyArray) -> Any:
     """Whether a code is one of some sorted codes."""
     if len(codes) and codes[-1] - codes[0] + 1 == len(codes):
         return (code >= int(codes[0])) & (code <= int(codes[-1]))

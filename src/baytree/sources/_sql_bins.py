@@ -47,7 +47,7 @@ class Range:
         width = 0.0 if self.low is None or self.high is None else self.high - self.low
         return (_SLICES - 2) / width if width > 0 else math.inf
 
-    def widened(self) -> Range:
+    def widen(self) -> Range:
         """Guess the range of all values from that of some."""
         low, high = self.low or 0.0, self.high or 0.0
         more = (high - low) / 4
@@ -76,7 +76,7 @@ def find_bins(
             column_range = exact_range(name)
             slices = _slices_to_fetch(rows, name, column_range, max_bins)
         if slices is None:
-            result[name] = _by_extremes(rows, name, column_range, max_bins)
+            result[name] = _bins_by_extremes(rows, name, column_range, max_bins)
         else:
             counted[name] = slices
     for name, slices in counted.items():
@@ -94,13 +94,13 @@ def _slices_to_fetch(rows: Any, name: str, of: Range, max_bins: int) -> SliceCou
     if pair is None:
         return None
     slices, counts = pair
-    near = _near_ends(counts, max_bins)
+    near = _is_near_end(counts, max_bins)
     if len(slices) <= max_bins or counts[near].sum() > _MAX_FETCHED:
         return None
     return SliceCounts(of, slices, counts, near)
 
 
-def _near_ends(counts: AnyArray, max_bins: int) -> AnyArray:
+def _is_near_end(counts: AnyArray, max_bins: int) -> AnyArray:
     """Which slices contain the end of a bin, or follow one that does; also the first, which has the lowest value."""
     unknown = np.full(len(counts), np.nan)
     holds_end = IntervalCounts(unknown, np.append(counts, 0), np.append(unknown, np.nan), None).holds_end(max_bins)
@@ -118,10 +118,10 @@ def _interval_counts(counts: AnyArray, near: AnyArray, values: AnyArray) -> Inte
     return IntervalCounts(np.maximum.accumulate(highs), np.append(counts, 0), lows, None)
 
 
-def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
+def _bins_by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     """Find the bins by the extremes of each slice: the values of slices with a single one need not be fetched."""
     if not 0 < of.factor < math.inf:
-        return _by_window(rows, name, of, max_bins)
+        return _bins_by_window(rows, name, of, max_bins)
     table = _values(rows, name, of).mutate(slice=lambda t: _slice(t.v, of, rows.get_backend()))
     aggregates = {"n": table.count(), "low": table.v.min(), "high": table.v.max()}
     arrays = fetch_arrays(table.group_by("slice").aggregate(**aggregates))
@@ -132,9 +132,9 @@ def _by_extremes(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     if len(slices) <= max_bins:
         if counts.has_one_value[:-1].all():
             return ColumnBins(counts.splitters, counts.splitters, of.has_missing)
-        return _by_window(rows, name, of, max_bins)
+        return _bins_by_window(rows, name, of, max_bins)
     if n_values[is_collected].sum() > _MAX_FETCHED:
-        return _by_window(rows, name, of, max_bins)
+        return _bins_by_window(rows, name, of, max_bins)
     values = _collect(rows, name, of, slices[is_collected])
     return bins_of(counts, values, max_bins, has_missing=of.has_missing)
 
@@ -177,7 +177,7 @@ def _collect(rows: Any, name: str, of: Range, slices: AnyArray) -> AnyArray:
         tables.drop()
 
 
-def _by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
+def _bins_by_window(rows: Any, name: str, of: Range, max_bins: int) -> ColumnBins:
     """Find the bins of one column by a query with window functions."""
     value = number(rows[name])
     present = rows.filter(value.notnull()).select(v=value)

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray
 from ..table import Kind
 from ._column_specs import ColumnSpec, ColumnSpecs
-from ._parts import Names
+from ._parts import ColumnRoles
 from ._sql_bins import Range
 from ._sql_execution import fetch
 from ._sql_fixed_point import as_number, is_missing, number
@@ -26,7 +26,7 @@ class ColumnQueries:
     """Queries of the features of a table."""
 
     table: Any
-    names: Names
+    names: ColumnRoles
 
     @property
     def features(self) -> list[str]:
@@ -87,7 +87,7 @@ class ColumnQueries:
         for batch in _batches(features):
             row = _fetch_row(first, [self._plain_range(first, i) for i in batch])
             ranges = {i: _range(row, i, min(n_rows, _GUESS_ROWS)) for i in batch}
-            result |= {i: of.widened() for i, of in ranges.items() if not (of.has_missing or of.has_nan)}
+            result |= {i: of.widen() for i, of in ranges.items() if not (of.has_missing or of.has_nan)}
         return result
 
     def ranges_of_numbers(self, rows: Any, n_rows: int, features: list[int]) -> dict[int, Range]:

@@ -14,7 +14,7 @@ from .._typing import AnyArray
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
 from ..table import Column, Kind
-from ._parts import Names, is_excluded
+from ._parts import ColumnRoles, is_excluded
 from ._targets import TargetPlan
 
 _DIGIT = 31
@@ -124,7 +124,7 @@ def on_grid(value: Any, grid: Grid) -> Any:
     return ibis.greatest(point, 1) if grid.positive else point
 
 
-def fixed_point_target(rows: Any, names: Names, plan: TargetPlan, family: Family) -> tuple[list[Any], Any]:
+def fixed_point_target(rows: Any, names: ColumnRoles, plan: TargetPlan, family: Family) -> tuple[list[Any], Any]:
     """The fixed-point target of each row, and its integer weight (None for 1)."""
     grids = plan.grids
     if grids is None:
@@ -151,7 +151,7 @@ def _classes(target: Any, classes: AnyArray) -> Any:
     return target.cases(*positions, else_=-1).cast("int32")
 
 
-def _rates(rows: Any, names: Names, plan: TargetPlan, family: Family) -> list[Any]:
+def _rates(rows: Any, names: ColumnRoles, plan: TargetPlan, family: Family) -> list[Any]:
     """The number of events and the exposure of each row."""
     grids = plan.grids
     if grids is None or grids.y is None:
@@ -173,7 +173,7 @@ def product_digits(numbers: list[Any], weight: Any, *, with_square: bool) -> lis
     result += [[Digit(number)] if weight is None else _split(number * weight) for number in numbers]
     if with_square:
         square = _split(numbers[0] * numbers[0])
-        result.append(square if weight is None else [part for digit in square for part in _times(digit, weight)])
+        result.append(square if weight is None else [part for digit in square for part in _multiply(digit, weight)])
     return result
 
 
@@ -181,7 +181,7 @@ def _split(product: Any, power: int = 0) -> list[Digit]:
     return [Digit(product >> _DIGIT, power + _DIGIT), Digit(product & _MASK, power)]
 
 
-def _times(digit: Digit, weight: Any) -> list[Digit]:
+def _multiply(digit: Digit, weight: Any) -> list[Digit]:
     return _split(digit.expression * weight, digit.power)
 
 

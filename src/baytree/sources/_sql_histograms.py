@@ -34,7 +34,7 @@ class Aggregation(Protocol):
         """The number of parts of a node."""
 
     @property
-    def summed(self) -> list[str]:
+    def sum_columns(self) -> list[str]:
         """The columns that are added up."""
 
     @property
@@ -106,7 +106,7 @@ class ClassAggregation:
         return self.n_classes
 
     @property
-    def summed(self) -> list[str]:
+    def sum_columns(self) -> list[str]:
         """The weight of each row."""
         return ["w"] if self.weighted else []
 
@@ -121,14 +121,14 @@ class ClassAggregation:
 
     def query(self, rows: Any, code: Any, first: int) -> Any:
         """The number and the weight of the rows of each part and code."""
-        table = rows.select("part", *self.summed, code=code)
-        sums = {name: table[name].sum().cast("int64") for name in self.summed}
+        table = rows.select("part", *self.sum_columns, code=code)
+        sums = {name: table[name].sum().cast("int64") for name in self.sum_columns}
         groups = table.group_by("part", "code").aggregate(n=table.count(), **sums)
         return groups.select("n", *sums, key=self.layout.key(groups, first))
 
     def histograms(self, n_open: int, results: Iterable[dict[str, AnyArray]]) -> ClassHistograms:
         """The histograms by node, code and class."""
-        names = ["n", *self.summed]
+        names = ["n", *self.sum_columns]
         dtype = np.int64 if self.weighted or self.n_rows > _INT32.max else np.int32
         arrays = np.zeros((len(names), n_open, self.n_classes, self.layout.width), dtype=dtype)
         for result in results:
@@ -154,7 +154,7 @@ class NumberAggregation:
         return 1
 
     @property
-    def summed(self) -> list[str]:
+    def sum_columns(self) -> list[str]:
         """The numbers and the weight of each row."""
         return [f"u{k}" for k in range(self.n_numbers)] + (["w"] if self.weighted else [])
 

@@ -22,7 +22,7 @@ _FINISHED = -1  # number of the rows of finished nodes
 _MAX_NUMBERS = 2**18  # of nodes, after which all rows are numbered anew
 
 
-class Move(NamedTuple):
+class RowMove(NamedTuple):
     """The split of a node: rows whose code is from `first` to `last` go to `inside`, all others to `outside`.
 
     The codes are bits of a packed word, and `first` and `last` are shifted in the same way.
@@ -119,7 +119,7 @@ class NodeTable:
         return self._columns(rows, (rows["part"] - before).cast("int32"))
 
     def _columns(self, rows: Any, part: Any) -> Any:
-        return rows.select(*self.layout.packing.names, *self.aggregation.summed, part=part)
+        return rows.select(*self.layout.packing.names, *self.aggregation.sum_columns, part=part)
 
     def _inherited_numbers(self, routes: Routes) -> dict[int, int]:
         """The numbers of nodes whose rows stay: of waiting nodes, and of one waiting child of each split node."""
@@ -131,7 +131,7 @@ class NodeTable:
                 result[heir] = number
         return result
 
-    def _moves(self, routes: Routes, numbers: dict[int, int], *, update: bool) -> list[Move]:
+    def _moves(self, routes: Routes, numbers: dict[int, int], *, update: bool) -> list[RowMove]:
         """The moves of all rows; in an update, of those whose number changes.
 
         In an update, rows of finished nodes keep their number unless another node has it.
@@ -145,11 +145,11 @@ class NodeTable:
                 moves.append(move)
         return moves
 
-    def _move_of(self, node: int, number: int, finished: int, routes: Routes, numbers: dict[int, int]) -> Move:
+    def _move_of(self, node: int, number: int, finished: int, routes: Routes, numbers: dict[int, int]) -> RowMove:
         feature = int(routes.feature[node])
         if feature < 0:
             to = numbers.get(node, finished)
-            return Move(number, 0, 0, 0, 0, 0, to, to)
+            return RowMove(number, 0, 0, 0, 0, 0, to, to)
         packing, stored = self.layout.packing, self.stored[feature]
         shift = packing.shift[feature]
         bits = (number, packing.word[feature], shift, packing.mask(feature))
@@ -159,15 +159,15 @@ class NodeTable:
             codes = np.flatnonzero(is_inside)
             if len(codes) == 0 or codes[-1] - codes[0] + 1 == len(codes):
                 first, last = stored[codes[[0, -1]]].tolist() if len(codes) else (1, 0)
-                return Move(*bits, first << shift, last << shift, one, other)
+                return RowMove(*bits, first << shift, last << shift, one, other)
         chosen = np.zeros(int(stored[-1]) + 1, dtype=np.uint8)
         chosen[stored] = goes_lower
-        return Move(*bits, 0, 0, lower, upper, "".join(map(str, chosen.tolist())))
+        return RowMove(*bits, 0, 0, lower, upper, "".join(map(str, chosen.tolist())))
 
-    def _write(self, moves: list[Move]) -> None:
+    def _write(self, moves: list[RowMove]) -> None:
         """Write all rows anew, except those of finished nodes."""
         old = list(self.temporary.names)
-        words = _words(moves)
+        words = _split_words(moves)
         joined = self.rows.join(self._parts(moves, words), "part")
         bits = reduce(or_, [joined[self.layout.packing.names[word]] & joined[f"mask{word}"] for word in words])
         is_inside = bits <= joined["last"]
@@ -181,9 +181,9 @@ class NodeTable:
         self.rows = self.temporary.of_query(moved.filter(moved["part"] >= 0), "part" if self.can_update else None)
         self.temporary.drop(old)
 
-    def _update(self, moves: list[Move]) -> None:
+    def _update(self, moves: list[RowMove]) -> None:
         """Update the parts of the rows that move, in DuckDB's SQL."""
-        words = _words(moves)
+        words = _split_words(moves)
         self.has_moved |= self.rows is self.coded
         self._parts(moves, words)
         rows, parts = stored_name(self.rows), self.temporary.names[-1]
@@ -201,10 +201,12 @@ class NodeTable:
         )
         self.temporary.drop([name for name in self.temporary.names if name != rows])
 
-    def _parts(self, moves: list[Move], words: list[int]) -> Any:
+    def _parts(self, moves: list[RowMove], words: list[int]) -> Any:
         """A table of the moves of each part, with a mask for each word."""
         n_parts, values_of_moves = self.aggregation.n_parts, zip(*moves, strict=True)
-        fields = {name: np.repeat(values, n_parts) for name, values in zip(Move._fields, values_of_moves, strict=True)}
+        fields = {
+            name: np.repeat(values, n_parts) for name, values in zip(RowMove._fields, values_of_moves, strict=True)
+        }
         part_of_node = np.tile(np.arange(n_parts), len(moves))
         numbers = {"part": "node", "inside": "inside", "outside": "outside"}
         columns = {name: (fields[node] * n_parts + part_of_node).astype(np.int32) for name, node in numbers.items()}
@@ -218,6 +220,6 @@ class NodeTable:
         self.rows, self.n_numbers, self.can_update = None, 1, False
 
 
-def _words(moves: list[Move]) -> list[int]:
+def _split_words(moves: list[RowMove]) -> list[int]:
     """The words that hold the codes of the split features."""
     return sorted({move.word for move in moves})

@@ -43,7 +43,7 @@ class Packing:
         """The names of the words as columns of a table."""
         return [f"p{k}" for k in range(self.word[-1] + 1)]
 
-    def packed(self, codes: list[Any]) -> dict[str, Any]:
+    def pack(self, codes: list[Any]) -> dict[str, Any]:
         """Expressions for the words, given those for the codes of each column."""
         result = {}
         for word, name in enumerate(self.names):

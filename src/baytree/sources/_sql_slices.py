@@ -100,7 +100,7 @@ _element = ibis.udf.scalar.builtin(
 )
 
 
-def coded_by_slices(
+def encode_by_slices(
     tables: TemporaryTables, rows: Any, columns: dict[str, SlicedColumn], others: dict[str, Any]
 ) -> Any:
     """A table of the codes of columns and of other expressions."""

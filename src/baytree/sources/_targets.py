@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, shown
+from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, short_repr
 from ..decision import Decision, read_decision
 from ..outcomes import (
     EXTRAS,
@@ -20,8 +20,8 @@ from ..outcomes import (
     Outcome,
     Target,
     TargetRange,
-    on_grids,
     read_outcome,
+    round_to_grids,
 )
 
 _MAX_LABEL_RANGE = 2**16  # of integer labels that are counted in a table
@@ -32,7 +32,7 @@ class TrainingTarget(NamedTuple):
 
     target: Target
     classes: AnyArray | None
-    counted: BoolArray | None  # which rows have positive weight; None if all have
+    has_weight: BoolArray | None  # which rows have positive weight; None if all have
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class TargetPlan:
 
     def read(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
         """Read and check a target; returns that of the rows of positive weight, and which rows these are."""
-        target, counted = without_weight_zero(self.reader.read(self.reader.check_y(y), weight, extras))
+        target, has_weight = without_weight_zero(self.reader.read(self.reader.check_y(y), weight, extras))
         if self.has_classes:
             check_labels(target.y)
         elif len(target.y):
             self.reader.family_of(None).of(target, None)  # its errors name the row
-        return target, counted
+        return target, has_weight
 
     def to_fixed_point(self, target: Target) -> Target:
         """Convert a target that was read to fixed point."""
@@ -64,7 +64,7 @@ class TargetPlan:
             target = replace(target, y=class_codes(target.y, self.classes))
         if self.by_class is not None:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
-        return target if self.grids is None else on_grids(target, self.grids)
+        return target if self.grids is None else round_to_grids(target, self.grids)
 
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange
@@ -131,17 +131,17 @@ class ClassReader:
 
     def learn(self, target: Target) -> TrainingTarget:
         """Replace labels by codes; rows and classes of weight zero are dropped."""
-        target, counted = without_weight_zero(target)
+        target, has_weight = without_weight_zero(target)
         classes, codes = _read_labels(target.y, self.classes)
         target = replace(target, y=codes)
         by_class = self.weights_of(target, classes)
         if by_class is None:
-            return TrainingTarget(target, classes, counted)
-        has_weight = by_class[target.y] > 0
-        counted = _intersection(counted, has_weight)
-        target = self._weighted(target.take(has_weight), by_class)
+            return TrainingTarget(target, classes, has_weight)
+        in_weighted_class = by_class[target.y] > 0
+        has_weight = _intersection(has_weight, in_weighted_class)
+        target = self._multiply_weights(target.take(in_weighted_class), by_class)
         codes = (np.cumsum(by_class > 0) - 1)[target.y]
-        return TrainingTarget(replace(target, y=codes), classes[by_class > 0], counted)
+        return TrainingTarget(replace(target, y=codes), classes[by_class > 0], has_weight)
 
     def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
         """Replace labels by codes of the fitted classes."""
@@ -151,14 +151,14 @@ class ClassReader:
                 "partial_fit cannot balance classes that it sees bit by bit: give class_weight as a dict from label to "
                 "weight."
             )
-        target, counted = without_weight_zero(target)
+        target, has_weight = without_weight_zero(target)
         weightless = [label for label, weight in (self.class_weight or {}).items() if weight == 0]
         if weightless and np.isin(target.y, weightless).any():
-            has_weight = ~np.isin(target.y, weightless)
-            target, counted = target.take(has_weight), _intersection(counted, has_weight)
+            in_weighted_class = ~np.isin(target.y, weightless)
+            target, has_weight = target.take(in_weighted_class), _intersection(has_weight, in_weighted_class)
         target = replace(target, y=class_codes(target.y, classes))
         by_class = self.weights_of(target, np.append(classes, weightless) if weightless else classes)
-        return (target if by_class is None else self._weighted(target, by_class)), counted
+        return (target if by_class is None else self._multiply_weights(target, by_class)), has_weight
 
     def check_monotonic(self, classes: AnyArray | None) -> None:
         """Refuse more than two classes; with two, the probability of the second can be monotonic."""
@@ -181,7 +181,7 @@ class ClassReader:
         return read_decision(self.decision, np.zeros(0) if classes is None else classes)
 
     @staticmethod
-    def _weighted(target: Target, by_class: FloatArray) -> Target:
+    def _multiply_weights(target: Target, by_class: FloatArray) -> Target:
         return replace(target, weight=by_class[target.y] * (1.0 if target.weight is None else target.weight))
 
     def weights_of(self, target: Target, classes: AnyArray) -> FloatArray | None:
@@ -193,7 +193,8 @@ class ClassReader:
             return np.asarray(count.sum() / (len(classes) * np.maximum(count, np.finfo(float).tiny)))
         if not isinstance(self.class_weight, dict):
             raise TypeError(
-                f"class_weight must be None, 'balanced' or a dict from label to weight; got {shown(self.class_weight)}."
+                f"class_weight must be None, 'balanced' or a dict from label to weight; got "
+                f"{short_repr(self.class_weight)}."
             )
         labels = list(classes)
         for label, value in self.class_weight.items():
@@ -236,14 +237,14 @@ class NumberReader:
 
     def learn(self, target: Target) -> TrainingTarget:
         """Drop rows of weight zero."""
-        target, counted = without_weight_zero(target)
-        return TrainingTarget(target, None, counted)
+        target, has_weight = without_weight_zero(target)
+        return TrainingTarget(target, None, has_weight)
 
     def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
         """Check the numbers as at fit."""
-        target, counted = without_weight_zero(target)
+        target, has_weight = without_weight_zero(target)
         self.family.of(target, outcome.prior)
-        return target, counted
+        return target, has_weight
 
     def check_monotonic(self, classes: AnyArray | None) -> None:
         """Accept all numbers: every mean can be monotonic."""
@@ -294,7 +295,9 @@ def class_codes(y: AnyArray, classes: AnyArray) -> AnyArray:
     unknown = classes[codes] != y
     if np.any(unknown):
         label = y[np.argmax(unknown)]
-        raise ValueError(f"y has the class {shown(label)}, which is not one of the classes {shown(classes.tolist())}.")
+        raise ValueError(
+            f"y has the class {short_repr(label)}, which is not one of the classes {short_repr(classes.tolist())}."
+        )
     return codes
 
 
@@ -302,16 +305,16 @@ def without_weight_zero(target: Target) -> tuple[Target, BoolArray | None]:
     """Drop rows of weight zero; the second result marks the remaining rows, or is None if none was dropped."""
     if target.weight is None or target.weight.all():
         return target, None
-    counted = target.weight > 0
-    return target.take(counted), counted
+    has_weight = target.weight > 0
+    return target.take(has_weight), has_weight
 
 
-def _intersection(counted: BoolArray | None, of_counted: BoolArray) -> BoolArray:
+def _intersection(has_weight: BoolArray | None, of_remaining: BoolArray) -> BoolArray:
     """Combine two selections, of which the second is among the rows of the first."""
-    if counted is None:
-        return of_counted
-    result = counted.copy()
-    result[counted] = of_counted
+    if has_weight is None:
+        return of_remaining
+    result = has_weight.copy()
+    result[has_weight] = of_remaining
     return result
 
 

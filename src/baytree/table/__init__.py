@@ -10,7 +10,7 @@ from ._schema import choose_categorical as choose_categorical
 from ._schema import column_position as column_position
 from ._schema import describe_column as describe_column
 from ._schema import nearest_name as nearest_name
-from ._subgroups import divided as divided
+from ._subgroups import subgroup_masks as subgroup_masks
 from ._tables import as_table as as_table
 from ._tables import is_frame as is_frame
 from ._tables import may_hold_text as may_hold_text

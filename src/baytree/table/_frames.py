@@ -89,18 +89,18 @@ def _dictionary(series: Any) -> tuple[IntArray, list[Any]]:
         return np.asarray(native.cat.codes, dtype=np.int64), native.cat.categories.tolist()
     if series.implementation.is_polars():
         codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
-        return (codes, native.dtype.categories.to_list()) if series.dtype == nw.Enum else _renumbered(codes, native)
+        return (codes, native.dtype.categories.to_list()) if series.dtype == nw.Enum else _renumber(codes, native)
     values = series.to_list()
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     labels = _arrow_labels(native, series.name)
     place = {label: i for i, label in enumerate(labels)}
-    found = np.array(
-        [-1 if gone else place[value] for value, gone in zip(values, missing, strict=True)], dtype=np.int64
+    positions = np.array(
+        [-1 if is_missing else place[value] for value, is_missing in zip(values, missing, strict=True)], dtype=np.int64
     )
-    return found, labels
+    return positions, labels
 
 
-def _renumbered(codes: IntArray, native: Any) -> tuple[IntArray, list[Any]]:
+def _renumber(codes: IntArray, native: Any) -> tuple[IntArray, list[Any]]:
     """The codes of a polars Categorical number the labels of all columns: number those that this one has."""
     known = codes >= 0
     _, first, positions = np.unique(codes[known], return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What the columns of several tables are together: parts of one table that are read one after the other."""
+"""Merging the schemas of the parts of a table that are read one after the other."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class PartSchema:
 
     @classmethod
     def of(cls, schema: Schema, rows: Rows) -> PartSchema:
-        """Of some rows."""
+        """Describe the columns of some rows."""
         missing = np.isnan(rows.matrix)
         return cls(schema, ~missing.all(axis=0), missing.any(axis=0))
 
     def __or__(self, other: PartSchema) -> PartSchema:
-        """The same of both parts."""
+        """Merge the columns of two parts."""
         one, two = self.schema, other.schema
         if one.names != two.names or one.n_features != two.n_features:
             raise ValueError("The parts of the table do not have the same columns: give all of them the same.")
         columns = tuple(
-            _merged(a, b, one.describe(i), self.has_values[i], other.has_values[i])
+            _merge_columns(a, b, one.describe(i), self.has_values[i], other.has_values[i])
             for i, (a, b) in enumerate(zip(one.columns, two.columns, strict=True))
         )
         return PartSchema(
@@ -39,7 +39,7 @@ class PartSchema:
         )
 
 
-def _merged(one: Column, other: Column, name: str, one_has: bool, other_has: bool) -> Column:
+def _merge_columns(one: Column, other: Column, name: str, one_has: bool, other_has: bool) -> Column:
     if not other_has and other.kind is not Kind.ORDERED:
         return one
     if not one_has and one.kind is not Kind.ORDERED:
@@ -53,10 +53,10 @@ def _merged(one: Column, other: Column, name: str, one_has: bool, other_has: boo
             f"{name} of X is a {one.kind.value} in one part of the table and a {other.kind.value} in another: give the "
             "column the same type in all parts."
         )
-    return Column(one.kind, _labels(one, one.categories, other.categories, name))
+    return Column(one.kind, _merge_labels(one, one.categories, other.categories, name))
 
 
-def _labels(column: Column, one: AnyArray, other: AnyArray, name: str) -> AnyArray:
+def _merge_labels(column: Column, one: AnyArray, other: AnyArray, name: str) -> AnyArray:
     if (one.dtype.kind == "O") != (other.dtype.kind == "O"):
         raise ValueError(f"{name} of X holds text in one part of the table and numbers in another: convert it.")
     if column.kind is Kind.ORDERED:

@@ -17,7 +17,7 @@ _DENSE_VALUES = 2**22  # of a sparse matrix, at a time
 
 @dataclass(frozen=True)
 class Scan:
-    """What a look at every value of some rows tells."""
+    """A checksum of each column, and whether any value is infinite."""
 
     bit_sums: AnyArray  # of each column of the matrix; NaN and rounding cannot spoil them, and zero has no bits
     has_infinity: bool
@@ -29,24 +29,24 @@ class Rows:
 
     matrix: Any
     column_of: IntArray | None = None  # where the matrix holds each feature, -1 where it does not; None: in order
-    _scans: list[Scan] = field(default_factory=list, repr=False, compare=False)  # none before somebody asks, then one
+    _scans: list[Scan] = field(default_factory=list, repr=False, compare=False)  # empty until the first scan, then one
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
     def scan(self, n_threads: int = 1) -> Scan:
-        """Look at every value; once is enough, and large tables take their time."""
+        """Scan every value, once: the result is kept, because large tables take time."""
         if not self._scans:
             is_sparse = sparse.issparse(self.matrix)
             self._scans.append(_scan_sparse(self.matrix) if is_sparse else Scan(*_core.scan(self.matrix, n_threads)))
         return self._scans[0]
 
-    def dense_parts(self, most_values: int = _DENSE_VALUES) -> Iterator[FloatArray]:
+    def dense_parts(self, max_values: int = _DENSE_VALUES) -> Iterator[FloatArray]:
         """The matrix, of a sparse one some rows at a time."""
         if not sparse.issparse(self.matrix):
             yield self.matrix
             return
-        step = max(1, most_values // max(self.matrix.shape[1], 1))
+        step = max(1, max_values // max(self.matrix.shape[1], 1))
         for first in range(0, len(self), step):
             yield self.matrix[first : first + step].toarray()
 
@@ -54,8 +54,8 @@ class Rows:
         """Some of the rows."""
         return Rows(self.matrix[first:stop], self.column_of)
 
-    def only(self, chosen: IntArray) -> Rows:
-        """Those of the rows that are chosen by their positions."""
+    def select(self, chosen: IntArray) -> Rows:
+        """Select rows by their positions."""
         return Rows(self.matrix[chosen], self.column_of)
 
     def dense(self) -> FloatArray:

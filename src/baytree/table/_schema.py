@@ -1,4 +1,4 @@
-"""What the columns of a table are: their names, their kinds, their categories.
+"""The schema of a table: names, kinds and categories of its columns.
 
 A schema is learnt from the table of `fit`. At predict it reads a table of the same columns into rows of numbers:
 numbers as they are, truth values as 0 and 1, categories as their positions, NaN where a value is missing.
@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import shown
+from .._validation import short_repr
 from .._words import category_text, number_text
 from ._frames import frame_columns
 from ._rows import Rows
@@ -26,7 +26,7 @@ from ._values import UNSEEN, NumberValues, Values, values_of_objects
 
 
 class Kind(StrEnum):
-    """What a column holds, and so how it may be split."""
+    """The kind of a column, which decides how it may be split."""
 
     NUMBER = "number"
     TRUTH = "truth value"
@@ -53,7 +53,7 @@ class Column:
         return self.kind is Kind.CATEGORY
 
     def value(self, number: float) -> float | bool | str | None:
-        """What a number of a row stands for: itself, a truth value, a category; None where it is missing."""
+        """The meaning of a number of a row: itself, a truth value, a category; None where it is missing."""
         if number != number:
             return None
         if self.kind is Kind.TRUTH and number in (0.0, 1.0):
@@ -66,7 +66,7 @@ class Column:
         return label if isinstance(label, str) else float(label)
 
     def text(self, number: float) -> str:
-        """The same in words."""
+        """The meaning of a number of a row, as text."""
         value = self.value(number)
         if value is None:
             return "missing"
@@ -80,7 +80,7 @@ class Column:
         return self.kind in (Kind.TRUTH, Kind.ORDERED)
 
     def condition(self, threshold: float, *, left: bool, number: Callable[[float], str] = number_text) -> str:
-        """What must hold of a value on one side of a threshold: ``<= 3``, ``> medium``, ``is true``."""
+        """The condition of a value on one side of a threshold: ``<= 3``, ``> medium``, ``is true``."""
         if self.kind is Kind.TRUTH and 0 <= threshold < 1:
             return "is false" if left else "is true"
         return f"{'<=' if left else '>'} {self.bound_text(threshold, number)}"
@@ -168,7 +168,7 @@ class Schema:
                 raise TypeError("A sparse X holds numbers only: categorical_features needs a dense table.")
             return Rows(X), cls((Column(),) * X.shape[1], names)
         values = _read_columns(X, range(X.shape[1]), names)
-        chosen = [own.are_categories for own in values]
+        chosen = [column.are_categories for column in values]
         if not by_dtype:
             chosen = choose_categorical(categorical_features, len(values), names)
         kinds = kinds or {}
@@ -176,7 +176,8 @@ class Schema:
         pairs = enumerate(zip(values, chosen, strict=True))
         schema = cls(
             tuple(
-                _learn_column(own, is_chosen, describe_column(i, names), kinds.get(i)) for i, (own, is_chosen) in pairs
+                _learn_column(column_values, is_chosen, describe_column(i, names), kinds.get(i))
+                for i, (column_values, is_chosen) in pairs
             ),
             names,
         )
@@ -197,9 +198,9 @@ class Schema:
         X = rows.matrix
         if not rows.scan(n_threads).has_infinity:
             return
-        found = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
-        infinite = np.isinf(found.data) if sparse.issparse(X) else found.data
-        in_row, in_column = found.row[infinite], found.col[infinite]
+        entries = X.tocoo() if sparse.issparse(X) else sparse.coo_array(np.isinf(X))
+        infinite = np.isinf(entries.data) if sparse.issparse(X) else entries.data
+        in_row, in_column = entries.row[infinite], entries.col[infinite]
         first = np.lexsort((in_row, in_column))[0]
         row, column = int(in_row[first]), int(in_column[first])
         feature = column if rows.column_of is None else int(np.flatnonzero(rows.column_of == column)[0])
@@ -210,8 +211,8 @@ class Schema:
 
     def _rows(self, values: list[Values], positions: Sequence[int], known: str = "") -> Rows:
         matrix = np.empty((len(values[0].missing), len(values)), order="F")
-        for place, (position, own) in enumerate(zip(positions, values, strict=True)):
-            matrix[:, place] = _numbers(own, self.columns[position], self.describe(position), known)
+        for place, (position, column_values) in enumerate(zip(positions, values, strict=True)):
+            matrix[:, place] = _numbers(column_values, self.columns[position], self.describe(position), known)
         if len(positions) == self.n_features:
             return Rows(matrix)
         column_of = np.full(self.n_features, -1, dtype=np.int64)
@@ -282,7 +283,7 @@ def choose_categorical(categorical_features: Any, n_columns: int, names: Any) ->
     if categorical_features is None:
         return [False] * n_columns
     if isinstance(categorical_features, (str, dict)) or not isinstance(categorical_features, Iterable):
-        raise ValueError(f"{what}; got {shown(categorical_features)}.")
+        raise ValueError(f"{what}; got {short_repr(categorical_features)}.")
     wanted = [column.item() if isinstance(column, np.generic) else column for column in categorical_features]
     if wanted and all(isinstance(column, bool) for column in wanted):
         if len(wanted) != n_columns:
@@ -308,14 +309,14 @@ def column_position(parameter: str, column: Any, n_columns: int, names: Sequence
             )
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
-        raise TypeError(f"{parameter} must give columns by name or position; got {shown(column)}.")
+        raise TypeError(f"{parameter} must give columns by name or position; got {short_repr(column)}.")
     if not -n_columns <= column < n_columns:
         raise ValueError(f"{parameter} gives column {column}, but X has {n_columns} columns.")
     return int(column) % n_columns
 
 
 def nearest_name(name: str, names: Iterable[Any]) -> str:
-    """What to say of a name that is not among the names of a table."""
-    known = [str(own) for own in names]
+    """A hint for a name that is not among the names of a table."""
+    known = [str(name) for name in names]
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"it has {shown(known)}."
+    return f"did you mean {near[0]!r}?" if near else f"it has {short_repr(known)}."

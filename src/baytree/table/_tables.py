@@ -1,4 +1,4 @@
-"""What kind of table X is."""
+"""The kinds of tables that X may be."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import is_missing, shown
+from .._validation import is_missing, short_repr
 
 UNSEEN = -1.0  # the code of a category that was not there in training
 _MISSING = -1  # the code of a missing label in its own column
@@ -55,7 +55,7 @@ class LabelValues:
 
     @property
     def holds(self) -> str:
-        """What the labels are."""
+        """The type of the labels: text or numbers."""
         return "text" if self.labels.dtype.kind == "O" else "numbers"
 
     @property
@@ -88,7 +88,7 @@ Values = NumberValues | LabelValues
 def values_of_objects(values: list[Any], column: str) -> Values:
     """The values of a column of Python objects, which must be all numbers or all text where they are not missing."""
     missing = np.fromiter(map(is_missing, values), bool, len(values))
-    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    present = [value for value, absent in zip(values, missing, strict=True) if not absent]
     if all(isinstance(value, (Number, np.bool_)) and not isinstance(value, complex) for value in present):
         numbers = np.full(len(values), np.nan)
         try:
@@ -101,8 +101,8 @@ def values_of_objects(values: list[Any], column: str) -> Values:
     if kinds != ["text"]:
         odd = next(value for value in present if not isinstance(value, str))
         raise TypeError(
-            f"{column} of X holds values of mixed or unknown type ({', '.join(kinds)}; {shown(odd)} for one): every "
-            "argument must be a string, or every one a number; convert the column."
+            f"{column} of X holds values of mixed or unknown type ({', '.join(kinds)}; {short_repr(odd)} for one): "
+            "every argument must be a string, or every one a number; convert the column."
         )
     return values_of_text(values)
 

@@ -9,11 +9,11 @@ from ._choices import RAGGED as RAGGED
 from ._choices import UNDEFINED as UNDEFINED
 from ._choices import take_splits as take_splits
 from ._evidence import Evidence as Evidence
-from ._from_leaves import depth_of as depth_of
-from ._from_leaves import depth_of_graph as depth_of_graph
-from ._from_leaves import summed_from_leaves as summed_from_leaves
-from ._pruning import limited_to as limited_to
+from ._node_arrays import depth_of as depth_of
+from ._node_arrays import depth_of_graph as depth_of_graph
+from ._node_arrays import sum_from_leaves as sum_from_leaves
 from ._pruning import most_probable_pruning as most_probable_pruning
+from ._pruning import prune_to_leaf_count as prune_to_leaf_count
 from ._splits import CategorySet as CategorySet
 from ._splits import Hyperplane as Hyperplane
 from ._splits import PresentMissing as PresentMissing
@@ -21,5 +21,5 @@ from ._splits import Split as Split
 from ._splits import SplitKind as SplitKind
 from ._splits import Threshold as Threshold
 from ._store import TreeStore as TreeStore
-from ._store import joined as joined
+from ._store import concatenate_stores as concatenate_stores
 from ._unseen import both_ways as both_ways

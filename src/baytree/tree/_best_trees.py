@@ -52,19 +52,19 @@ class Selection:
         return np.asarray(of_split - space.log_leaf[self.node])
 
 
-def _walk(space: TreeStore, first: Any, pick: Callable[[int, Any], tuple[int, Any, Any]]) -> Selection:
-    """Go down from the root; pick(node, what) tells the choice, and what its left and right child are to pick."""
+def _walk(space: TreeStore, initial: Any, pick: Callable[[int, Any], tuple[int, Any, Any]]) -> Selection:
+    """Build a tree from the root down; pick(node, state) returns the choice and the states of its two children."""
     nodes: list[int] = []
     choices: list[int] = []
     left: list[int] = []
     right: list[int] = []
-    stack = [(0, first, NO_CHILD)]
+    stack = [(0, initial, NO_CHILD)]
     while stack:
-        node, what, parent_of_right = stack.pop()
+        node, state, parent_of_right = stack.pop()
         place = len(nodes)
         if parent_of_right != NO_CHILD:
             right[parent_of_right] = place
-        choice, below_left, below_right = pick(node, what)
+        choice, below_left, below_right = pick(node, state)
         is_split = space.kind[choice] != SplitKind.NONE
         nodes.append(node)
         choices.append(choice)
@@ -110,7 +110,7 @@ class _Candidate:
 
 
 class _Ranking:
-    """The trees below each node in order of their posterior, worked out as far as somebody asks.
+    """The trees below each node in order of their posterior, computed as far as they are needed.
 
     The next best tree below a node is among those that differ from one already listed by the next best tree on one
     side, so a heap of these is all that is kept (Huang and Chiang, "Better k-best parsing", 2005, algorithm 3).
@@ -121,7 +121,7 @@ class _Ranking:
         self._log_leaf = space.log_leaf
         self.ranked: dict[int, list[_Candidate]] = {}
         self._waiting: dict[int, list[tuple[Any, ...]]] = {}  # heaps of (-score, choice, i, j)
-        self._next: dict[int, list[tuple[int, int, int]]] = {}  # (choice, i, j) that go there next
+        self._next: dict[int, list[tuple[int, int, int]]] = {}  # (choice, i, j) to be added to the heap
         self._seen: dict[int, set[tuple[int, int, int]]] = {}
 
     def has(self, node: int, rank: int) -> bool:
@@ -136,7 +136,7 @@ class _Ranking:
             if missing is not None:
                 wanted.append(missing)
             else:
-                self._take_next(last)
+                self._rank_next(last)
         return len(self.ranked[node]) > rank
 
     def pick(self, node: int, rank: int) -> tuple[int, int, int]:
@@ -176,8 +176,8 @@ class _Ranking:
                     return child, rank
         return None
 
-    def _take_next(self, node: int) -> None:
-        """List one tree more."""
+    def _rank_next(self, node: int) -> None:
+        """List the next best tree."""
         waiting = self._waiting[node]
         for choice, i, j in self._next[node]:
             left, right = self._children(choice)

@@ -35,7 +35,7 @@ class Evidence:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
     >>> evidence = model.space_.evidence
-    >>> bool(evidence.log_evidence[0] == model.log_evidence_), float(evidence.reach[0])
+    >>> bool(evidence.log_evidence[0] == model.log_evidence_), float(evidence.node_probability[0])
     (True, 1.0)
     """
 
@@ -46,7 +46,7 @@ class Evidence:
             self._may_be_leaf[:] = False
             self._may_be_leaf[store.owner[store.is_leaf]] = True
 
-    def _from_leaves(self, leaf: FloatArray, log_prior: FloatArray, combine: np.ufunc) -> FloatArray:
+    def _combine_upwards(self, leaf: FloatArray, log_prior: FloatArray, combine: np.ufunc) -> FloatArray:
         """The recursion from the leaves up: `combine` a node's own value with those of its splits."""
         store, result = self.store, leaf.copy()
         for splits in reversed(store.splits_by_depth):
@@ -63,12 +63,12 @@ class Evidence:
     @cached_property
     def log_evidence(self) -> FloatArray:
         """Log Z of every node."""
-        return self._from_leaves(self._leaf, self.store.log_prior_split, np.logaddexp)
+        return self._combine_upwards(self._leaf, self.store.log_prior_split, np.logaddexp)
 
     @cached_property
     def log_best(self) -> FloatArray:
         """Log of prior times likelihood of the most probable tree below every node."""
-        return self._from_leaves(self._leaf, self.store.log_prior_split, np.maximum)
+        return self._combine_upwards(self._leaf, self.store.log_prior_split, np.maximum)
 
     @cached_property
     def log_evidence_bound(self) -> float:
@@ -85,7 +85,7 @@ class Evidence:
         beyond = np.full(store.node_count, -np.inf)
         rest = np.maximum(1 - opened[~complete], np.finfo(float).tiny)
         beyond[~complete] = np.log(rest) + ceiling[~complete]
-        return float(self._from_leaves(np.logaddexp(self._leaf, beyond), store.log_prior_split, np.logaddexp)[0])
+        return float(self._combine_upwards(np.logaddexp(self._leaf, beyond), store.log_prior_split, np.logaddexp)[0])
 
     @cached_property
     def log_choice(self) -> FloatArray:
@@ -98,14 +98,14 @@ class Evidence:
     @cached_property
     def choice_share(self) -> FloatArray:
         """Posterior probability of every choice, given that a tree has its node."""
-        if self.store.given_share is not None:
-            return self.store.given_share
+        if self.store.choice_weight is not None:
+            return self.store.choice_weight
         if self.store.is_plain:
             return np.ones(self.store.n_choices)
         return np.exp(self.log_choice - self.log_evidence[self.store.owner])
 
     @cached_property
-    def reach(self) -> FloatArray:
+    def node_probability(self) -> FloatArray:
         """Posterior probability that a tree has a node."""
         store = self.store
         result = np.zeros(store.node_count)
@@ -132,7 +132,9 @@ class Evidence:
         result = np.zeros(store.n_features)
         for feature in np.unique(store.feature[~store.is_leaf]):
             without = np.where(store.feature == feature, -np.inf, store.log_prior_split)
-            result[feature] = -np.expm1(self._from_leaves(self._leaf, without, np.logaddexp)[0] - self.log_evidence[0])
+            result[feature] = -np.expm1(
+                self._combine_upwards(self._leaf, without, np.logaddexp)[0] - self.log_evidence[0]
+            )
         return np.clip(result, 0, 1)
 
     def expected_gain(self) -> FloatArray:
@@ -140,7 +142,7 @@ class Evidence:
         store = self.store
         splits = np.flatnonzero(~store.is_leaf)
         owner = store.owner[splits]
-        gain = np.maximum(store.gain()[splits], 0) * self.reach[owner] * self.choice_share[splits]
+        gain = np.maximum(store.gain()[splits], 0) * self.node_probability[owner] * self.choice_share[splits]
         place = store.tree_of_node[owner] * store.n_features + store.feature[splits]
         total = np.bincount(place, weights=gain, minlength=store.n_trees * store.n_features)
         return total.reshape(store.n_trees, store.n_features).astype(np.float64)

@@ -34,7 +34,7 @@ def most_probable_pruning(store: TreeStore) -> TreeStore:
     return pruned_to(store, kept, np.where(pruned, as_tree - as_leaf, store.log_odds_split))
 
 
-def limited_to(store: TreeStore, max_leaf_nodes: int) -> TreeStore:
+def prune_to_leaf_count(store: TreeStore, max_leaf_nodes: int) -> TreeStore:
     """Return plain trees of at most that many leaves, split where the log posterior gains most, best first.
 
     A node's modal partition does not depend on the order of growth, so growing best-first is choosing, in the full

@@ -1,4 +1,4 @@
-"""Where rows go in a tree store: to one leaf below each root, or to several nodes by shares."""
+"""Routing of rows in a tree store: to one leaf below each root, or to several nodes by shares."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Routing:
 
     def leaf(self, rows: Rows, n_threads: int = 1) -> tuple[IntArray, bool]:
         """The leaf that each row falls into below the only root, and whether no value is infinite."""
-        return _joined([self._tree.route(part, rows.column_of, n_threads) for part in rows.dense_parts()])
+        return _concatenate([self._tree.route(part, rows.column_of, n_threads) for part in rows.dense_parts()])
 
     def leaf_of_matrix(self, X: FloatArray, n_threads: int = 1) -> IntArray:
         """The leaf that each row of a dense float64 matrix falls into."""
@@ -46,11 +46,11 @@ class Routing:
 
     def leaves(self, rows: Rows, n_threads: int = 1) -> tuple[AnyArray, bool]:
         """The leaf of each row below each root, shape (n_rows, n_trees), and whether no value is infinite."""
-        return _joined([self._forest.leaves(part, rows.column_of, n_threads) for part in rows.dense_parts()])
+        return _concatenate([self._forest.leaves(part, rows.column_of, n_threads) for part in rows.dense_parts()])
 
     def mean(self, rows: Rows, n_threads: int = 1) -> tuple[FloatArray, bool]:
         """The mean over the roots of the values of constant leaves, and whether no value of the rows is infinite."""
-        return _joined([self._forest.mean(part, rows.column_of, n_threads) for part in rows.dense_parts()])
+        return _concatenate([self._forest.mean(part, rows.column_of, n_threads) for part in rows.dense_parts()])
 
     def weights(self, rows: Rows, n_threads: int = 1) -> Iterator[sparse.csr_matrix]:
         """The share of each row that ends in each node, (n_rows, n_nodes), some rows at a time; roots count alike."""
@@ -66,18 +66,18 @@ class Routing:
     @cached_property
     def _tree(self) -> _core.Router:
         store = self.store
-        return _core.Router(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
+        return _core.Router(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
 
     def for_scoring(self) -> _core.GivenTree:
         """Convert a single tree, whose nodes are in depth-first order, for scoring in the compiled core."""
         store = self.store
-        return _core.GivenTree(**_routed(store.arrays()), **_children(store), n_features=store.n_features)
+        return _core.GivenTree(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
 
     @cached_property
     def _forest(self) -> _core.ForestRouter:
         store = self.store
         return _core.ForestRouter(
-            **_routed(store.arrays()),
+            **_split_arrays(store.arrays()),
             **_children(store),
             tree_start=np.append(store.roots, store.node_count).astype(np.int64),
             value=np.ascontiguousarray(store.leaves.value).ravel(),
@@ -97,7 +97,7 @@ class Routing:
 def _graph_router(store: TreeStore, share: FloatArray) -> tuple[int, _core.SpaceRouter]:
     splits, none, n = np.flatnonzero(~store.is_leaf), np.flatnonzero(store.is_leaf), store.node_count
     router = _core.SpaceRouter(
-        **_routed(take_splits(store, splits)),
+        **_split_arrays(take_splits(store, splits)),
         **{name: array[splits] for name, array in _children(store).items()},
         choice_start=np.append(0, np.cumsum(np.bincount(store.owner[splits], minlength=n))).astype(np.int64),
         leaf_share=np.bincount(store.owner[none], weights=share[none], minlength=n).astype(np.float64),
@@ -107,7 +107,7 @@ def _graph_router(store: TreeStore, share: FloatArray) -> tuple[int, _core.Space
     return n, router
 
 
-def _routed(splits: dict[str, Any]) -> dict[str, Any]:
+def _split_arrays(splits: dict[str, Any]) -> dict[str, Any]:
     """The arrays of splits that tell where rows go; whole numbers of a forest are narrower than the core reads."""
     whole = {name: splits[name].astype(np.int64, copy=False) for name in _WHOLE}
     return whole | {name: splits[name] for name in _AS_THEY_ARE}
@@ -117,7 +117,7 @@ def _children(store: TreeStore) -> dict[str, Any]:
     return {name: getattr(store, name).astype(np.int64, copy=False) for name in ("children_left", "children_right")}
 
 
-def _joined(parts: list[tuple[AnyArray, bool]]) -> tuple[AnyArray, bool]:
+def _concatenate(parts: list[tuple[AnyArray, bool]]) -> tuple[AnyArray, bool]:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate([part for part, _ in parts]), all(finite for _, finite in parts)

@@ -69,11 +69,11 @@ class Threshold:
         return self.has_missing or bool(row[self.feature] == row[self.feature])
 
     def subject(self, schema: Schema) -> str:
-        """What the split is about: ``age``."""
+        """The tested feature: ``age``."""
         return schema.name(self.feature)
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:
-        """What must hold for a row to go to one side: ``<= 3``, ``> medium or missing``, ``is false``."""
+        """The condition for a row to go to one side: ``<= 3``, ``> medium or missing``, ``is false``."""
         text = schema.columns[self.feature].condition(self.threshold, left=left, number=number)
         return f"{text} or missing" if self.has_missing and self.missing_left == left else text
 
@@ -119,7 +119,7 @@ class PresentMissing:
         return True
 
     def subject(self, schema: Schema) -> str:
-        """What the split is about."""
+        """The tested feature."""
         return schema.name(self.feature)
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
@@ -183,7 +183,7 @@ class CategorySet:
         return self.left if left else self.right
 
     def subject(self, schema: Schema) -> str:
-        """What the split is about."""
+        """The tested feature."""
         return schema.name(self.feature)
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
@@ -259,7 +259,7 @@ class Hyperplane:
 
     def condition(self, schema: Schema, *, left: bool = True, number: NumberText = number_text) -> str:  # noqa: ARG002
         """``<= 3``; beside coefficients of few digits the threshold has been rounded as far as it can be."""
-        is_exact = all(float(f"{own:.6g}") == own for own in self.coefficients)
+        is_exact = all(float(f"{coefficient:.6g}") == coefficient for coefficient in self.coefficients)
         threshold = f"{self.threshold:{grouping(abs(self.threshold))}.15g}" if is_exact else number(self.threshold)
         return f"{'<=' if left else '>'} {threshold}"
 
@@ -285,7 +285,7 @@ class Hyperplane:
         return (-math.inf, edge) if left == rising else (edge, math.inf)
 
     def _crossing(self, feature: int, row: Row) -> float:
-        """Where the sum meets the threshold, but for rounding."""
+        """The value of a feature at which the sum equals the threshold, but for rounding."""
         rest = self.threshold
         for other, coefficient, missing in zip(self.features, self.coefficients, self.missing_values, strict=True):
             if other != feature:

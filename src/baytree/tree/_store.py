@@ -83,7 +83,7 @@ class TreeStore:
     split_likelihood
         Log marginal likelihood of the two sets that each split makes under the prior of its node, where smoothing gives
         the children other priors; else None, since it is that of the children.
-    given_share
+    choice_weight
         How much of a node's rows each choice has, where it does not follow from the evidence; else None.
     prior, posterior, value, log_likelihood
         Of the leaf models: parameters before and after the rows of each node, the expected outcome, shape
@@ -129,14 +129,14 @@ class TreeStore:
     feature_posterior: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     complete: BoolArray | None = None
     split_likelihood: FloatArray | None = None
-    given_share: FloatArray | None = None
+    choice_weight: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {own.name: getattr(self, own.name) for own in fields(self)}  # and nothing that was worked out
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # without cached properties
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -361,12 +361,12 @@ class TreeStore:
 
     @property
     def choice_share(self) -> FloatArray:
-        """How much of a node's rows each choice has: all, where a node has one choice."""
+        """The share of a node's rows that takes each choice; 1 where a node has one choice."""
         return self.evidence.choice_share
 
     @cached_property
     def leaf_share(self) -> FloatArray:
-        """How much of each node's rows stay in it."""
+        """The share of each node's rows that stays in it."""
         none = np.flatnonzero(self.is_leaf)
         owner, share = self.owner[none], self.choice_share[none]
         return np.bincount(owner, weights=share, minlength=self.node_count).astype(np.float64)
@@ -388,11 +388,11 @@ class TreeStore:
     # Parts.
 
     def tree(self, t: int) -> Self:
-        """What is below one root."""
+        """The tree below one root."""
         return self.trees_between(t, t + 1)
 
     def trees_between(self, first: int, stop: int) -> Self:
-        """What is below the roots first, first + 1, ..., stop - 1."""
+        """The trees below the roots first, first + 1, ..., stop - 1."""
         if (first, stop) == (0, self.n_trees):
             return self
         ends = np.append(self.roots, self.node_count)
@@ -412,17 +412,17 @@ class TreeStore:
             part |= {other: getattr(self, other)[start[0] : start[-1]] for other in others}
         return replace(self, leaves=self.leaves.take(np.arange(nodes.start, nodes.stop)), **part)
 
-    def parts(self, most_nodes: int) -> Iterator[Self]:
+    def parts(self, max_nodes: int) -> Iterator[Self]:
         """The trees in groups of at most so many nodes, or of one tree."""
         ends, first = np.append(self.roots, self.node_count), 0
         while first < self.n_trees:
-            stop = int(np.searchsorted(ends, ends[first] + most_nodes, side="right")) - 1
+            stop = int(np.searchsorted(ends, ends[first] + max_nodes, side="right")) - 1
             stop = max(stop, first + 1)
             yield self.trees_between(first, stop)
             first = stop
 
 
-def joined(stores: Sequence[TreeStore]) -> TreeStore:
+def concatenate_stores(stores: Sequence[TreeStore]) -> TreeStore:
     """The trees of several stores, one behind the other."""
     first = stores[0]
     result: dict[str, Any] = {}
@@ -435,9 +435,11 @@ def joined(stores: Sequence[TreeStore]) -> TreeStore:
             result[name] = np.concatenate([arrays[0][:1], *(b + starts[1:] for b, starts in pairs)])
         elif name in _CHILDREN:
             pairs = zip(n_nodes, arrays, strict=True)
-            result[name] = np.concatenate([np.where(own == NO_CHILD, own, own + n) for n, own in pairs])
+            result[name] = np.concatenate(
+                [np.where(children == NO_CHILD, children, children + n) for n, children in pairs]
+            )
         elif name == "roots":
-            result[name] = np.concatenate([own + n for n, own in zip(n_nodes, arrays, strict=True)])
+            result[name] = np.concatenate([roots + n for n, roots in zip(n_nodes, arrays, strict=True)])
         else:
             result[name] = np.concatenate(arrays)
-    return replace(first, leaves=first.leaves.joined([store.leaves for store in stores[1:]]), **result)
+    return replace(first, leaves=first.leaves.concatenate([store.leaves for store in stores[1:]]), **result)

@@ -1,7 +1,7 @@
-"""Values that training never saw at a split go both ways, by the training weight of either side.
+"""Values that did not occur in training at a split go both ways, weighted by the training weight of each side.
 
-Both ways are choices of a tree store: the same split twice, once with what was not seen on the left, once on the right,
-weighted by the share of the node's training weight on that side. A row that a split knows goes the same way by either
+A tree store holds the two ways as two choices: the split once with unseen values on the left, once on the right, each
+weighted by the share of the node's training weight on that side. A row with a seen value goes the same way by either
 choice. So routing through the store gives the average.
 """
 
@@ -17,7 +17,7 @@ from ._store import TreeStore
 
 
 def both_ways(store: TreeStore) -> TreeStore:
-    """The same trees, in which what a split has not seen goes both ways."""
+    """Send values that a split has not seen both ways: two weighted choices of each such split."""
     unsure = (store.is_of(SplitKind.THRESHOLD) & ~store.has_missing) | store.is_of(SplitKind.CATEGORY_SET)
     chosen = np.repeat(np.arange(store.n_choices), 1 + unsure)
     is_second = np.append(False, chosen[1:] == chosen[:-1])
@@ -36,5 +36,5 @@ def both_ways(store: TreeStore) -> TreeStore:
         children_left=store.children_left[chosen],
         children_right=store.children_right[chosen],
         choice_start=np.append(0, np.cumsum(1 + unsure))[store.choice_start],
-        given_share=store.evidence.choice_share[chosen] * share,
+        choice_weight=store.evidence.choice_share[chosen] * share,
     )

@@ -38,7 +38,7 @@ def depth_of_graph(choice_start: AnyArray, children_left: AnyArray, children_rig
     return result
 
 
-def summed_from_leaves(
+def sum_from_leaves(
     leaf_statistics: FloatArray, children_left: AnyArray, children_right: AnyArray, depth: IntArray
 ) -> FloatArray:
     """Statistics of every node of plain trees, given those of the leaves: what the two children add up to."""

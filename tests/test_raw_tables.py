@@ -278,7 +278,7 @@ def test_bad_parameters_for_raw_tables_are_refused(parameters, words):
 
 
 def test_constraints_need_two_classes():
-    with pytest.raises(ValueError, match="two classes, of which .* y has 3"):
+    with pytest.raises(ValueError, match=r"two classes, of which .* y has 3"):
         BayesianTreeClassifier(monotonic_cst={"x": 1}).fit(FRAME, np.arange(40) % 3)
 
 

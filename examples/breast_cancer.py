@@ -62,7 +62,7 @@ def compare(X, y) -> None:
             seconds.append(time.perf_counter() - start)
             accuracy.append(accuracy_score(y[test], model.predict(X.iloc[test])))
             loss.append(log_loss(y[test], model.predict_proba(X.iloc[test])))
-            trees = getattr(model, "trees_", [model])
+            trees = getattr(model, "estimators_", [model])
             leaves.append(sum(tree.get_n_leaves() for tree in trees))
         print(
             f"{name:32s} {np.mean(accuracy):8.1%} {np.mean(loss):9.3f} {np.mean(leaves):7.1f} "

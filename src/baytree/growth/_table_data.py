@@ -59,6 +59,10 @@ class TableData:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+        return self.rows.numbers_of_columns()
+
     def take(self, chosen: AnyArray) -> TableData:
         """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)

@@ -1,4 +1,7 @@
 """Leaf models: from a node and a row to the parameters of the outcome's posterior there."""
 
 from ._constant import ConstantLeaves as ConstantLeaves
+from ._linear import LinearLeaves as LinearLeaves
 from ._model import LeafModel as LeafModel
+from ._terms import LeafTerms as LeafTerms
+from ._terms import TermKind as TermKind

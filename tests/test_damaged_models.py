@@ -17,6 +17,7 @@ from baytree import load
 from baytree.export import from_dict
 from baytree.persistence import FORMAT_VERSION
 from baytree.persistence._document import _checksum
+from baytree.persistence._values import encode
 from baytree.tree import SplitKind, TreeStore
 from tests.documents import (
     ARRAYS,
@@ -107,6 +108,16 @@ def test_an_entry_that_is_wrong_is_refused(entry, value, kind):
             from_dict(changed)
     else:
         assert_damaged(changed)
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [None, [], {}, {"score": 0.5}, {"score": "high", "mean": encode(np.zeros(2))}, {"score": 0.5, "mean": 1.0}],
+    ids=str,
+)
+def test_out_of_bag_figures_that_are_wrong_are_refused(figures):
+    assert_damaged(document("forest") | {"out_of_bag": figures})
+    assert_damaged(document("tree") | {"out_of_bag": {"score": 0.5, "mean": encode(np.zeros(2))}})
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

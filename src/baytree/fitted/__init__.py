@@ -2,6 +2,7 @@
 
 from ._facts import FittedOn as FittedOn
 from ._facts import ForestFacts as ForestFacts
+from ._facts import OutOfBag as OutOfBag
 from ._fitted import UNSEEN as UNSEEN
 from ._fitted import Decisions as Decisions
 from ._fitted import Fitted as Fitted

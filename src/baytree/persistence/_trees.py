@@ -283,6 +283,6 @@ def _check_hyperplanes(store: TreeStore, schema: Schema) -> None:
         raise ValueError("a hyperplane has a feature that is no number")
     finite = np.isfinite(store.hyperplane_coefficient) & np.isfinite(store.hyperplane_missing_value)
     if not np.all(finite & (store.hyperplane_coefficient != 0)):
-        raise ValueError("a hyperplane has a coefficient that is not finite")
+        raise ValueError("a hyperplane has a coefficient that is zero or not finite")
     if np.any(store.feature[planes] != feature[store.hyperplane_start[:-1][planes]]):
         raise ValueError("a hyperplane does not fit its node")

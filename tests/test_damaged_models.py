@@ -307,7 +307,6 @@ def test_another_number_of_column_names_is_refused():
         ("log_odds_split", "nan", "no number"),
         ("split_likelihood", "nan", "no number"),
         ("n_missing", 10**6, "missing values"),
-        ("n_missing", -1, "missing values"),
         ("n_node_samples", 0, "no rows"),
         ("n_node_samples", -5, "no rows"),
     ],

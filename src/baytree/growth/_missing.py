@@ -14,6 +14,7 @@ from ..table import Rows
 from ..tree import TreeStore, sum_from_leaves
 
 if TYPE_CHECKING:
+    from ._binning import ColumnBins
     from ._encoded_rows import EncodedRows
 
 RowsWithout = Callable[[int], Rows]  # the rows that lack a feature, by its position
@@ -42,7 +43,7 @@ def rows_without(rows: Rows, feature: int) -> Rows:
     return rows.select(np.flatnonzero(np.isnan(values)))
 
 
-def encoded_rows_without(rows: EncodedRows, bins: AnyArray, feature: int) -> Rows:
+def encoded_rows_without(rows: EncodedRows, bins: tuple[ColumnBins, ...], feature: int) -> Rows:
     """The encoded rows that lack a feature, each value at the midpoint of its bin."""
     if not bins[feature].has_missing:
         return Rows(np.zeros((0, len(bins))))

@@ -147,7 +147,7 @@ def _text(fitted: Fitted, node: int) -> str:
     question = _question(fitted, node)
     if question is None:
         return f"no split (leaf of {rows})"
-    return f"{question} (odds {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
+    return f"{question} (split {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from ._evidence import Evidence as Evidence
 from ._node_arrays import depth_of as depth_of
 from ._node_arrays import depth_of_graph as depth_of_graph
 from ._node_arrays import sum_from_leaves as sum_from_leaves
+from ._overlap import corresponding_nodes as corresponding_nodes
+from ._overlap import divides_alike as divides_alike
+from ._overlap import goes_left as goes_left
 from ._pruning import most_probable_pruning as most_probable_pruning
 from ._pruning import prune_to_leaf_count as prune_to_leaf_count
 from ._splits import CategorySet as CategorySet

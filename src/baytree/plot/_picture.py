@@ -76,7 +76,8 @@ class TreePicture:
         rule = self._rule(subject, question.removeprefix(f"{subject} "), width)
         if not self.style.details:
             return rule
-        odds, *column, rows = split_facts(self.fitted, node)
+        odds, *column, last = split_facts(self.fitted, node)
+        rows = last.replace("n=", "n = ", 1)
         both = f"{odds}; {rows}"
         fits = text_width(both, self.style.size) <= width
         facts = [both, *column] if fits else [odds, *column, rows]

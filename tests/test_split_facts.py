@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier
-from baytree._words import exact_odds_text, odds_text
+from baytree._words import exact_odds_text, odds_text, percent_text
 from baytree.explain import tree_html
 from baytree.export import to_text
 from baytree.fitted import column_choice, missing_values, split_facts
@@ -37,7 +37,7 @@ def table_of(n=300):
     r = np.random.default_rng(0)
     X = r.normal(size=(n, 3))
     y = (X[:, 0] + 0.6 * r.normal(size=n) > 0).astype(int)
-    X[:, 1] = X[:, 0] + 0.4 * r.normal(size=n)
+    X[:, 1] = y + 0.6 * r.normal(size=n)
     X[r.random(n) < 0.3 * y, 0] = np.nan
     return X, y
 
@@ -60,16 +60,26 @@ def test_texts_and_notebooks_have_both_numbers_and_the_missing_values():
     X, y = table_of()
     model = BayesianTreeClassifier(max_depth=1).fit(X, y)
     split, n_missing = model.tree_.split(0), int(np.isnan(X[:, 0]).sum())
-    assert split.features == (0,)
+    assert split.features == (0,)  # its missing values tell more
     side = "yes" if split.missing_left else "no"
     odds, column, rows = split_facts(model.fitted_, 0)
     assert odds.startswith("split ")
     assert column.startswith("column ")
-    assert ", else x1 " in column
+    assert column == "column > 99.9 %"
     assert rows == f"n=300, {n_missing} missing: {side}"
     first = to_text(model).splitlines()[0]
     assert first.endswith(f"[{odds}; {column}; {rows}]")
     assert f"{odds}; {column}; {rows}" in tree_html(model.fitted_).replace("&gt;", ">").replace("&lt;", "<")
+
+
+def test_the_next_column_is_named():
+    r = np.random.default_rng(0)
+    signal = r.normal(size=400)
+    X = np.c_[signal + 0.2 * r.normal(size=400), signal + 0.2 * r.normal(size=400)]
+    model = BayesianTreeClassifier(max_depth=1).fit(X, signal > 0)
+    own, other = model.tree_.feature[0], 1 - model.tree_.feature[0]
+    shares = [percent_text(float(model.feature_posterior_[i])) for i in (own, other)]
+    assert split_facts(model.fitted_, 0)[1] == f"column {shares[0]}, else x{other} {shares[1]}"
 
 
 def test_no_missing_values_are_not_mentioned():

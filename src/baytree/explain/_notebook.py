@@ -13,7 +13,7 @@ _DEPTH = 3
 
 
 def tree_html(fitted: Fitted) -> str:
-    """Draw a tree to depth 3: splits with their odds and the choice of their column, leaves with estimate, interval and rows."""
+    """Draw a tree to depth 3: splits with odds and the choice of column, leaves with estimate, interval and rows."""
     tree = fitted.trees
     leaves = np.flatnonzero(tree.is_leaf & (tree.depth <= _DEPTH))
     lines = dict(zip(leaves.tolist(), _leaf_lines(fitted, leaves), strict=True))

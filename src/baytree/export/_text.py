@@ -40,9 +40,9 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> from baytree.export import to_text
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
-    petal width (cm) <= 0.8   [odds 10^38:1, n=150]
+    petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
-    └─ no:  petal width (cm) <= 1.75   [odds 10^18:1, n=100]
+    └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """

@@ -1,4 +1,4 @@
-"""Two questions about a split, each with its own number: should this node be split, and why on this column?"""
+"""Two questions about a split, each with its own number: whether the node should be split, and why on this column."""
 
 from __future__ import annotations
 

@@ -78,9 +78,7 @@ class TreePicture:
             return rule
         odds, *column, last = split_facts(self.fitted, node)
         rows = last.replace("n=", "n = ", 1)
-        both = f"{odds}; {rows}"
-        fits = text_width(both, self.style.size) <= width
-        facts = [both, *column] if fits else [odds, *column, rows]
+        facts = [odds, *column, rows]
         return "\n".join([rule, *(wrap_text(fact, width, self.style.size, 2) for fact in facts)])
 
     def _rule(self, feature: str, condition: str, width: float) -> str:

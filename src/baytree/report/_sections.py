@@ -135,15 +135,14 @@ def alternatives_part(fitted: Fitted) -> str:
         own = "" if choice is None else percent_text(choice.share)
         question, odds = tree.split(node).question(schema)[0], odds_text(float(tree.log_odds_split[node]))
         rows.append((str(node), question, odds, own, others or ("" if choice is None else "none above 0.05 %")))
+    header = ["node", "split", "odds against no split", "this column", "other columns"]
     parts = [
         paragraph(
             "Two questions about every split, those of most rows first. Should the node be split? The odds of the "
             "split against leaving the node whole. Why on this column? The posterior probability of its column, and of "
             "others at the same node."
         ),
-        table(["node", "split", "odds against no split", "this column", "other columns"], rows, class_="stack tall", label="splits")
-        if rows
-        else paragraph("The tree has no split."),
+        table(header, rows, class_="stack tall", label="splits") if rows else paragraph("The tree has no split."),
         _omission_note(len(order), _MOST_SPLITS),
     ]
     if fitted.kind is ModelKind.SPACE:

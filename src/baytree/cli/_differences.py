@@ -155,7 +155,7 @@ def _text(fitted: Fitted, node: int, number: NumberText = number_text) -> str:
     rows = count_text(int(fitted.trees.n_node_samples[node]), "row")
     if fitted.trees.is_leaf[node]:
         return f"no split (leaf of {rows})"
-    return f"{_question(fitted, node, number)} (split {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
+    return f"{_question(fitted, node, number)} (odds {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
 
 
 @dataclass(frozen=True)

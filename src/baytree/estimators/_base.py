@@ -406,7 +406,7 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        because petal width (cm) = 0.2 <= 0.8  (odds beyond doubt; else petal length (cm), 34%)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)

@@ -70,11 +70,11 @@ def test_batches_warn_as_memory_does():
     X, y, weight = table_of()
     frame = pd.DataFrame(X, columns=list("abc")).assign(y=y, w=3 * weight * (np.arange(len(y)) % 10 > 0))
     texts = []
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="sample_weight sums to") as caught:
         BayesianTreeClassifier(max_bins=20).fit(frame[list("abc")], frame.y, sample_weight=frame.w)
     texts.append([str(warning.message) for warning in caught])
     parts = lambda: (frame[i : i + 90] for i in range(0, len(frame), 90))  # noqa: E731
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="sample_weight sums to") as caught:
         engines.fit(BayesianTreeClassifier(max_bins=20), parts, target="y", weight="w")
     texts.append([str(warning.message) for warning in caught])
     assert texts[0] == texts[1]

@@ -12,6 +12,7 @@ from ..fitted import UNSEEN
 from ..table import Schema
 
 _MOST_BINS = 65535
+WEIGHTS = ("counts", "importance")  # meanings of sample_weight
 
 
 def read_partitions(partitions: Any) -> bool:
@@ -42,6 +43,13 @@ def refuse_with_leaf_models(estimator: Any) -> None:
         given = getattr(estimator, name, value)
         if given is not value and not (isinstance(given, type(value) | float) and given == value):
             raise ValueError(f"leaf='linear' needs {name}={value!r}; got {short_repr(given)}.")
+
+
+def read_weights(weights: Any) -> bool:
+    """Read the `weights` parameter: whether weights only compare rows."""
+    if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
+        raise ValueError(f"weights must be None or {' or '.join(map(repr, WEIGHTS))}; got {short_repr(weights)}.")
+    return weights == "importance"
 
 
 def read_max_bins(max_bins: Any, partitions: Any) -> int | None:

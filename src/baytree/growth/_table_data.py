@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from ._folds import assign_folds
 from ._grower import explore_space, grow_tree, score_tree
 from ._histogram_data import HistogramData
 from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
+from ._missing import count_missing, rows_without
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
@@ -64,6 +65,10 @@ class TableData:
         """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
         return self.rows.numbers_of_columns()
 
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return self.target.total_weight()
+
     def take(self, chosen: AnyArray) -> TableData:
         """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)
@@ -83,7 +88,7 @@ class TableData:
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
         """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""
         if self._last.get("outcome") is not outcome:
-            tree = self._grow(outcome)
+            tree = self.count_missing(self._grow(outcome))
             self._last.update(outcome=outcome, tree=tree)
         grown: TreeStore = self._last["tree"]
         return grown
@@ -103,7 +108,12 @@ class TableData:
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
-        return score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
+        scored = score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
+        return self.count_missing(scored)
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split."""
+        return count_missing(tree, partial(rows_without, self.rows))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows, in any order."""

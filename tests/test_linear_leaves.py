@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeRegressor, PartitionPrior
+from baytree.export import from_dict, to_dict, to_text
+from baytree.fitted import ModelKind
 from baytree.leaves import TermKind
+from baytree.persistence._trees import arrays_of, read_store
 from tests.reference import linear_leaves as reference
 from tests.strategies import columns, examples, tables
 
@@ -199,3 +202,40 @@ def test_rows_cannot_be_added():
     model = BayesianTreeRegressor(leaf="linear").fit(X, y)
     with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
         model.partial_fit(X, y)
+
+
+@given(small_tables(), st.booleans())
+def test_a_file_keeps_every_prediction(table, extrapolate):
+    X, y = table
+    model = linear_tree(extrapolate=extrapolate).fit(X, y)
+    again = from_dict(to_dict(model))
+    assert_array_equal(again.posterior(X * 2), model.posterior(X * 2))
+    assert again.log_posterior_ == model.log_posterior_
+    assert to_text(again) == to_text(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("leaf_scale", lambda a: -a, "the scale or the range of a term is none"),
+        ("leaf_feature", lambda a: a + 3, "a feature or a kind that does not exist"),
+        ("leaf_kind", lambda a: a + 1, "a term does not fit its column"),
+        ("leaf_start", lambda a: a * 2, "the array leaf_kind has a wrong shape"),
+        ("leaf_covariance", lambda a: -a, "the covariance of a leaf is none"),
+        ("leaf_posterior", lambda a: a * np.nan, "not finite"),
+        ("leaf_y_range", lambda a: a[:, ::-1].copy(), "the range of y in a leaf is none"),
+    ],
+)
+def test_damaged_models_are_refused(name, change, message):
+    model = BayesianTreeRegressor(leaf="linear").fit(*lines())
+    arrays = arrays_of(model.tree_)
+    with pytest.raises(ValueError, match=message):
+        read_store(arrays | {name: change(arrays[name])}, ModelKind.TREE, model.schema_, model.outcome_)
+
+
+def test_a_leaf_reads_as_a_formula():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"age": random.uniform(20, 60, 200), "job": random.choice(["clerk", "cook"], 200)})
+    y = 12.4 + 0.8 * table["age"] + 3 * (table["job"] == "clerk") + random.normal(size=200)
+    model = BayesianTreeRegressor(leaf="linear").fit(table, y)
+    assert to_text(model) == "12.4 + 0.797 × age (0.787 to 0.807) + 3.3 × job is clerk (3.1 to 3.6)   n=200"

@@ -58,8 +58,8 @@ def assert_safe(html):
 
 GOLDEN = """\
 malignant
-because worst perimeter = 98.87 <= 105.95  (odds 10^85:1; else worst radius, 18%)
-    and worst concave points = 0.2575 > 0.13505  (odds 10^7:1; else worst concavity, 4%)
+because worst concave points = 0.2575 > 0.13505  (+0.4371; split 10^7:1; column 95.1 %, else worst concavity 3.5 %)
+despite worst perimeter = 98.87 <= 105.95  (-0.3029; split 10^85:1; column 73.4 %, else worst radius 18.5 %)
 leaf 3, 25 training rows, Beta(22, 23):
     benign: 0.4889  (90 % between 0.3678 and 0.6106)
     malignant: 0.5111  (90 % between 0.3894 and 0.6322)

@@ -372,10 +372,11 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: its path in words, the odds of each split, the posterior, what would change the decision.
+        """Explain each row: why it gets its decision, how sure that is, and what would change it.
 
-        A tree space is explained by its modal tree, and the note of an explanation says what all trees together
-        predict, which may be something else.
+        A single tree is explained by the path of the row: what each step adds to the probability of the decision, and
+        the odds of each split. A tree space or forest is explained by the contributions of columns to the average over
+        its trees; its readable tree is an illustration, and the explanation says where it disagrees.
 
         Parameters
         ----------
@@ -388,9 +389,10 @@ class Estimator(BaseEstimator, ABC):
         allow_missing
             Whether a change may make a value missing.
         max_features
-            Most columns that one change may touch.
+            Most columns that one change may touch; of an average over trees at most two.
         n_changes
-            Most changes in the list. The most usual come first (like most training rows); the nearest is always there.
+            Most changes in the list. Of a single tree the most usual come first (like most training rows), and the
+            nearest is always there; of an average the nearest come first.
 
         Returns
         -------
@@ -406,7 +408,7 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        because petal width (cm) = 0.2 <= 0.8  (+0.641; split 10^39:1; column 66.2 %, else petal length (cm) 33.8 %)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)

@@ -21,7 +21,7 @@ from baytree import (
 )
 from tests import strategies
 from tests.reference.counterfactual import apply_changes
-from tests.test_explain import assert_safe
+from tests.safe_html import assert_safe
 
 
 @st.composite

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 import pytest
 
 import baytree
-from baytree import outcomes
+from baytree import BayesianTreeClassifier, outcomes
 from baytree._words import estimate_text, percent_text
 from baytree.cli import main
 from tests.command_line import customers, start
@@ -316,6 +317,28 @@ def test_what_changed_between_two_models(folder, capsys):
     said = capsys.readouterr().out
     for part in ("Columns that only the first model knows: region", "No longer used: region", "before: ", "no -> yes"):
         assert part in said, part
+
+
+@pytest.mark.parametrize("array", ["threshold", "hyperplane_coefficient"])
+def test_splits_that_differ_in_the_last_digits_are_not_the_same(array, folder, capsys):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(300, 2)), columns=["a", "b"])
+    is_plane = array != "threshold"
+    model = BayesianTreeClassifier(max_depth=1, prune=False, partitions="oblique" if is_plane else "axis")
+    model.fit(X, X["a"] + is_plane * X["b"] > 0.1)
+    model.save("one.json")
+    tree = model.tree_
+    assert len(tree.hyperplane_coefficient) == 2 * is_plane
+    moved = getattr(tree, array).copy()
+    moved[-1 if is_plane else 0] = np.nextafter(moved[-1 if is_plane else 0], np.inf)
+    fitted = replace(model.fitted_, trees=replace(tree, **{array: moved}), grown_tree=None)
+    BayesianTreeClassifier.from_fitted(fitted, model.get_params(deep=False)).save("other.json")
+    capsys.readouterr()
+    assert main(["compare", "one.json", "other.json"]) == 0
+    said = capsys.readouterr().out
+    assert "the same in both trees: 0" in said
+    before, after = re.findall(r"(?:before|after): +(.*) \(odds", said)
+    assert before != after
 
 
 def test_models_of_numbers_compared(folder, capsys):

@@ -404,19 +404,20 @@ class Estimator(BaseEstimator, ABC):
         >>> from sklearn.datasets import load_iris
         >>> from baytree import BayesianTreeClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (+0.641; split 10^39:1; column 66.2 %, else petal length (cm) 33.8 %)
+        because petal width = 0.2 <= 0.8  (+0.641; split beyond doubt; column 66.2 %, else petal length 33.8 %)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
             2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
-        or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        or: petal width (cm) from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
-        not used: sepal length (cm), sepal width (cm), petal length (cm)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        or: petal width from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
+        not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
         """

@@ -19,10 +19,13 @@ from ._pruning import most_probable_pruning as most_probable_pruning
 from ._pruning import prune_to_leaf_count as prune_to_leaf_count
 from ._splits import CategorySet as CategorySet
 from ._splits import Hyperplane as Hyperplane
+from ._splits import NumberText as NumberText
 from ._splits import PresentMissing as PresentMissing
 from ._splits import Split as Split
 from ._splits import SplitKind as SplitKind
 from ._splits import Threshold as Threshold
 from ._store import TreeStore as TreeStore
 from ._store import concatenate_stores as concatenate_stores
+from ._threshold_text import distinct_text as distinct_text
+from ._threshold_text import threshold_text as threshold_text
 from ._unseen import both_ways as both_ways

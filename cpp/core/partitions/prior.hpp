@@ -16,11 +16,12 @@
 namespace baytree {
 
 struct PartitionPrior {
-  double split = 0.99;        // q
-  bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
+  double split = 0.5;         // q
+  bool by_depth = false;      // s(l) = q ** (1 + l), or q at every depth
   bool by_distance = false;   // thresholds weighted by the distance of the values around them, or all alike
   bool subsets = true;        // categorical features: sets of categories, or one against the rest, as dummies would
   bool proper = true;         // prior of no split 1 - s * (weight of the features that can be split), or 1 - s
+  bool by_column = true;      // a node chooses its most probable column first, or its most probable partition at once
   // w_r, one per feature, and its logarithm; they sum to one over the features that can be split at the root.
   std::vector<double> feature_weight;
   std::vector<double> log_feature_weight = {};
@@ -87,8 +88,8 @@ struct Settings {
   std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
   bool fills_posterior = true;  // nodes know their posterior over features
 
-  // Below which score the sum of a feature's partitions does not matter, where it matters down to `floor` at most.
-  double floor_of_sums(double floor) const { return fills_posterior ? floor : -kMinusInfinity; }
+  // Below which score the sum of a feature's partitions does not matter, where nothing is known of the others.
+  double floor_of_sums() const { return fills_posterior || prior.by_column ? kMinusInfinity : -kMinusInfinity; }
   // How many rows of the table a row stands for.
   std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };

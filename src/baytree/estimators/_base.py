@@ -26,7 +26,7 @@ from ..fitted import Fitted
 from ..growth import Engine, Growth, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
-from ..priors import PartitionPrior, as_partition_prior
+from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
@@ -121,9 +121,9 @@ class Estimator(BaseEstimator, ABC):
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             given = self.partition_prior
-            prior = given if isinstance(given, PartitionPrior) else PartitionPrior()
+            prior = given if isinstance(given, PartitionPrior) else PAPER if is_paper(given) else PartitionPrior()
             params |= {f"partition_prior__{field.name}": getattr(prior, field.name) for field in fields(PartitionPrior)}
-            if prior is not given:
+            if prior is not given and prior is not PAPER:
                 params["partition_prior__split"] = given
         return params
 
@@ -352,7 +352,7 @@ class Estimator(BaseEstimator, ABC):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.feature_importances_.round(2)
-        array([0.  , 0.  , 0.04, 0.96])
+        array([0., 0., 0., 1.])
         """
         check_is_fitted(self)
         return self.fitted_.feature_importances
@@ -401,14 +401,13 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        because petal width (cm) = 0.2 <= 0.8  (odds 10^37:1; else petal length (cm), 34%)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
             2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
+        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
         or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        or: petal width (cm) from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
         not used: sepal length (cm), sepal width (cm), petal length (cm)
         >>> explanation.decision, explanation.leaf
         ('0', 1)

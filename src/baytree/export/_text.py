@@ -36,10 +36,10 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> from baytree.export import to_text
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
-    petal width (cm) <= 0.8   [odds 10^38:1, n=150]
+    petal width (cm) <= 0.8   [odds 10^36:1, n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
-    └─ no:  petal width (cm) <= 1.75   [odds 10^18:1, n=100]
-            ├─ yes: ...  n=54
+    └─ no:  petal width (cm) <= 1.75   [odds 10^17:1, n=100]
+            ├─ yes: 1  p=0.018 0.877 0.105   Dirichlet(1, 50, 6)  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     fitted = readable_tree_of(model)

@@ -100,7 +100,7 @@ PARAMETERS = [
     Parameter(
         "partition_prior",
         "Any",
-        {"": "0.5", "forest": "0.99"},
+        {"": "0.5", "forest": "0.9"},
         {
             "": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``\"paper\"`` for "
             "that of the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At "

@@ -143,7 +143,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         n_estimators: int = 100,
         *,
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.9,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",

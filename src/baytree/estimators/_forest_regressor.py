@@ -141,7 +141,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.9,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",

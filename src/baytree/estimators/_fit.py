@@ -92,7 +92,13 @@ def prepare(estimator: Estimator, source: Source, reader: TargetReader, on_level
     plan, summary = _settle_target(plan, summary)
     growth = replace(estimator._growth(summary.schema, reader, plan.classes), max_bins=max_bins)
     family = reader.family_of(plan.classes)
-    return PreparedFit(source.training_data(plan, summary, family, growth, on_level), plan, family)
+    data = _with_numbers(source.training_data(plan, summary, family, growth, on_level))
+    return PreparedFit(data, plan, family)
+
+
+def _with_numbers(data: Any) -> Any:
+    """Training data whose schema knows the range of every column of numbers."""
+    return replace(data, schema=data.schema.with_numbers(data.numbers_of_columns(), data.growth.feature_weight > 0))
 
 
 def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capability]:

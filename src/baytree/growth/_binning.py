@@ -28,6 +28,14 @@ class ColumnBins:
         return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
 
     @property
+    def numbers(self) -> tuple[float, float, bool]:
+        """The lowest and the highest number, and whether the ends of all bins are integers; NaN for no number."""
+        if len(self.lows) == 0:
+            return np.nan, np.nan, False
+        are_integers = all(bool(np.all(ends == np.floor(ends))) for ends in (self.lows, self.highs))
+        return float(self.lows[0]), float(self.highs[-1]), are_integers
+
+    @property
     def n_codes(self) -> int:
         """The number of codes: one for each bin, and one for missing values."""
         return len(self.highs) + self.has_missing

@@ -32,6 +32,9 @@ class TrainingData(Protocol):
     def growth(self) -> Growth:
         """The settings of growth."""
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+
     def __len__(self) -> int:
         """The number of rows; for half of a source, the number of rows of the source."""
 
@@ -40,6 +43,9 @@ class TrainingData(Protocol):
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split; None where that takes another pass over a source."""
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows; invalid values raise an error that names their row."""

@@ -53,8 +53,7 @@ struct Mode {
 };
 
 // The score of what a hyperplane must beat to be the choice, or somewhat less.
-double rival_of_hyperplanes(const NodeFacts& node, const PartitionPrior& prior,
-                                std::span<const FeatureScore> scores);
+double rival_of_hyperplanes(const NodeFacts& node, const PartitionPrior& prior, std::span<const FeatureScore> scores);
 
 // Tells which partition a node takes: among equals no split comes first, then the first feature, then the hyperplane.
 // Fills the node's posterior over partitions too, unless nobody asks for it.

@@ -21,7 +21,7 @@ struct PartitionPrior {
   bool by_distance = false;   // thresholds weighted by the distance of the values around them, or all alike
   bool subsets = true;        // categorical features: sets of categories, or one against the rest, as dummies would
   bool proper = true;         // prior of no split 1 - s * (weight of the features that can be split), or 1 - s
-  bool by_column = true;      // a node chooses its most probable column first, or its most probable partition at once
+  bool by_column = true;  // a node chooses its most probable column first, or its most probable partition at once
   // w_r, one per feature, and its logarithm; they sum to one over the features that can be split at the root.
   std::vector<double> feature_weight;
   std::vector<double> log_feature_weight = {};
@@ -55,18 +55,18 @@ struct PartitionPrior {
 struct HyperplaneEffort {
   std::vector<std::size_t> sizes{2, 3, 4, 6, 8, 12, 20};  // numbers of features, ascending
   std::size_t few_rows = 4096, many_rows = 16384;  // that a large node is searched on, at first and then
-  std::size_t most_responses = 8;                  // orders of the outcome that directions are fitted to
+  std::size_t most_responses = 8;  // orders of the outcome that directions are fitted to
   std::size_t n_refits = 3;  // widths in which directions are fitted again to the rows nearby
-  int n_rounds = 12;         // of changes of one coefficient after the other
+  int n_rounds = 12;  // of changes of one coefficient after the other
   std::size_t n_shakes = 24;  // other directions to climb from
-  bool round_off = true;      // coefficients of few digits, to be read aloud
+  bool round_off = true;  // coefficients of few digits, to be read aloud
   std::size_t n_values = 256;  // of a feature that tell which are far out; at most 256
   bool fit_few = false;  // directions are fitted to few_rows, and nothing but the threshold to more
 };
 
 // Splits along hyperplanes of several features.
 struct Oblique {
-  double share = 0.0;   // of the prior mass of splitting; 0: there are none
+  double share = 0.0;  // of the prior mass of splitting; 0: there are none
   double charge = 1.0;  // the part of the log of their number that each pays
   HyperplaneEffort effort = {};
 };

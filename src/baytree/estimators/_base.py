@@ -479,7 +479,7 @@ class Estimator(BaseEstimator, ABC):
         kept  split (2 splits in 30 refits on Bayesian-bootstrap weights)
         96.7 %  petal width (cm) <= 0.8  n=150; else another threshold 3.3 %
           70 %    petal width (cm) <= 1.75  n=100; else petal length (cm) 30 %
-        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 4 leaves.
+        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 3 leaves.
         """
         check_is_fitted(self)
         n_refits = check_integer("n_refits", n_refits, low=1)

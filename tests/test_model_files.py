@@ -41,7 +41,9 @@ SAVED = sorted(FOLDER.glob("*.model"))
 def archive(tmp_path, monkeypatch):
     """The path of a model that is written as an archive, though it is small."""
     monkeypatch.setattr(_files, "_MOST_VALUES_AS_TEXT", 0)
-    BayesianTreeClassifier(prior=0.1, partition_prior=0.99, partitions="oblique").fit(RAW, Y).save(tmp_path / "model.zip")
+    BayesianTreeClassifier(prior=0.1, partition_prior=0.99, partitions="oblique").fit(RAW, Y).save(
+        tmp_path / "model.zip"
+    )
     return tmp_path / "model.zip"
 
 

@@ -380,10 +380,11 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: its path in words, the odds of each split, the posterior, what would change the decision.
+        """Explain each row: why it gets its decision, how sure that is, and what would change it.
 
-        A tree space is explained by its modal tree, and the note of an explanation says what all trees together
-        predict, which may be something else.
+        A single tree is explained by the path of the row: what each step adds to the probability of the decision, and
+        the odds of each split. A tree space or forest is explained by the contributions of columns to the average over
+        its trees; its readable tree is an illustration, and the explanation says where it disagrees.
 
         Parameters
         ----------
@@ -396,9 +397,10 @@ class Estimator(BaseEstimator, ABC):
         allow_missing
             Whether a change may make a value missing.
         max_features
-            Most columns that one change may touch.
+            Most columns that one change may touch; of an average over trees at most two.
         n_changes
-            Most changes in the list. The most usual come first (like most training rows); the nearest is always there.
+            Most changes in the list. Of a single tree the most usual come first (like most training rows), and the
+            nearest is always there; of an average the nearest come first.
 
         Returns
         -------
@@ -410,18 +412,19 @@ class Estimator(BaseEstimator, ABC):
         >>> from sklearn.datasets import load_iris
         >>> from baytree import BayesianTreeClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds beyond doubt; else petal length (cm), 34%)
+        because petal width = 0.2 <= 0.8  (+0.641; split beyond doubt; column 66.2 %, else petal length 33.8 %)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
             2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
-        or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        not used: sepal length (cm), sepal width (cm), petal length (cm)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
         """

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import cpu_count
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -498,6 +499,7 @@ class Estimator(BaseEstimator, ABC):
         extras = {name: values for name, values in given.items() if values is not None}
         names = getattr(self, "feature_names_in_", None)
         table = self._check_table(X, reset=False)
+        table = table.tocsc() if sparse.issparse(table) else table  # as a fit reads it
         weight = self._as_counts(sample_weight, table)
         source = MemorySource(table, y, weight, extras, names, self._n_threads())
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import cpu_count
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,7 +28,7 @@ from ..fitted import Fitted, Stability
 from ..growth import Engine, Growth, TableData, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
-from ..priors import PartitionPrior, as_partition_prior
+from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
@@ -128,9 +129,9 @@ class Estimator(BaseEstimator, ABC):
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             given = self.partition_prior
-            prior = given if isinstance(given, PartitionPrior) else PartitionPrior()
+            prior = given if isinstance(given, PartitionPrior) else PAPER if is_paper(given) else PartitionPrior()
             params |= {f"partition_prior__{field.name}": getattr(prior, field.name) for field in fields(PartitionPrior)}
-            if prior is not given:
+            if prior is not given and prior is not PAPER:
                 params["partition_prior__split"] = given
         return params
 
@@ -365,7 +366,7 @@ class Estimator(BaseEstimator, ABC):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.feature_importances_.round(2)
-        array([0.  , 0.  , 0.04, 0.96])
+        array([0., 0., 0., 1.])
         """
         check_is_fitted(self)
         return self.fitted_.feature_importances
@@ -422,9 +423,8 @@ class Estimator(BaseEstimator, ABC):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
             2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
         or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        or: petal width from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
         not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
@@ -491,7 +491,7 @@ class Estimator(BaseEstimator, ABC):
         kept  split (2 splits in 30 refits on Bayesian-bootstrap weights)
         96.7 %  petal width (cm) <= 0.8  n=150; else another threshold 3.3 %
           70 %    petal width (cm) <= 1.75  n=100; else petal length (cm) 30 %
-        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 4 leaves.
+        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 3 leaves.
         """
         check_is_fitted(self)
         n_refits = check_integer("n_refits", n_refits, low=1)
@@ -499,6 +499,7 @@ class Estimator(BaseEstimator, ABC):
         extras = {name: values for name, values in given.items() if values is not None}
         names = getattr(self, "feature_names_in_", None)
         table = self._check_table(X, reset=False)
+        table = table.tocsc() if sparse.issparse(table) else table  # as a fit reads it
         weight = self._as_counts(sample_weight, table)
         source = MemorySource(table, y, weight, extras, names, self._n_threads())
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))

@@ -51,7 +51,7 @@ def test_a_large_tree_stays_small(tmp_path):
         random.random((10_000, 30)), columns=[f"a column with a long name, number {i}" for i in range(30)]
     )
     y = table.iloc[:, :5].sum(axis=1) > 2.5
-    model = BayesianTreeClassifier(prior=0.1, prune=False).fit(table, y)
+    model = BayesianTreeClassifier(prior=0.1, partition_prior="paper", prune=False).fit(table, y)
     assert model.get_n_leaves() >= 200
     assert len(written(model, table, y, tmp_path, folds=2).encode()) < 2_000_000
 

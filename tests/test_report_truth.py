@@ -207,7 +207,7 @@ def test_subgroups_have_their_own_figures(tmp_path):
         assert own.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
         for figure in own.figures.values():
             assert figure.low <= figure.estimate <= figure.high
-    page = written(model, X, Y, tmp_path, subgroups=["worst radius", "mean area"])
+    page = written(model, X, Y, tmp_path, subgroups=["worst perimeter", "mean area"])
     assert re.search(r"of the tree uses? this column: 0", page)
     assert "No split of the tree uses this column" in page
     assert "The model does not have this column" in written(model, X, Y, tmp_path, subgroups={"sex": sex})

@@ -100,8 +100,15 @@ PARAMETERS = [
     Parameter(
         "partition_prior",
         "Any",
-        "0.99",
-        "Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.",
+        {"": "0.5", "forest": "0.9"},
+        {
+            "": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable '
+            "single partition. At 0.5 the odds of a split are what the data say.",
+            "forest": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more '
+            "readily than one that is read.",
+        },
     ),
     Parameter(
         "feature_prior",

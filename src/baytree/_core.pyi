@@ -67,6 +67,7 @@ class PartitionPrior:
         by_distance: bool,
         subsets: bool,
         proper: bool,
+        by_column: bool,
         feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
 

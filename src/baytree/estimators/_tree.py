@@ -104,7 +104,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.tree_.node_count, float(model.tree_.threshold[0])
-        (9, 0.8)
+        (5, 0.8)
         """
         check_is_fitted(self)
         return self.fitted_.trees
@@ -120,7 +120,7 @@ class SingleTree(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> model.grown_tree_.n_leaves, model.tree_.n_leaves
-        (17, 5)
+        (6, 6)
         """
         check_is_fitted(self)
         return self.fitted_.grown
@@ -145,7 +145,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.apply(X[::60])
-        array([1, 5, 8], dtype=int64)
+        array([1, 3, 4], dtype=int64)
         """
         rows = self._read(X)
         return self.fitted_.leaves(rows, self._n_threads())
@@ -170,7 +170,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.decision_path(X[:1]).toarray()
-        array([[1, 1, 0, 0, 0, 0, 0, 0, 0]])
+        array([[1, 1, 0, 0, 0]])
         """
         leaves = self.apply(X)
         paths = {leaf: self.tree_.path(leaf) for leaf in np.unique(leaves)}
@@ -219,7 +219,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.get_depth()
-        4
+        2
         """
         return self.tree_.max_depth
 
@@ -237,7 +237,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.get_n_leaves()
-        5
+        3
         """
         return self.tree_.n_leaves
 
@@ -271,7 +271,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> round(model.log_posterior_, 2)
-        -50.88
+        -47.94
         """
         return self.tree_.log_posterior()
 
@@ -287,6 +287,6 @@ class SingleTree(Estimator):
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> import math
         >>> f"{math.exp(model.log_posterior_ - model.log_evidence_):.0%} of the probability of all prunings"
-        '28% of the probability of all prunings'
+        '53% of the probability of all prunings'
         """
         return self.grown_tree_.log_evidence()

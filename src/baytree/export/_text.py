@@ -45,7 +45,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
     └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
-            ├─ yes: ...  n=54
+            ├─ yes: 1  p=0.018 0.877 0.105   Dirichlet(1, 50, 6)  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     fitted = readable_tree_of(model)

@@ -100,7 +100,7 @@ class TreeStore:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> tree = model.tree_
     >>> tree.n_leaves, tree.max_depth, tree.children_left.tolist()
-    (5, 4, [1, -1, 3, 4, 5, -1, -1, -1, -1])
+    (3, 2, [1, -1, 3, -1, -1])
     >>> tree.split(0)
     Threshold(feature=3, threshold=0.8, missing_left=False, has_missing=False)
     """

@@ -44,8 +44,6 @@ class SingleTree(Estimator):
 
     def _read_leaf_models(self) -> LeafModelSettings | None:
         """Read `leaf`, `max_leaf_terms` and `extrapolate`, and refuse parameters that only constant leaves have."""
-        if "leaf" not in self._get_param_names():
-            return None
         max_terms = check_integer("max_leaf_terms", self.max_leaf_terms, low=0)
         check_truth("extrapolate", self.extrapolate)
         if read_leaf(self.leaf) == "constant":

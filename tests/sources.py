@@ -68,6 +68,8 @@ def assert_same_model(one, other):
     assert_array_equal(one.prior_, other.prior_)
     assert getattr(one.outcome_, "spread", 1.0) == getattr(other.outcome_, "spread", 1.0)
     assert one.schema_.names == other.schema_.names
+    ranges = [[(c.low, c.high, c.is_integer) for c in model.schema_.columns] for model in (one, other)]
+    assert ranges[0] == ranges[1]
     for mine, its in zip(one.categories_, other.categories_, strict=True):
         assert_array_equal(mine, its)
     if hasattr(one, "classes_"):

@@ -18,19 +18,21 @@ from .._validation import (
     check_integer,
     check_optional_integer,
     check_real,
+    importance_weights,
     short_repr,
     unchanged_on_error,
 )
 from ..explain import Explanation, explain, read_allowed, tree_html
-from ..fitted import Fitted
-from ..growth import Engine, Growth, read_monotonic
+from ..fitted import Fitted, Stability
+from ..growth import Engine, Growth, TableData, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
 from ..priors import PartitionPrior, as_partition_prior
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
-from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen, read_weights
+from ._stability import stability_of
 
 _MOST_THREADS = 4096
 
@@ -56,6 +58,7 @@ class Estimator(BaseEstimator, ABC):
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
     unseen: Any
+    weights: Any
     max_bins: Any
     n_jobs: Any
 
@@ -70,6 +73,10 @@ class Estimator(BaseEstimator, ABC):
     @abstractmethod
     def _grow(self, data: Any, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Grow what the estimator consists of, with the spread that cross-validation asks for or without."""
+
+    @abstractmethod
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        """Grow the tree, or the tree to read, on other weights of the rows; it is not calibrated."""
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's box, and below it the tree; scikit-learn asks for it where its `display` is a diagram."""
@@ -170,7 +177,12 @@ class Estimator(BaseEstimator, ABC):
         """The rows in memory as a source, with the names that scikit-learn checked."""
         table = self._check_table(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
-        return MemorySource(table, y, sample_weight, extras, names, self._n_threads())
+        weight = self._as_counts(sample_weight, table)
+        return MemorySource(table, y, weight, extras, names, self._n_threads())
+
+    def _as_counts(self, sample_weight: Any, table: Any) -> Any:
+        """Weights as counts: those that only compare rows are scaled."""
+        return importance_weights(sample_weight, table.shape[0]) if read_weights(self.weights) else sample_weight
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does: its shape, its names."""
@@ -219,6 +231,7 @@ class Estimator(BaseEstimator, ABC):
     def _check_plain(self) -> dict[str, Any]:
         """Check the parameters that concern neither columns nor classes; return those that concern growth."""
         read_unseen(self.unseen)
+        read_weights(self.weights)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
@@ -367,10 +380,11 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: its path in words, the odds of each split, the posterior, what would change the decision.
+        """Explain each row: why it gets its decision, how sure that is, and what would change it.
 
-        A tree space is explained by its modal tree, and the note of an explanation says what all trees together
-        predict, which may be something else.
+        A single tree is explained by the path of the row: what each step adds to the probability of the decision, and
+        the odds of each split. A tree space or forest is explained by the contributions of columns to the average over
+        its trees; its readable tree is an illustration, and the explanation says where it disagrees.
 
         Parameters
         ----------
@@ -383,9 +397,10 @@ class Estimator(BaseEstimator, ABC):
         allow_missing
             Whether a change may make a value missing.
         max_features
-            Most columns that one change may touch.
+            Most columns that one change may touch; of an average over trees at most two.
         n_changes
-            Most changes in the list. The most usual come first (like most training rows); the nearest is always there.
+            Most changes in the list. Of a single tree the most usual come first (like most training rows), and the
+            nearest is always there; of an average the nearest come first.
 
         Returns
         -------
@@ -397,19 +412,20 @@ class Estimator(BaseEstimator, ABC):
         >>> from sklearn.datasets import load_iris
         >>> from baytree import BayesianTreeClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        because petal width = 0.2 <= 0.8  (+0.641; split beyond doubt; column 66.2 %, else petal length 33.8 %)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
             2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
-        or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        or: petal width (cm) from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
-        not used: sepal length (cm), sepal width (cm), petal length (cm)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        or: petal width from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
+        not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
         """
@@ -423,6 +439,69 @@ class Estimator(BaseEstimator, ABC):
             n_changes=n_changes,
         )
         return explain(self.fitted_, rows, allowed, self._n_threads())
+
+    def stability(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        event: Any = None,
+        n_refits: int = 30,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> Stability:
+        """Refit the tree on Bayesian-bootstrap weights of its rows, to see which splits and decisions are kept.
+
+        The odds of a split say how the rows at hand compare it with no split. Stability says what happens to it when
+        the rows are drawn anew. Each refit gives every row an exponential weight of mean 1 (a row of weight w the sum
+        of w of them) and grows the tree again with the same settings and the same prior.
+
+        A split of the tree is *kept* in a refit if three things hold. Some node of the refit holds corresponding rows:
+        of all its nodes the one that overlaps most has ``|A and B| / |A or B| >= 0.5``. That node is split on the same
+        column. Its split sends at least 90 % of the rows of the tree's node to the same side, and those that change
+        sides are at most half of the smaller side. Hyperplanes need one column in common.
+
+        Of a tree space or a forest the tree to read is compared with those of the refits.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, event
+            The rows of the fit.
+        n_refits
+            Number of refits. Each takes a few times as long as growing the tree without calibration.
+        random_state
+            Seed of the weights. None: they follow from the rows alone, so that the same rows give the same answer.
+        verbose
+            Whether to show the progress on standard error.
+
+        Returns
+        -------
+        Stability
+            Print it, or read its ``splits``, ``decisions`` (of a regressor ``change``), ``by_row`` and ``n_leaves``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BayesianTreeClassifier(max_depth=2).fit(X, y)
+        >>> print(model.stability(X, y))
+        kept  split (2 splits in 30 refits on Bayesian-bootstrap weights)
+        96.7 %  petal width (cm) <= 0.8  n=150; else another threshold 3.3 %
+          70 %    petal width (cm) <= 1.75  n=100; else petal length (cm) 30 %
+        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 4 leaves.
+        """
+        check_is_fitted(self)
+        n_refits = check_integer("n_refits", n_refits, low=1)
+        given = {"exposure": exposure, "event": event}
+        extras = {name: values for name, values in given.items() if values is not None}
+        names = getattr(self, "feature_names_in_", None)
+        table = self._check_table(X, reset=False)
+        weight = self._as_counts(sample_weight, table)
+        source = MemorySource(table, y, weight, extras, names, self._n_threads())
+        return stability_of(self, source, n_refits, random_state, show=bool(verbose))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from .._typing import FloatArray
-from ..fitted import Fitted
+from ..fitted import Fitted, OutOfBag
 from ..growth import TableData
 from ..outcomes import Outcome
 from ..sources import NumberReader
@@ -65,6 +65,10 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position. A forest with constraints has trees of ordinary
         depth.
+    weights
+        What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
+        only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
+        / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
@@ -150,6 +154,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         max_features: Any = 0.8,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -176,6 +181,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         self.max_features = max_features
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -228,10 +234,25 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:  # noqa: ARG002
-        self.oob_prediction_ = mean[:, 0]
+    @property
+    def oob_prediction_(self) -> FloatArray:
+        """Predictions of the training rows by the trees that do not have them; NaN where all have a row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianForestRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianForestRegressor(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model.oob_prediction_.shape
+        (442,)
+        """
+        return self._kept_out_of_bag().mean
+
+    def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:  # noqa: ARG002
         of_rows = mean[:, 0] if data.has_weight is None else mean[data.has_weight, 0]
         y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
         expected = of_rows * data.target.extra_values("exposure")  # counts, where rates are predicted
         has_score = known.sum() > 1 and bool(np.all(data.target.extra_values("event") == 1))
-        self.oob_score_ = float(r2_score(y[known], expected[known])) if has_score else float("nan")
+        score = float(r2_score(y[known], expected[known])) if has_score else float("nan")
+        return OutOfBag(mean[:, 0], score)

@@ -41,6 +41,7 @@ _SHARED = (
     "min_samples_leaf",
     "min_weight_fraction_leaf",
     "unseen",
+    "weights",
     "max_bins",
     "n_jobs",
 )
@@ -109,6 +110,10 @@ class BaseTreeSpace(Estimator):
         except KeyboardInterrupt:
             _warn("The calibration was interrupted: intervals are as wide as the leaves alone say (spread_ is 1).")
             return fitted
+
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        space, _ = data.explore(outcome, self._budget())
+        return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=data.growth.monotonic).readable
 
     @property
     def space_(self) -> TreeStore:

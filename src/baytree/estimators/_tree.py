@@ -47,6 +47,9 @@ class SingleTree(Estimator):
         fitted = grow(data)
         return calibrate(fitted, data, grow) if calibrated else fitted
 
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        return self._grow(data, outcome, calibrated=False)
+
     def _add(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """Add rows to the posteriors."""
         fitted = self.fitted_
@@ -68,7 +71,8 @@ class SingleTree(Estimator):
     ) -> TableData:
         """More rows of the table that the estimator was fitted to."""
         outcome, schema = self.fitted_.outcome, self.fitted_.schema
-        target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
+        weight = self._as_counts(sample_weight, rows.matrix)
+        target = read_target(TargetPlan(reader), rows, y, weight, extras)
         target, has_weight = reader.read_update(target, outcome)
         rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))

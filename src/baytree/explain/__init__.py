@@ -8,6 +8,7 @@ from ._boxes import Condition as Condition
 from ._boxes import boxes_of as boxes_of
 from ._conditions import condition_text as condition_text
 from ._conditions import conditions_of as conditions_of
+from ._contribution import Contribution as Contribution
 from ._counterfactual import AllowedChanges as AllowedChanges
 from ._counterfactual import Change as Change
 from ._counterfactual import Counterfactual as Counterfactual

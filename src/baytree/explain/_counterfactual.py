@@ -132,7 +132,7 @@ class Counterfactual:
     decision, estimate
         The new decision; the probability of that class, or the mean of that leaf.
     leaf, n_rows
-        The leaf that is reached, and its training rows: how usual the change is.
+        The leaf that is reached, and its training rows: how usual the change is. None for an average over trees.
 
     Examples
     --------
@@ -149,12 +149,12 @@ class Counterfactual:
     distance: float
     decision: str
     estimate: float
-    leaf: int
-    n_rows: int
+    leaf: int | None
+    n_rows: int | None
 
     def __str__(self) -> str:
-        usual = f"like {count_text(self.n_rows, 'training row')}"
-        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}; {usual})"
+        usual = "" if self.n_rows is None else f"; like {count_text(self.n_rows, 'training row')}"
+        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}{usual})"
 
 
 class _NewValue(NamedTuple):

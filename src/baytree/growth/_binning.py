@@ -25,7 +25,16 @@ class ColumnBins:
     @property
     def middle(self) -> FloatArray:
         """The midpoint of each bin, which represents its values."""
-        return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
+        with np.errstate(invalid="ignore"):  # of a column that no split may use
+            return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
+
+    @property
+    def numbers(self) -> tuple[float, float, bool]:
+        """The lowest and the highest number, and whether the ends of all bins are integers; NaN for no number."""
+        if len(self.lows) == 0:
+            return np.nan, np.nan, False
+        are_integers = all(bool(np.all(ends == np.floor(ends))) for ends in (self.lows, self.highs))
+        return float(self.lows[0]), float(self.highs[-1]), are_integers
 
     @property
     def n_codes(self) -> int:

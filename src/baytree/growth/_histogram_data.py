@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._binning import ColumnBins
 from ._encoded_rows import EncodedRows, n_sample_shares
 from ._grower import read_tree, replace_scores, score_tree
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
+from ._missing import LevelCounts, count_missing, encoded_rows_without
 from ._same_rows import NodeTotals
 from ._settings import Growth
 from ._training_data import LeafSums
@@ -75,8 +77,16 @@ class HistogramData:
         """Which columns are unordered categories."""
         return self.schema.is_nominal
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The ends of the first and the last bin of each column, and whether the ends of all bins are integers."""
+        return [column.numbers for column in self.bins]
+
     def __len__(self) -> int:
         return self.sample_size.n_rows
+
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return self.sample_size.weight
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
@@ -95,11 +105,12 @@ class HistogramData:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
         rows = self.source.rows_in_memory()
         if rows is not None:
-            return score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
+            scored = score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
+            return self.count_missing(scored)
         nodes = self._grow_levels(outcome, tree)
         if outcome.has_factor:
             nodes = self._add_factors(nodes, tree, outcome)
-        return replace_scores(tree, nodes, outcome, self.growth)
+        return replace(replace_scores(tree, nodes, outcome, self.growth), n_missing=_known(nodes["n_missing"]))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that lead to the same prior as all; invalid values were refused when they were read."""
@@ -149,6 +160,7 @@ class HistogramData:
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
         node_totals = NodeTotals.of_table(first, self.sample_size.n_rows, self.totals)
+        missing = LevelCounts(first, [bins.has_missing for bins in self.bins])
         while len(levels.open):
             chosen, n_open = levels.open[:at_once], len(levels.open)
             counted = subtraction.nodes_to_count(chosen)
@@ -166,10 +178,12 @@ class HistogramData:
             node_totals.expect_of_children(histograms, chosen, routes)
             if isinstance(histograms, ClassHistograms):
                 subtraction.add_parents(histograms, chosen, routes)
+            missing.add(chosen, histograms.n_rows, levels.routes()["feature"])
             at_once = max(1, _MAX_BYTES * len(chosen) // histograms.n_bytes)
             depth += 1
+        routes = levels.routes()
         nodes: dict[str, Any] = levels.tree(len(self.bins))
-        return nodes
+        return nodes | {"n_missing": missing.depth_first(routes["feature"], routes["lower"], routes["upper"])}
 
     def _grow_in_memory(self, rows: EncodedRows, outcome: Outcome) -> TreeStore:
         """Grow the tree as for a table in memory."""
@@ -183,7 +197,13 @@ class HistogramData:
             growth.engine.subtree_rows,
             growth.n_threads,
         )
-        return read_tree(nodes, outcome, growth)
+        return self.count_missing(read_tree(nodes, outcome, growth))
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split, if the rows are in memory."""
+        rows = self.source.rows_in_memory()
+        without = None if rows is None else partial(encoded_rows_without, rows, self.bins)
+        return replace(tree, n_missing=None) if without is None else count_missing(tree, without)
 
     def _columns_and_target(self, rows: EncodedRows, outcome: Outcome) -> tuple[_core.Columns, Any]:
         """Convert encoded rows for the compiled core, as a table in memory."""
@@ -248,3 +268,8 @@ def _open_routes(levels: Any, chosen: IntArray) -> Routes:
     number[levels.open] = WAITING
     number[chosen] = np.arange(len(chosen))
     return Routes(**routes, open=number, n_open=len(chosen))
+
+
+def _known(counts: IntArray) -> IntArray | None:
+    """Counts of missing values; None where no split has any."""
+    return counts if counts.any() else None

@@ -32,14 +32,23 @@ class TrainingData(Protocol):
     def growth(self) -> Growth:
         """The settings of growth."""
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+
     def __len__(self) -> int:
         """The number of rows; for half of a source, the number of rows of the source."""
+
+    def total_weight(self) -> float:
+        """The sum of the weights."""
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split; None where that takes another pass over a source."""
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows; invalid values raise an error that names their row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import fields
 from typing import Any
 
@@ -22,9 +23,9 @@ _FACTS = {
 _ROUNDING = 1e-9
 
 
-def check_record(values: Any, kind: type) -> None:
-    """Refuse a dictionary that does not have exactly the fields of a dataclass."""
-    if not isinstance(values, dict) or values.keys() != {field.name for field in fields(kind)}:
+def check_record(values: Any, kind: type, *, but: Collection[str] = ()) -> None:
+    """Refuse a dictionary that does not have exactly the fields of a dataclass, but for some."""
+    if not isinstance(values, dict) or values.keys() != {field.name for field in fields(kind)} - {*but}:
         raise ValueError(f"the fields of {kind.__name__} are not all there")
 
 
@@ -42,6 +43,21 @@ def check_categories(kind: Kind, categories: Any) -> AnyArray | None:
     if len(set(categories.tolist())) != len(categories):
         raise ValueError("a category is there twice")
     return categories
+
+
+def check_numbers(kind: Kind, numbers: Any) -> tuple[float | None, float | None, bool]:
+    """Refuse a range of numbers that is none, or that does not fit the kind of its column."""
+    if numbers is None:
+        return None, None, False
+    if kind is not Kind.NUMBER or not isinstance(numbers, list) or len(numbers) != 3:
+        raise ValueError("the range of a column is none")
+    low, high, is_integer = numbers
+    are_numbers = all(isinstance(end, float) and np.isfinite(end) for end in (low, high))
+    if not are_numbers or low > high or not isinstance(is_integer, bool):
+        raise ValueError("the range of a column is none")
+    if is_integer and not (low.is_integer() and high.is_integer()):
+        raise ValueError("the range of a column of integers has an end that is none")
+    return low, high, is_integer
 
 
 def check_fitted_on(fitted_on: FittedOn | None, schema: Schema) -> None:
@@ -139,3 +155,10 @@ def check_forest_facts(forest: ForestFacts | None, kind: ModelKind) -> None:
         raise ValueError("the seed of the forest is no whole number")
     if type(forest.agreement) not in (float, int) or not np.isfinite(forest.agreement):
         raise ValueError("the agreement of the forest is no number")
+    figures = forest.out_of_bag
+    if figures is None:
+        return
+    if type(figures.score) not in (float, int) or np.isinf(figures.score):
+        raise ValueError("the out-of-bag score of the forest is no number")
+    if not isinstance(figures.mean, np.ndarray) or figures.mean.dtype != np.float64:
+        raise ValueError("the out-of-bag predictions of the forest are no numbers")

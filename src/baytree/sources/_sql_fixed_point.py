@@ -98,11 +98,13 @@ def code_expression(column: Any, bins: ColumnBins, of: Column, *, is_specified: 
         return _position(value, is_missing(column), labels, unexpected)
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
         return _position(as_number(column), is_missing(column), [0.0, 1.0], unexpected)
+    if len(bins.highs) == 0:
+        return ibis.ifelse(is_missing(column), missing, unexpected)
     code = _bin_search(as_number(column), bins.ends, 0, len(bins.highs))
     if is_specified and may_be_nan(column):
         code = ibis.ifelse(as_number(column).isinf(), unexpected, code)
     is_outside = is_missing(column)
-    if not is_specified and len(bins.highs):
+    if not is_specified:
         is_outside |= (as_number(column) < real(bins.lows[0])) | (as_number(column) > real(bins.highs[-1]))
     return ibis.ifelse(is_outside, missing, code)
 

@@ -10,9 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _DENSE_VALUES = 2**22  # of a sparse matrix, at a time
+_FIRST_ROWS = 256  # which show of most columns that they are not of integers
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,38 @@ class Rows:
         """Select rows by their positions."""
         return Rows(self.matrix[chosen], self.column_of)
 
+    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
+        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
+        parts = [_numbers_of_columns(part) for part in self.dense_parts()]
+        lows, highs, are_integers = (np.array(column) for column in zip(*parts, strict=True))
+        ranges = np.fmin.reduce(lows), np.fmax.reduce(highs), are_integers.all(axis=0)
+        return list(zip(*(column.tolist() for column in ranges), strict=True))
+
     def dense(self) -> FloatArray:
         """All rows as one dense matrix."""
         return np.asarray(self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix)
+
+
+def _numbers_of_columns(X: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """The lowest and the highest number of each column, and whether all are integers."""
+    are_integers = _are_integers(X[:_FIRST_ROWS])
+    for column in np.flatnonzero(are_integers) if len(X) > _FIRST_ROWS else ():
+        are_integers[column] = _are_integers(X[:, column, None])[0]
+    return _reduce_columns(np.fmin, X), _reduce_columns(np.fmax, X), are_integers
+
+
+def _reduce_columns(function: np.ufunc, X: FloatArray) -> FloatArray:
+    """Reduce every column; of a matrix by rows several rows at a time, which is faster than short rows."""
+    n = len(X) - len(X) % _FIRST_ROWS
+    if n == 0 or not X.flags.c_contiguous:
+        return np.asarray(function.reduce(X, axis=0))
+    wide = function.reduce(X[:n].reshape(-1, _FIRST_ROWS * X.shape[1]), axis=0).reshape(_FIRST_ROWS, X.shape[1])
+    return np.asarray(function.reduce(np.concatenate([wide, X[n:]]), axis=0))
+
+
+def _are_integers(X: FloatArray) -> BoolArray:
+    """Whether all numbers of each column are integers; missing values are none."""
+    return np.asarray(((np.floor(X) == X) | np.isnan(X)).all(axis=0))
 
 
 def _scan_sparse(matrix: Any) -> Scan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Self
@@ -40,13 +40,41 @@ _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its kind and, where it has categories, which; ordered ones in their order."""
+    """One column: its kind, its categories (ordered ones in their order), and the range of its numbers in training.
+
+    Attributes
+    ----------
+    kind
+        How the column may be split.
+    categories
+        The categories; None for numbers and truth values.
+    low, high
+        The lowest and the highest number in training; None where there is none, or where they are not known.
+    is_integer
+        Whether all numbers in training were integers.
+
+    Examples
+    --------
+    >>> from baytree import BayesianTreeClassifier
+    >>> model = BayesianTreeClassifier().fit([[1.0, 0.5], [2.0, 0.7], [3.0, 0.6]], [0, 1, 0])
+    >>> [(column.low, column.high, column.is_integer) for column in model.schema_.columns]
+    [(1.0, 3.0, True), (0.5, 0.7, False)]
+    """
 
     kind: Kind = Kind.NUMBER
     categories: AnyArray | None = None
+    low: float | None = None
+    high: float | None = None
+    is_integer: bool = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"kind": Kind(state["kind"])})  # skops makes plain text of it
+
+    def with_numbers(self, low: float, high: float, is_integer: bool) -> Column:
+        """The column with the range of its numbers in training; NaN for no number. Other kinds have none."""
+        if self.kind is not Kind.NUMBER or not low <= high:
+            return self
+        return replace(self, low=float(low), high=float(high), is_integer=bool(is_integer))
 
     @property
     def is_nominal(self) -> bool:
@@ -152,6 +180,12 @@ class Schema:
                 raise ValueError(f"{parameter} gives {self.describe(position).lower()} twice.")
             result[position] = entry
         return result
+
+    def with_numbers(self, numbers: Sequence[tuple[float, float, bool]], is_used: BoolArray) -> Schema:
+        """The schema with the range of the numbers of each used column."""
+        trios = zip(self.columns, numbers, is_used.tolist(), strict=True)
+        columns = (column.with_numbers(*ends) if used else column for column, ends, used in trios)
+        return replace(self, columns=tuple(columns))
 
     @classmethod
     def learn(

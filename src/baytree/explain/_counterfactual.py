@@ -106,7 +106,7 @@ class Change:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> model.explain(X[:1])[0].nearest.changes[0].text
-    'petal width (cm) from 0.2 to more than 0.8 but at most 1.65'
+    'petal width (cm) from 0.2 to more than 0.8 but at most 1.75'
     """
 
     feature: str
@@ -142,7 +142,7 @@ class Counterfactual:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> change = model.explain(X[:1])[0].nearest
     >>> change.decision, change.n_rows
-    ('1', 47)
+    ('1', 54)
     """
 
     changes: tuple[Change, ...]

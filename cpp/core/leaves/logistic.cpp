@@ -15,7 +15,9 @@ namespace baytree {
 namespace {
 
 constexpr std::size_t kScreened = 2;      // terms by score test that are fitted in each step
-constexpr std::size_t kManyRows = 8192;   // from here on one
+constexpr std::size_t kSomeRows = 1000;   // from here on one
+constexpr std::size_t kManyRows = 10000;  // from here on the first terms are chosen on every so manieth row
+constexpr std::size_t kFewRows = 2500;    // that there are of these
 constexpr int kMostIterations = 30;
 constexpr double kLongestStep = 4.0;
 constexpr double kSettled = 1e-7;
@@ -222,10 +224,16 @@ std::vector<std::size_t> best_by_score(const Problem& problem, const Mode& mode,
     }
     scores.push_back({-without_rounding_error(score), j});
   }
-  const std::size_t most = n > kManyRows ? 1 : kScreened;
+  const std::size_t most = n > kSomeRows ? 1 : kScreened;
   std::sort(scores.begin(), scores.end());
   std::vector<std::size_t> result;
   for (std::size_t k = 0; k < std::min(most, scores.size()); ++k) result.push_back(scores[k].second);
+  return result;
+}
+
+std::vector<Row> every_so_manieth(std::span<const Row> rows) {
+  std::vector<Row> result(kFewRows);
+  for (std::size_t i = 0; i < kFewRows; ++i) result[i] = rows[i * rows.size() / kFewRows];
   return result;
 }
 
@@ -250,15 +258,22 @@ double LogisticLeafModels::log_constant(const std::vector<double>& counts) const
   return result + log_gamma(before) - log_gamma(after);
 }
 
-LeafModel LogisticLeafModels::fit(std::span<const Row> rows, LeafScratch& scratch) const {
+void LogisticLeafModels::read_weights(std::span<const Row> rows, LeafScratch& scratch) const {
   scratch.weights.resize(weights_.empty() ? 0 : rows.size());
   for (std::size_t i = 0; i < scratch.weights.size(); ++i) scratch.weights[i] = weights_[rows[i]];
+}
+
+LeafModel LogisticLeafModels::fit(std::span<const Row> rows, LeafScratch& scratch) const {
   std::vector<std::int64_t> classes(rows.size());
   std::vector<double> counts(prior_.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     classes[i] = classes_[rows[i]];
-    counts[static_cast<std::size_t>(classes[i])] += weights_.empty() ? 1.0 : scratch.weights[i];
+    counts[static_cast<std::size_t>(classes[i])] += weights_.empty() ? 1.0 : weights_[rows[i]];
   }
+  // Many rows have the terms that some of them have, and more.
+  std::vector<TermScale> of_some;
+  if (rows.size() > kManyRows) of_some = fit(every_so_manieth(rows), scratch).terms;
+  read_weights(rows, scratch);
   read_terms(columns_, terms_, rows, scratch.weights, scratch.terms);
   const TermChoice choice(scratch.terms.size(), most_terms_, kChoiceShare);
   LeafModel model;
@@ -270,11 +285,21 @@ LeafModel LogisticLeafModels::fit(std::span<const Row> rows, LeafScratch& scratc
 
   std::vector<double> log_weight;
   for (const TermScale& scale : scratch.terms.scales) log_weight.push_back(terms_[scale.term].log_weight);
+  std::vector<std::size_t> first;
+  for (const TermScale& scale : of_some)
+    for (std::size_t j = 0; j < scratch.terms.size(); ++j)
+      if (scratch.terms.scales[j].term == scale.term) first.push_back(j);
   const Problem problem{scratch.terms, classes, scratch.weights, counts.size(), class_contrasts(counts.size())};
   Mode best;
-  best.coefficient.assign(problem.n_contrasts(), 0.0);
-  find_mode(problem, best);
   double of_weights = 0.0;
+  for (const std::size_t term : first) best.chosen.push_back(term), of_weights += log_weight[term];
+  best.coefficient.assign(problem.n_contrasts() * (best.chosen.size() + 1), 0.0);
+  find_mode(problem, best);
+  if (!first.empty()) {
+    const double evidence = best.log_evidence + choice.log_prior(first.size()) + of_weights;
+    if (!is_higher(evidence, model.log_evidence)) return model;
+    model.log_evidence = evidence;
+  }
   while (best.chosen.size() < choice.most()) {
     std::optional<Mode> next;
     for (const std::size_t term : best_by_score(problem, best, log_weight)) {

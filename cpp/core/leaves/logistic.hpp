@@ -39,6 +39,7 @@ class LogisticLeafModels final : public LeafModels {
   std::vector<double> residual_prior() const override { return {0.0, 1.0, 2.0, 0.2}; }
 
  private:
+  void read_weights(std::span<const Row> rows, LeafScratch& scratch) const;
   double log_constant(const std::vector<double>& counts) const;
   // The probability of each class for each row, class by class.
   std::vector<double> probabilities(const LeafModel& model, std::span<const Row> rows, LeafScratch& scratch) const;

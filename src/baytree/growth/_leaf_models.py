@@ -79,7 +79,7 @@ def grow_with_models(
         outcome.core_prior().tolist(),
         growth.settings(),
         models,
-        settings.search(),
+        settings.search(of_classes=outcome.predicts_classes),
         growth.n_threads,
     )
 

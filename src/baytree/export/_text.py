@@ -77,7 +77,7 @@ def _threshold(value: float, decimals: int) -> str:
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
-    numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
+    numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])

@@ -123,7 +123,7 @@ class TableData:
     def sample(self, outcome: Outcome) -> TableData:
         """All rows; with `max_bins` a few thousand, the same ones as at any source."""
         grids = self.target.grids
-        if grids is None or grids.y is None:
+        if grids is None:
             return self
         sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)

@@ -82,7 +82,7 @@ def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
 
 
 def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
-    names, posterior, best = fitted.class_names, fitted.trees.posterior[node], int(fitted.node_codes[node])
+    names, posterior, best = fitted.class_names, fitted.trees.calibrated[node], int(fitted.node_codes[node])
     values = fitted.trees.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
@@ -102,7 +102,7 @@ def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     """The posterior of the predicted class alone."""
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
-    low, high = outcome.quantiles(fitted.trees.posterior[[node]], np.array([0.05, 0.95]))[0, best]
+    low, high = outcome.quantiles(fitted.trees.calibrated[[node]], np.array([0.05, 0.95]))[0, best]
     estimate = Estimate(float(fitted.trees.value[node, 0, best]), float(low), float(high), class_colour(best))
     labels = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
     return NodePosterior(labels, (estimate,), 0, None)
@@ -135,7 +135,7 @@ def _mean_distribution(fitted: Fitted, node: int) -> Any:
     """Distribution of the mean outcome in a node; None where an outcome of the user's own has none."""
     if not fitted.has_distribution("mean"):
         return None
-    return distribution_of(fitted.outcome, "mean")(fitted.trees.posterior[[node]])
+    return distribution_of(fitted.outcome, "mean")(fitted.trees.calibrated[[node]])
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:

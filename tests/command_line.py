@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-_RUN = "import sys; from baytree.cli import main; sys.exit(main())"
+# A shell that runs the tests in the background would have the process ignore Ctrl-C.
+_RUN = """
+import signal, sys
+from baytree.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
 
 
 def start(*arguments, **options):

@@ -206,11 +206,14 @@ def test_ctrl_c(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     out = tmp_path / "m.json"
     process = start("fit", tmp_path / "t.csv", "--target", "y", "-o", out, "--folds", "500", stdout=subprocess.PIPE)
-    while b"How good" not in process.stdout.readline():
-        pass
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    error = process.communicate(timeout=60)[1].decode()
+    try:
+        while b"How good" not in process.stdout.readline():
+            pass
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1].decode()
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert error.strip() == "Stopped. Nothing was written."
     assert not out.exists()

@@ -7,15 +7,19 @@ import io
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import baytree
-from baytree import outcomes
+from baytree import BayesianTreeClassifier, outcomes
 from baytree._words import estimate_text, percent_text
 from baytree.cli import main
 from tests.command_line import customers, start
@@ -133,6 +137,46 @@ def test_files_have_the_permissions_that_they_should(command, folder):
     (folder / "new").chmod(0o640)
     assert main([*command.split(), "-o", "new"]) == 0
     assert (folder / "new").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_output_is_compressed_where_its_name_says_so(form, folder):
+    for name in (f"p.{form}", f"p.{form}.gz", f"again.{form}.gz"):
+        assert main(["predict", "bought.json", "customers.csv", "-o", name]) == 0
+    packed = (folder / f"p.{form}.gz").read_bytes()
+    assert gzip.decompress(packed) == (folder / f"p.{form}").read_bytes()
+    assert packed == (folder / f"again.{form}.gz").read_bytes()  # without the name and the time
+    if form != "jsonl":
+        assert main(["predict", "bought.json", f"p.{form}.gz", "-o", "q.csv", "--carry", "customer"]) == 0
+    assert main(["export", "bought.json", "--to", "sql", "-o", "p.sql.gz"]) == 0
+    assert gzip.decompress((folder / "p.sql.gz").read_bytes()).startswith(b"SELECT")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes of POSIX")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "predict bought.json customers.csv",
+        "export bought.json --to c",
+        "fit customers.csv --target bought --folds 0",
+        "report customers.csv --target bought --model bought.json",
+    ],
+)
+def test_output_goes_to_pipes_and_devices(command, folder):
+    assert main([*command.split(), "-o", "file"]) == 0
+    os.mkfifo("pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(Path("pipe").read_bytes()))
+    reader.start()
+    assert main([*command.split(), "-o", "pipe"]) == 0
+    reader.join(20)
+    assert len(read[0]) == pytest.approx(len((folder / "file").read_bytes()), rel=0.01)  # a model has its date
+    assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
+    assert main([*command.split(), "-o", "/dev/null"]) == 0
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    (folder / "link").symlink_to("file")
+    assert main([*command.split(), "-o", "link"]) == 0
+    assert (folder / "link").is_symlink()
 
 
 def test_nothing_is_left_where_a_prediction_fails(folder):
@@ -273,6 +317,28 @@ def test_what_changed_between_two_models(folder, capsys):
     said = capsys.readouterr().out
     for part in ("Columns that only the first model knows: region", "No longer used: region", "before: ", "no -> yes"):
         assert part in said, part
+
+
+@pytest.mark.parametrize("array", ["threshold", "hyperplane_coefficient"])
+def test_splits_that_differ_in_the_last_digits_are_not_the_same(array, folder, capsys):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(300, 2)), columns=["a", "b"])
+    is_plane = array != "threshold"
+    model = BayesianTreeClassifier(max_depth=1, prune=False, partitions="oblique" if is_plane else "axis")
+    model.fit(X, X["a"] + is_plane * X["b"] > 0.1)
+    model.save("one.json")
+    tree = model.tree_
+    assert len(tree.hyperplane_coefficient) == 2 * is_plane
+    moved = getattr(tree, array).copy()
+    moved[-1 if is_plane else 0] = np.nextafter(moved[-1 if is_plane else 0], np.inf)
+    fitted = replace(model.fitted_, trees=replace(tree, **{array: moved}), grown_tree=None)
+    BayesianTreeClassifier.from_fitted(fitted, model.get_params(deep=False)).save("other.json")
+    capsys.readouterr()
+    assert main(["compare", "one.json", "other.json"]) == 0
+    said = capsys.readouterr().out
+    assert "the same in both trees: 0" in said
+    before, after = re.findall(r"(?:before|after): +(.*) \(odds", said)
+    assert before != after
 
 
 def test_models_of_numbers_compared(folder, capsys):

@@ -17,6 +17,7 @@ from baytree import load
 from baytree.export import from_dict
 from baytree.persistence import FORMAT_VERSION
 from baytree.persistence._document import _checksum
+from baytree.persistence._values import encode
 from baytree.tree import SplitKind, TreeStore
 from tests.documents import (
     ARRAYS,
@@ -107,6 +108,16 @@ def test_an_entry_that_is_wrong_is_refused(entry, value, kind):
             from_dict(changed)
     else:
         assert_damaged(changed)
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [None, [], {}, {"score": 0.5}, {"score": "high", "mean": encode(np.zeros(2))}, {"score": 0.5, "mean": 1.0}],
+    ids=str,
+)
+def test_out_of_bag_figures_that_are_wrong_are_refused(figures):
+    assert_damaged(document("forest") | {"out_of_bag": figures})
+    assert_damaged(document("tree") | {"out_of_bag": {"score": 0.5, "mean": encode(np.zeros(2))}})
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
@@ -238,6 +249,9 @@ def test_an_array_that_is_wrong_is_refused(kind, store, name, damage):
     width = int(np.prod(arrays[name]["shape"][1:]))
     if damage == "absent":
         del arrays[name]
+        if name == "n_missing":  # trees of spaces and forests have no counts of missing values
+            assert from_dict(signed(changed)).fitted_.trees.node_count > 1
+            return
     elif damage == "shorter":
         arrays[name]["values"] = arrays[name]["values"][:-width]
         arrays[name]["shape"][0] -= 1
@@ -292,6 +306,7 @@ def test_another_number_of_column_names_is_refused():
         ("log_prior_split", "nan", "no number"),
         ("log_odds_split", "nan", "no number"),
         ("split_likelihood", "nan", "no number"),
+        ("n_missing", 10**6, "missing values"),
         ("n_node_samples", 0, "no rows"),
         ("n_node_samples", -5, "no rows"),
     ],

@@ -25,6 +25,8 @@ RESULTS = (
     "baytree.explain.Step",
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
+    "baytree.fitted.SplitStability",
+    "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",
     "baytree.mixtures.Mixture",
     "baytree.outcomes.NegativeBinomial",

@@ -270,6 +270,21 @@ def test_pasted_categories_are_recognised_as_they_stand_in_tables(open_page):
     assert "guarantor: no training row has the category perhaps." in page.inner_text("#answer")
 
 
+def test_a_missing_value_in_json_is_not_the_empty_category(open_page):
+    random = np.random.default_rng(0)
+    values = random.choice(np.array(["", "a", None], dtype=object), 600)
+    frame = pd.DataFrame({"letter": values, "number": random.random(600)})
+    y = (random.random(600) < np.where(values == "", 0.95, np.where(values == "a", 0.5, 0.05))).astype(int)
+    model = BayesianTreeClassifier().fit(frame, y)
+    page = open_page(model, frame, y).page
+    page.click("#case details summary")
+    for letter, text in ((None, '{"letter": null, "number": 0.5}'), ("", '{"letter": "", "number": 0.5}')):
+        page.fill("#paste", text)
+        page.click("#fill")
+        expected = model.predict_proba(pd.DataFrame({"letter": [letter], "number": [0.5]}))[0]
+        assert_allclose(figures(page), expected, rtol=1e-12)
+
+
 def hostile_model():
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.random((400, len(HOSTILE))), columns=HOSTILE)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import stat
+import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from hypothesis import given
 from numpy.testing import assert_array_equal
 
 from baytree import (
+    BayesianForestClassifier,
     BayesianForestRegressor,
     BayesianTreeClassifier,
     PartitionPrior,
@@ -267,6 +271,115 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(OSError, match="folder"):
         write_text(tmp_path / "folder", "text")
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("as_archive", [False, True])
+def test_out_of_bag_figures_come_back(as_archive, tmp_path, monkeypatch):
+    if as_archive:
+        monkeypatch.setattr("baytree.persistence._files._MOST_VALUES_AS_TEXT", 0)
+    model = BayesianForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)
+    loaded = round_trip(model, tmp_path)
+    assert loaded.oob_score_ == model.oob_score_
+    assert_array_equal(loaded.oob_decision_function_, model.oob_decision_function_, strict=True)
+    durations = BayesianForestRegressor(60, outcome="exponential", oob_score=True, random_state=0)
+    durations.fit(X, Y + 1.0, event=X[:, 0] > 5)
+    assert np.isnan(durations.oob_score_)
+    assert np.isnan(round_trip(durations, tmp_path).oob_score_)
+    with pytest.raises(AttributeError, match="oob_score=True"):
+        _ = round_trip(durations.set_params(oob_score=False).fit(X, Y + 1.0), tmp_path).oob_prediction_
+
+
+@pytest.mark.parametrize("seed", [20, 82])
+def test_a_forest_whose_directions_balance_exactly_can_be_loaded(seed, tmp_path):
+    """Least squares give a coefficient of zero there: a hyperplane of fewer features, that no file may hold."""
+    random = np.random.default_rng(seed)
+    n_values = int(random.integers(2, 4))
+    rows = random.integers(0, n_values, size=(400, 5)).astype(float)
+    y = rows[:, 0] + rows[:, 1] + random.normal(size=400) > n_values - 1
+    model = BayesianForestClassifier(60, bootstrap="bayesian", random_state=seed).fit(rows, y)
+    assert np.all(model.fitted_.trees.hyperplane_coefficient != 0)
+    assert_array_equal(round_trip(model, tmp_path).predict_proba(rows), model.predict_proba(rows), strict=True)
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
+    """Whatever the reason: the file keeps the model that it has."""
+    path = tmp_path / "model.json"
+    model = BayesianForestClassifier(5, random_state=0).fit(X, Y)
+    model.save(path)
+    before = path.read_bytes()
+    trees = model.fitted_.trees
+    threshold = np.where(trees.is_leaf, trees.threshold, np.inf)
+    for wrong in (
+        replace(model.fitted_, trees=replace(trees, threshold=threshold)),  # which is refused
+        replace(model.fitted_, trees=replace(trees, depth=trees.depth + 1)),  # which would come back otherwise
+        replace(model.fitted_, unseen="nowhere"),
+    ):
+        broken = BayesianForestClassifier.from_fitted(wrong, model.get_params(deep=False))
+        with pytest.raises(RuntimeError, match="was not saved"):
+            broken.save(path)
+        assert path.read_bytes() == before
+
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissions of POSIX")
+
+
+@POSIX
+def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    target, link, dangling = tmp_path / "folder" / "model.json", tmp_path / "link", tmp_path / "dangling"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to("folder/model.json")
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    dangling.symlink_to("folder/other.json")
+    write_text(dangling, "new")
+    assert (tmp_path / "folder" / "other.json").read_text() == "new"
+    assert dangling.is_symlink()
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="loop"):
+        write_text(tmp_path / "loop", "new")
+    assert sorted(file.name for file in (tmp_path / "folder").iterdir()) == ["model.json", "other.json"]
+
+
+@POSIX
+def test_a_pipe_and_a_device_are_written_to_and_stay(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    BayesianTreeClassifier().fit(X, Y).save(pipe)
+    reader.join(20)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert json.loads(read[0])["estimator"] == "BayesianTreeClassifier"
+    write_text("/dev/null", "text")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+@POSIX
+def test_the_umask_and_the_folder_of_a_new_file(tmp_path):
+    before = os.umask(0o077)
+    try:
+        write_text(tmp_path / "private", "text")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "private").stat().st_mode & 0o777 == 0o600
+    write_text(tmp_path / ("é" * 127), "a name of 254 bytes")
+
+
+@POSIX
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everything")
+def test_a_write_protected_file_is_not_replaced(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("kept")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="write-protected"):
+        write_text(path, "new")
+    assert path.read_text() == "kept"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")

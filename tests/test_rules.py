@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier
 from baytree.explain import boxes_of
 from baytree.export import Rule, Rules, to_frame, to_rules, to_text
+from baytree.tree import distinct_text
 from tests import strategies
 from tests.comparison import hyperplanes
 
@@ -195,3 +196,20 @@ def test_odds_of_a_space_are_numbers_however_large():
     space = TreeSpaceClassifier(max_nodes=5).fit(X, X[:, 0].astype(int))
     assert np.all(np.isfinite(space.readable_tree_.tree_.log_odds_split[~space.readable_tree_.tree_.is_leaf]))
     assert "inf" not in to_text(space)
+
+
+def test_thresholds_that_differ_read_differently():
+    random = np.random.default_rng(0)
+    t = 1_700_000 + np.repeat([0.0, 0.2, 0.4], 100)
+    y = np.repeat([0.0, 5.0, 1.0], 100) + random.normal(size=300) / 10
+    model = BayesianTreeRegressor().fit(pd.DataFrame({"t": t}), y)
+    rules = [rule.conditions for rule in to_rules(model)]
+    assert sorted(rules) == [("1,700,000.1 < t <= 1,700,000.3",), ("t <= 1,700,000.1",), ("t > 1,700,000.3",)]
+    assert "t <= 1,700,000.1 " in to_text(model)
+    assert "t <= 1,700,000.3 " in to_text(model)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_texts_of_numbers_differ_where_the_numbers_do(numbers):
+    text = distinct_text((0, number) for number in numbers)
+    assert len({text(number) for number in numbers}) == len({*numbers})

@@ -23,6 +23,7 @@ from baytree import (
     TreeSpaceRegressor,
 )
 from baytree.export import shap_values, to_shap
+from baytree.export._shapley import shapley
 from tests import strategies
 from tests.reference import shapley as reference
 from tests.scoring import N_MODELS, scored
@@ -97,17 +98,89 @@ def test_a_pipeline_is_explained_by_its_last_step():
     assert_additive(shap_values(model, X, X[::10]), model.predict_proba(X))
 
 
-def test_paths_that_would_take_too_long_are_refused(monkeypatch):
+def test_interventional_paths_that_would_take_too_long_are_refused(monkeypatch):
     random = np.random.default_rng(0)
     X = random.random((300, 3))
     y = X.sum(axis=1) > 1.5
     oblique = BayesianTreeClassifier(partitions="oblique").fit(X, y)
     monkeypatch.setattr("baytree.export._shap._MAX_JOINT", 1)
-    with pytest.raises(ValueError, match=r"A path has hyperplanes of \d features, for which exact SHAP values"):
-        shap_values(oblique, X)
+    with pytest.raises(ValueError, match=r"of \d features, for which interventional .* Leave background out"):
+        shap_values(oblique, X, X)
     monkeypatch.setattr("baytree.export._paths._MOST_PATHS", 10)
-    with pytest.raises(ValueError, match="more than 10 ways to a leaf: take SHAP values of readable_tree_"):
-        shap_values(TreeSpaceClassifier(max_nodes=50).fit(X, y), X)
+    with pytest.raises(ValueError, match="more than 10 ways to a leaf: leave background out"):
+        shap_values(TreeSpaceClassifier(max_nodes=50).fit(X, y), X, X)
+
+
+def wide_forest():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 30))
+    y = X @ random.normal(size=30) + random.normal(size=500) > 0
+    return BayesianForestClassifier(n_estimators=8, random_state=0).fit(X, y), X
+
+
+def test_hyperplanes_of_any_number_of_features_have_exact_values():
+    model, X = wide_forest()
+    trees = [model.fitted_.tree(t).trees for t in range(8)]
+    assert max(np.diff(tree.hyperplane_start).max() for tree in trees) > 2
+    found = shap_values(model, X[:5])
+    assert_additive(found, model.predict_proba(X[:5]))
+    assert not found.error.any()
+
+
+def test_drawn_orders_are_additive_and_as_far_off_as_they_say(monkeypatch):
+    model, X = wide_forest()
+    exact = shap_values(model, X[:40])
+    monkeypatch.setattr("baytree.fitted._contributions._MOST_SETS", 8 * 20)
+    drawn = shap_values(model, X[:40])
+    assert_additive(drawn, model.predict_proba(X[:40]))
+    assert (drawn.error > 0).mean() > 0.5
+    assert 0.7 < np.sum((drawn.values - exact.values) ** 2) / np.sum(drawn.error**2) < 1.4
+    again = shap_values(model, X[3:4])  # alone or among others, the same orders are drawn
+    assert_allclose(again.values[0], drawn.values[3], atol=1e-15)
+
+
+def tree_of_many_features(depth):
+    """Every node asks a column of its own, which is noise elsewhere."""
+    random = np.random.default_rng(0)
+    leaf = np.repeat(np.arange(2**depth), 8)
+    X = random.integers(0, 2, size=(len(leaf), 2**depth - 1)).astype(float)
+    for level in range(depth):
+        X[np.arange(len(leaf)), 2**level - 1 + (leaf >> (depth - level))] = leaf >> (depth - level - 1) & 1
+    y = leaf + 0.01 * random.normal(size=len(leaf))
+    return BayesianTreeRegressor(prune=False).fit(X, y), X
+
+
+def path_dependent_values(tree, row):
+    """Path by path, where each split on a path has a feature of its own."""
+    result = np.zeros(tree.n_features)
+    for leaf in np.flatnonzero(tree.is_leaf):
+        nodes = tree.path(leaf)
+        steps = list(zip(map(tree.split, nodes[:-1]), nodes[:-1], nodes[1:], strict=True))
+        features = [split.feature for split, _, _ in steps]
+        assert len(set(features)) == len(features)
+        taken = [[float(split.goes_left(row) == (tree.children_left[a] == b)) for split, a, b in steps]]
+        weight = tree.weighted_n_node_samples
+        share = [[weight[b] / weight[a] for _, a, b in steps]]
+        result[features] += shapley(np.array(taken), np.array(share))[0][0] * tree.value[leaf, 0, 0]
+    return result
+
+
+def test_trees_of_more_than_64_features_have_exact_values():
+    model, X = tree_of_many_features(7)
+    assert len(model.tree_.used_features) > 64
+    found = shap_values(model, X[::300])
+    assert_additive(found, model.predict(X[::300]))
+    assert not found.error.any()
+    for row, values in zip(X[::300], found.values, strict=True):
+        assert_allclose(values, path_dependent_values(model.tree_, row), atol=1e-9)
+
+
+def test_trees_of_more_than_256_features_draw_orders():
+    model, X = tree_of_many_features(9)
+    assert len(model.tree_.used_features) > 256
+    found = shap_values(model, X[:3])
+    assert_additive(found, model.predict(X[:3]))
+    assert found.error.any()
 
 
 def test_infinite_means_are_refused():

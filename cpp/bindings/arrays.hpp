@@ -52,9 +52,9 @@ nb::object array_kept_by(Owner owner, void* data, const std::vector<std::size_t>
 }
 
 // Hands a vector over to NumPy without copying it, as an array of elements of the same size.
-template <class Element, class Value>
-nb::object array_as(std::vector<Value> values, const std::vector<std::size_t>& shape) {
-  static_assert(sizeof(Element) == sizeof(Value));
+template <class Element, class Values>
+nb::object array_as(Values values, const std::vector<std::size_t>& shape) {
+  static_assert(sizeof(Element) == sizeof(typename Values::value_type));
   void* data = values.data();
   return array_kept_by<Element>(std::move(values), data, shape);
 }

@@ -11,7 +11,6 @@
 #endif
 
 #include "arrays.hpp"
-#include "forest_arrays.hpp"
 #include "growth/engine.hpp"
 #include "growth/forest_rows.hpp"
 #include "growth/root.hpp"
@@ -72,16 +71,16 @@ nb::dict arrays_of_space(const std::vector<SpaceNode<typename T::Number>>& nodes
   std::vector<const Partition*> partitions;
   for (const Choice* choice : choices) partitions.push_back(&choice->partition);
   Fields of_choices = fields_of_partitions(View(std::move(partitions)));
-  of_choices.add("children_left", [&](std::size_t i) { return static_cast<std::int64_t>(choices[i]->lower); });
-  of_choices.add("children_right", [&](std::size_t i) { return static_cast<std::int64_t>(choices[i]->upper); });
+  of_choices.add<std::int64_t>("children_left", [&](std::size_t i) { return choices[i]->lower; });
+  of_choices.add<std::int64_t>("children_right", [&](std::size_t i) { return choices[i]->upper; });
   Fields of_nodes = fields_of_space(
       view_of_nodes(nodes.size(), outcome, [&](std::size_t i) -> const auto& { return nodes[i].node; }));
-  of_nodes.add("complete", [&](std::size_t i) { return nodes[i].complete(); });
+  of_nodes.add<bool>("complete", [&](std::size_t i) { return nodes[i].complete(); });
   without_gil([&](Interrupt& interrupt) {
     for (Fields* fields : {&of_choices, &of_nodes}) fields->fill(n_threads, interrupt);
   });
-  nb::dict result = of_choices.to_dict();
-  result.update(of_nodes.to_dict());
+  nb::dict result = std::move(of_choices).to_dict();
+  result.update(std::move(of_nodes).to_dict());
   result["choice_start"] = array_of(std::move(start));
   return result;
 }
@@ -111,7 +110,7 @@ nb::dict partition_space(const Columns& columns, const BoundOutcome& outcome, co
     for (const Partition& partition : space.partitions) partitions.push_back(&partition);
     Fields fields = fields_of_partitions(View(std::move(partitions)));
     without_gil([&](Interrupt& interrupt) { fields.fill(1, interrupt); });
-    nb::dict result = fields.to_dict();
+    nb::dict result = std::move(fields).to_dict();
     result["log_likelihood"] = space.root.log_likelihood;
     result["log_prior_leaf"] = space.root.log_prior_leaf;
     return result;
@@ -138,20 +137,21 @@ nb::dict grow_forest(const Columns& columns, const BoundOutcome& outcome, const 
   check_forest(columns, outcome, settings, plan, weight);
   return with_rows(outcome, [&]<Outcome T>(Engine<T>, const T& of) {
     double unit = 1.0;
-    ForestArrays all = without_gil([&](Interrupt& interrupt) {
-      std::vector<ForestArrays> trees(plan.n_trees);
-      unit = Engine<T>::grow_forest(
-          columns, of, settings, outcome_prior, lookahead, plan, copy_of(weight), subtree_rows, n_threads, interrupt,
-          [&](std::size_t i, const auto& nodes) {
-            trees[i].add(view_of_nodes(nodes.size(), of, [&](std::size_t k) -> const auto& { return nodes[k]; }));
-          });
+    Fields all = without_gil([&](Interrupt& interrupt) {
+      std::vector<Fields> trees(plan.n_trees);
+      unit = Engine<T>::grow_forest(columns, of, settings, outcome_prior, lookahead, plan, copy_of(weight),
+                                    subtree_rows, n_threads, interrupt, [&](std::size_t i, const auto& nodes) {
+                                      const auto get = [&](std::size_t k) -> const auto& { return nodes[k]; };
+                                      trees[i] = fields_of_member(view_of_nodes(nodes.size(), of, get));
+                                      trees[i].fill(1, interrupt);
+                                    });
       // What growing took on many threads, before there are arrays of all trees beside those of each.
       if (n_threads > 1) give_back_memory();
-      ForestArrays result = ForestArrays::joined(std::move(trees));
+      Fields result = Fields::joined(std::move(trees));
       give_back_memory();  // those of each
       return result;
     });
-    nb::dict result = std::move(all).to_dict(of.width());
+    nb::dict result = std::move(all).to_dict();
     result["unit"] = unit;
     return result;
   });

@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "partitions/forest_router.hpp"
 #include "partitions/router.hpp"
+#include "partitions/shapley.hpp"
 #include "partitions/space_router.hpp"
 
 namespace baytree::bindings {
@@ -59,6 +60,34 @@ void def_init(nb::class_<Router>& bound, const Arguments&... arguments) {
       nb::arg("hyperplane_missing_value").noconvert(), arguments...);
 }
 
+using NodeNumbers = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+void bind_shapley(nb::module_& module) {
+  nb::class_<Shapley> shapley(module, "Shapley", "Path-dependent Shapley values of the trees of a graph.");
+  def_init<Integers, Real, Real, Real, std::size_t>(
+      shapley, nb::arg("choice_start").noconvert(), nb::arg("leaf_share").noconvert(),
+      nb::arg("choice_share").noconvert(), nb::arg("left_share").noconvert(), nb::arg("n_features"));
+  shapley.def(
+      "contributions",
+      [](const Shapley& self, const Matrix& X, const NodeNumbers& value, std::size_t max_sets, std::size_t n_pairs,
+         std::uint64_t stream, std::size_t n_threads) {
+        const Table table = table_of(X);
+        const NodeValues of_nodes{{value.data(), value.size()}, value.shape(0), value.shape(1), value.shape(2)};
+        Contributions found = without_gil([&](Interrupt& interrupt) {
+          return self.contributions(table, of_nodes, {max_sets, n_pairs, stream}, n_threads, interrupt);
+        });
+        const std::vector<std::size_t> shape{table.n_rows, table.n_columns, of_nodes.n_values};
+        return nb::make_tuple(array_of(std::move(found.values), shape), array_of(std::move(found.variance), shape),
+                              array_of(std::move(found.base), {table.n_rows, of_nodes.n_values}));
+      },
+      nb::arg("X").noconvert(), nb::arg("value").noconvert(), nb::arg("max_sets"), nb::arg("n_pairs"),
+      nb::arg("stream"), nb::arg("n_threads"),
+      "Values and their variances by row, feature and number, and the base by row and number.\n\n"
+      "`value` is by row (or 1 for all rows), node and number. Values are exact, with variance 0, where a row needs "
+      "at\n"
+      "most `max_sets` sets of features; otherwise `n_pairs` pairs of orders are drawn from a stream of numbers.");
+}
+
 void bind_forest_router(nb::module_& module) {
   nb::class_<ForestRouter> router(module, "ForestRouter", "Routes rows down all trees of a forest.");
   def_init<Integers, Real, std::size_t>(router, nb::arg("tree_start").noconvert(), nb::arg("value").noconvert(),
@@ -96,6 +125,7 @@ void bind_routers(nb::module_& module) {
   nb::class_<GivenTree> given(module, "GivenTree", "A tree whose splits are given, in depth-first order.");
   def_init<std::size_t>(given, nb::arg("n_features"));
   bind_forest_router(module);
+  bind_shapley(module);
   nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");
   def_init<std::size_t>(router, nb::arg("n_features"));
   router.def(

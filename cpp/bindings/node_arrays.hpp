@@ -43,10 +43,12 @@ struct NodesView {
   std::function<void(std::size_t i, double* row)> statistics;
 };
 
-// The fields of partitions, of the nodes of a tree, and of those of a tree space.
+// The fields of partitions, of the nodes of a tree, of those of a tree space, and of those of one tree of a forest, in
+// which the lower child of a node is the next node and the upper one is numbered within the tree.
 Fields fields_of_partitions(const View<Partition>& partitions);
 Fields fields_of_tree(const NodesView& view, std::size_t n_features);
 Fields fields_of_space(const NodesView& view);
+Fields fields_of_member(const NodesView& view);
 
 // Statistics as float64.
 template <Outcome T>

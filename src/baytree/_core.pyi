@@ -616,6 +616,61 @@ class ForestRouter:
         `columns` as in `Router.route`.
         """
 
+class Shapley:
+    """Path-dependent Shapley values of the trees of a graph."""
+
+    def __init__(
+        self,
+        children_left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        children_right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        missing_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        unseen_go_to_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        category_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        category_goes_left: Annotated[
+            NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        hyperplane_feature: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_coefficient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        hyperplane_missing_value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        choice_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        leaf_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        choice_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        left_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        n_features: int,
+    ) -> None: ...
+    def contributions(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        max_sets: int,
+        n_pairs: int,
+        stream: int,
+        n_threads: int,
+    ) -> tuple:
+        """
+        Values and their variances by row, feature and number, and the base by row and number.
+
+        `value` is by row (or 1 for all rows), node and number. Values are exact, with variance 0, where a row needs at
+        most `max_sets` sets of features; otherwise `n_pairs` pairs of orders are drawn from a stream of numbers.
+        """
+
 class Router:
     """Routes rows down a tree; its arrays are checked and copied once."""
 

@@ -103,6 +103,8 @@ class PointSplitter {
   CandidatePlane best_along(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                             std::size_t order) {
     stop_if_asked();
+    // Least squares give a coefficient of zero where rows balance exactly: that is a hyperplane of fewer features.
+    if (std::find(coefficients.begin(), coefficients.end(), 0.0) != coefficients.end()) return {};
     return project_to_bits(parts, coefficients) ? best_projected(parts, coefficients, order) : CandidatePlane{};
   }
 

@@ -5,6 +5,19 @@
 
 namespace baytree {
 
+void check_graph(const SplitArrays& choices, std::span<const std::int64_t> choice_start, std::size_t n_nodes) {
+  require(n_nodes > 0 && n_nodes < std::size_t{1} << 31, "a tree space has a root");
+  require(detail::divides_entries(choice_start, n_nodes, choices.size()), "the choices of the nodes are all there");
+  for (std::size_t node = 0; node < n_nodes; ++node)
+    for (auto i = static_cast<std::size_t>(choice_start[node]); i < static_cast<std::size_t>(choice_start[node + 1]);
+         ++i) {
+      require(choices.kind_of(i) != SplitKind::none, "a choice has no split");
+      for (const std::int64_t child : {choices.children_left[i], choices.children_right[i]})
+        require(child > static_cast<std::int64_t>(node) && static_cast<std::size_t>(child) < n_nodes,
+                "a choice points back, or outside of the tree space");
+    }
+}
+
 SpaceRouter::SpaceRouter(const SplitArrays& choices, std::span<const std::int64_t> choice_start,
                          std::span<const double> leaf_share, std::span<const double> choice_share,
                          std::size_t n_features)
@@ -13,24 +26,10 @@ SpaceRouter::SpaceRouter(const SplitArrays& choices, std::span<const std::int64_
       choice_start_(choice_start.begin(), choice_start.end()), leaf_share_(leaf_share.begin(), leaf_share.end()),
       choice_share_(choice_share.begin(), choice_share.end()) {
   check_splits(choices, n_features);
-  check_children(choices);
+  check_graph(choices, choice_start, leaf_share.size());
+  require(choice_share.size() == choices.size(), "the choices of the nodes are all there");
   for (std::size_t i = 0; i < choices.size(); ++i) rules_.add(choices, i);
   rules_.finish();
-}
-
-void SpaceRouter::check_children(const SplitArrays& choices) const {
-  const std::size_t n = leaf_share_.size();
-  require(n > 0 && n < std::size_t{1} << 31, "a tree space has a root");
-  require(detail::divides_entries(choice_start_, n, choices.size()) && choice_share_.size() == choices.size(),
-          "the choices of the nodes are all there");
-  for (std::size_t node = 0; node < n; ++node)
-    for (auto i = static_cast<std::size_t>(choice_start_[node]); i < static_cast<std::size_t>(choice_start_[node + 1]);
-         ++i) {
-      require(choices.kind_of(i) != SplitKind::none, "a choice has no split");
-      for (const std::int64_t child : {left_[i], right_[i]})
-        require(child > static_cast<std::int64_t>(node) && static_cast<std::size_t>(child) < n,
-                "a choice points back, or outside of the tree space");
-    }
 }
 
 template <class Value>

@@ -18,6 +18,9 @@ struct LeafWeights {
   std::vector<double> weight;
 };
 
+// Rejects a graph whose choices are no splits, or whose children do not come behind their parents.
+void check_graph(const SplitArrays& choices, std::span<const std::int64_t> choice_start, std::size_t n_nodes);
+
 class SpaceRouter {
  public:
   // The splits are those of the choices, their children are nodes; the choices of node i begin at choice_start[i].
@@ -35,9 +38,6 @@ class SpaceRouter {
     std::vector<double> mass;  // by node
     std::vector<std::int64_t> level, next;
   };
-
-  // A node comes before its children, and a choice has two.
-  void check_children(const SplitArrays& choices) const;
 
   template <class Place>
   LeafWeights weigh_by(const Place& place, const Table& table, std::size_t n_threads, Interrupt& interrupt) const;

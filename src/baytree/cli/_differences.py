@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from .._words import count_text, estimate_text, list_text, odds_text, percent_text
+from .._words import count_text, estimate_text, list_text, number_text, odds_text, percent_text
 from ..fitted import Fitted
+from ..tree import Hyperplane, NumberText
 from ._columns import same_value
 from ._console import Console
 
@@ -118,22 +119,30 @@ def _split_differences(before: Fitted, after: Fitted) -> tuple[list[SplitDiffere
         leaves = bool(before.trees.is_leaf[first]), bool(after.trees.is_leaf[second])
         if all(leaves):
             continue
-        questions = _question(before, first), _question(after, second)
-        if questions[0] is None or questions[0] != questions[1]:
-            places.append(SplitDifference(path, _text(before, first), _text(after, second)))
+        if any(leaves) or _question(before, first, repr) != _question(after, second, repr):
+            places.append(_difference(before, first, after, second, path))
             continue
         n_same += 1
+        question = _question(before, first)
         for left in (False, True):
-            step = questions[0] if left else f"not {questions[0]}"
+            step = question if left else f"not {question}"
             stack.append((_child(before, first, yes=left), _child(after, second, yes=left), (*path, step)))
     return places, n_same
 
 
-def _question(fitted: Fitted, node: int) -> str | None:
-    """The question of a split; None for a leaf."""
-    if fitted.trees.is_leaf[node]:
-        return None
-    return fitted.trees.split(node).question(fitted.schema)[0]
+def _difference(before: Fitted, first: int, after: Fitted, second: int, path: tuple[str, ...]) -> SplitDifference:
+    """Two splits that differ; with all digits where fewer would not tell them apart."""
+    texts = _text(before, first), _text(after, second)
+    is_shown = texts[0].partition(" (odds ")[0] != texts[1].partition(" (odds ")[0]
+    return SplitDifference(path, *(texts if is_shown else (_text(before, first, repr), _text(after, second, repr))))
+
+
+def _question(fitted: Fitted, node: int, number: NumberText = number_text) -> str:
+    """The question of a split."""
+    split = fitted.trees.split(node)
+    if isinstance(split, Hyperplane) and number is not number_text:  # whose coefficients may differ as well
+        return f"{split.subject(fitted.schema, number)} <= {number(split.threshold)}"
+    return split.question(fitted.schema, number)[0]
 
 
 def _child(fitted: Fitted, node: int, *, yes: bool) -> int:
@@ -142,12 +151,11 @@ def _child(fitted: Fitted, node: int, *, yes: bool) -> int:
     return int(sides[node])
 
 
-def _text(fitted: Fitted, node: int) -> str:
+def _text(fitted: Fitted, node: int, number: NumberText = number_text) -> str:
     rows = count_text(int(fitted.trees.n_node_samples[node]), "row")
-    question = _question(fitted, node)
-    if question is None:
+    if fitted.trees.is_leaf[node]:
         return f"no split (leaf of {rows})"
-    return f"{question} (odds {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
+    return f"{_question(fitted, node, number)} (odds {odds_text(float(fitted.trees.log_odds_split[node]))}, {rows})"
 
 
 @dataclass(frozen=True)

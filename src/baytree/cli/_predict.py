@@ -9,7 +9,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -32,7 +31,7 @@ _PARQUET = (".parquet", ".pq")
 @click.command(short_help="Predict the rows of a table with a model.")
 @model_argument
 @data_argument
-@out_option("File to write: .csv, .tsv, .parquet or .jsonl. Default: CSV on standard output.")
+@out_option("File to write: .csv, .tsv, .parquet or .jsonl, also .csv.gz. Default: CSV on standard output.")
 @click.option("--carry", multiple=True, metavar="COLUMN", help="Carry only this column along, an id say. Repeatable.")
 @interval_option
 @text_options
@@ -154,13 +153,13 @@ class _ParquetWriter(_Writer):
 @contextmanager
 def _open_writer(out: str | None, *, as_json: bool) -> Iterator[_Writer]:
     """A writer to a file, which is there only once all is written, or to standard output."""
-    from ..persistence import atomic_writer
+    from ._output import open_out, suffix_of
 
     if out is None or out == "-":
         yield _JsonWriter(sys.stdout) if as_json else _TextWriter(sys.stdout, ",")
         return
-    suffix = Path(out).suffix
-    with atomic_writer(out) as file:
+    suffix = suffix_of(out)
+    with open_out(out) as file:
         if suffix in _PARQUET:
             parquet = _ParquetWriter(file)
             yield parquet

@@ -77,8 +77,8 @@ def _facts(estimator: Any) -> dict[str, Any]:
 @debug_option
 def export(model: str, form: str, out: str | None, dialect: str, table: str, name: str, interval: float | None) -> None:
     """Write MODEL as SQL, ONNX, C, rules, text, CSV or JSON."""
-    from ..persistence import atomic_writer
     from ._model import read_model
+    from ._output import open_out
 
     check_output(out, model)
     if interval is not None and form not in ("sql", "c"):
@@ -87,7 +87,7 @@ def export(model: str, form: str, out: str | None, dialect: str, table: str, nam
         raise click.UsageError("ONNX is binary: give a file with --out.")
     content = _export_text(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)
     if out not in (None, "-"):
-        with atomic_writer(str(out)) as file:
+        with open_out(str(out)) as file:
             file.write(content if isinstance(content, bytes) else content.encode())
     elif isinstance(content, bytes):
         sys.stdout.buffer.write(content)

@@ -62,10 +62,7 @@ def _held_out_counts(trial: Fitted, test: TableData, outcome: CategoricalOutcome
         held_out += weights.T @ labels[first : first + weights.shape[0]]
         first += weights.shape[0]
     reached = held_out.any(axis=1)
-    if trial.monotonic is None:
-        rates = outcome.mean(posterior[:1])
-    else:
-        rates = outcome.mean(outcome.prior[None])
+    rates = outcome.mean(posterior[:1] if trial.monotonic is None else outcome.prior[None])
     seen = _without_prior(posterior[reached], outcome)
     return HeldOutCounts(seen, held_out[reached], np.broadcast_to(rates, seen.shape))
 

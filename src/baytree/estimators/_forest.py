@@ -17,7 +17,7 @@ from .._progress import Progress
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_real, check_truth, short_repr
 from .._words import count_text
-from ..fitted import Fitted, ForestFacts, ModelKind
+from ..fitted import Fitted, ForestFacts, ModelKind, OutOfBag
 from ..growth import (
     Engine,
     ForestPlan,
@@ -57,7 +57,6 @@ _SHARED = (
 )
 _TREES_AT_ONCE = 10  # between two updates of the progress
 _MOST_ROWS = 5000  # on which the tree to read is compared with the forest
-_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
 
 
 class BaseForest(Estimator):
@@ -95,8 +94,8 @@ class BaseForest(Estimator):
         """A single-tree estimator of one of the trees."""
 
     @abstractmethod
-    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
-        """Keep what the trees that do not have a row predict for it; NaN where all have it."""
+    def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:
+        """The score of what the trees that do not have a row predict for it; NaN where all have it."""
 
     def _check_own_parameters(self) -> dict[str, Any]:
         check_integer("n_estimators", self.n_estimators, low=1)
@@ -129,13 +128,15 @@ class BaseForest(Estimator):
         if calibrated:
             fitted = calibrate_out_of_bag(fitted, data, without)
             fitted = replace(fitted, tree_of_all_rows=replace(tree, outcome=fitted.outcome))
-        for name in _OUT_OF_BAG:
-            self.__dict__.pop(name, None)
+        out_of_bag = None
         if self.oob_score:
             by_tree = without(np.arange(len(data)))
             _warn_of_rows_in_every_tree(by_tree)
-            self._keep_out_of_bag(_at_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
-        return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data)))
+            out_of_bag = self._out_of_bag(_at_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
+        return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data), out_of_bag))
+
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        return _tree_of_all_rows(data, outcome)
 
     def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> ForestPlan:
         first, growth = 0 if before is None else before.trees.n_trees, data.growth
@@ -185,6 +186,30 @@ class BaseForest(Estimator):
     def _as_estimator(self, fitted: Fitted, **changed: Any) -> SingleTree:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_} | changed
         return self._single_tree(fitted, shared)
+
+    def _kept_out_of_bag(self) -> OutOfBag:
+        check_is_fitted(self)
+        forest = self.fitted_.forest
+        if forest is None or forest.out_of_bag is None:
+            raise AttributeError("There are no out-of-bag figures: fit with oob_score=True.")
+        return forest.out_of_bag
+
+    @property
+    def oob_score_(self) -> float:
+        """The score on the training rows, each predicted by the trees that do not have it.
+
+        The accuracy or, for numbers, R²; NaN where there is none. It needs ``oob_score=True``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model.oob_score_ > 0.9
+        True
+        """
+        return self._kept_out_of_bag().score
 
     @property
     def trees_(self) -> list[SingleTree]:

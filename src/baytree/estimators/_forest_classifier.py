@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._typing import FloatArray
-from ..fitted import Fitted
+from ..fitted import Fitted, OutOfBag
 from ..growth import TableData
 from ..outcomes import Outcome
 from ..sources import ClassReader
@@ -228,9 +228,24 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         class_parameters = {"class_weight": self.class_weight, "decision": self.decision}
         return BayesianTreeClassifier.from_fitted(fitted, parameters | class_parameters)
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:
-        self.oob_decision_function_ = mean
+    @property
+    def oob_decision_function_(self) -> FloatArray:
+        """Probabilities of the training rows by the trees that do not have them; NaN where all have a row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianForestClassifier(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model.oob_decision_function_.shape
+        (150, 3)
+        """
+        return self._kept_out_of_bag().mean
+
+    def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:
         of_rows = mean if data.has_weight is None else mean[data.has_weight]
         known = ~np.isnan(of_rows[:, 0])
         decided = self._target_reader().read_decision(outcome.classes).codes(of_rows[known])
-        self.oob_score_ = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")
+        score = float(np.mean(decided == data.target.y[known])) if known.any() else float("nan")
+        return OutOfBag(mean, score)

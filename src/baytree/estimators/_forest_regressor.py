@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from .._typing import FloatArray
-from ..fitted import Fitted
+from ..fitted import Fitted, OutOfBag
 from ..growth import TableData
 from ..outcomes import Outcome
 from ..sources import NumberReader
@@ -228,10 +228,25 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
 
-    def _keep_out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> None:  # noqa: ARG002
-        self.oob_prediction_ = mean[:, 0]
+    @property
+    def oob_prediction_(self) -> FloatArray:
+        """Predictions of the training rows by the trees that do not have them; NaN where all have a row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianForestRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = BayesianForestRegressor(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model.oob_prediction_.shape
+        (442,)
+        """
+        return self._kept_out_of_bag().mean
+
+    def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:  # noqa: ARG002
         of_rows = mean[:, 0] if data.has_weight is None else mean[data.has_weight, 0]
         y, known = np.asarray(data.target.y, dtype=np.float64), np.isfinite(of_rows)
         expected = of_rows * data.target.extra_values("exposure")  # counts, where rates are predicted
         has_score = known.sum() > 1 and bool(np.all(data.target.extra_values("event") == 1))
-        self.oob_score_ = float(r2_score(y[known], expected[known])) if has_score else float("nan")
+        score = float(r2_score(y[known], expected[known])) if has_score else float("nan")
+        return OutOfBag(mean[:, 0], score)

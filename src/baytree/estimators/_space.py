@@ -110,6 +110,10 @@ class BaseTreeSpace(Estimator):
             _warn("The calibration was interrupted: predictions are those of the leaves alone.")
             return fitted
 
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        space, _ = data.explore(outcome, self._budget())
+        return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=data.growth.monotonic).readable
+
     @property
     def space_(self) -> TreeStore:
         """The `TreeStore`: parallel arrays of its nodes and choices.

@@ -47,6 +47,9 @@ class SingleTree(Estimator):
         fitted = grow(data)
         return calibrate(fitted, data, grow) if calibrated else fitted
 
+    def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
+        return self._grow(data, outcome, calibrated=False)
+
     def _add(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
         """Add rows to the posteriors."""
         fitted = self.fitted_

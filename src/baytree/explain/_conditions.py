@@ -5,27 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from .._words import number_text
 from ..table import Column, Kind, Schema
-from ..tree import TreeStore
+from ..tree import NumberText, TreeStore
 from ._boxes import Box, Categories, Condition
 
 
-def conditions_of(tree: TreeStore, schema: Schema, box: Box) -> Iterator[str]:
+def conditions_of(tree: TreeStore, schema: Schema, box: Box, number: NumberText = number_text) -> Iterator[str]:
     """All conditions of a leaf: ``30 < age <= 50``, ``colour in {red, blue}``; a hyperplane is one of its own."""
     for feature, condition in box.conditions.items():
         name, column = schema.name(feature), schema.columns[feature]
         low, high = math.isfinite(condition.low), math.isfinite(condition.high)
         if condition.categories is None and condition.has_numbers and low and high and column.kind is not Kind.TRUTH:
-            bounds = f"{column.bound_text(condition.low)} < {name} <= {column.bound_text(condition.high)}"
-            yield f"{bounds}{_missing_suffix(condition)}"
+            ends = column.bound_text(condition.low, number), column.bound_text(condition.high, number)
+            yield f"{ends[0]} < {name} <= {ends[1]}{_missing_suffix(condition)}"
         else:
-            yield f"{name} {condition_text(condition, column)}"
+            yield f"{name} {condition_text(condition, column, number)}"
     for node, left in box.hyperplanes:
         split = tree.split(node)
-        yield f"{split.subject(schema)} {split.condition(schema, left=left)}"
+        yield f"{split.subject(schema)} {split.condition(schema, left=left, number=number)}"
 
 
-def condition_text(condition: Condition, column: Column) -> str:
+def condition_text(condition: Condition, column: Column, number: NumberText = number_text) -> str:
     """A condition as text: ``> 30 and <= 50``, ``is true``, ``in {red, blue}``, ``is missing``."""
     if condition.categories is not None:
         return _set_text(condition, condition.categories, column)
@@ -37,7 +38,9 @@ def condition_text(condition: Condition, column: Column) -> str:
         return "is present"
     if column.kind is Kind.TRUTH:
         bounds = bounds[-1:]
-    return " and ".join(column.condition(bound, left=left) for bound, left in bounds) + _missing_suffix(condition)
+    return " and ".join(column.condition(bound, left=left, number=number) for bound, left in bounds) + _missing_suffix(
+        condition
+    )
 
 
 def _missing_suffix(condition: Condition) -> str:

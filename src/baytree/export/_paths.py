@@ -1,8 +1,7 @@
-"""A fitted model as a sum over paths, from which SHAP values are computed."""
+"""A fitted model as a sum over paths, from which interventional SHAP values are computed."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,11 +17,10 @@ _MOST_PATHS = 100_000
 
 @dataclass(frozen=True)
 class Step:
-    """One split on a path, the side that the path takes, and that side's share of the training rows."""
+    """One split on a path, and the side that the path takes."""
 
     split: Split
     left: bool
-    share: float
 
     def is_taken(self, X: FloatArray) -> BoolArray:
         """Which rows take this side."""
@@ -65,11 +63,9 @@ def paths_of(fitted: Fitted) -> list[Path]:
             result.append(Path(path.steps, member.share * path.value))
             if len(result) > _MOST_PATHS:
                 raise ValueError(
-                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: take SHAP values of readable_tree_, "
+                    f"The model has more than {_MOST_PATHS:,} ways to a leaf: leave background out, "
                     "explore less (max_nodes), or grow fewer trees."
                 )
-    if not all(np.isfinite(path.value).all() for path in result):
-        raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
     return result
 
 
@@ -88,8 +84,5 @@ def _paths_below(trees: TreeStore) -> Iterator[Path]:
 
 def _sides(grown: TreeStore, i: int) -> list[tuple[int, Step]]:
     """The two children of a split, and the steps to them."""
-    left, right = int(grown.children_left[i]), int(grown.children_right[i])
-    weights = grown.weighted_n_node_samples[[left, right]]
-    share = float(weights[0] / math.fsum(weights))
     split = grown.split(i)
-    return [(left, Step(split, True, share)), (right, Step(split, False, 1 - share))]
+    return [(int(grown.children_left[i]), Step(split, True)), (int(grown.children_right[i]), Step(split, False))]

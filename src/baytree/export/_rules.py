@@ -9,6 +9,7 @@ import numpy as np
 from .._words import summary_text
 from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
+from ..tree import threshold_text
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,11 @@ def to_rules(model: Model) -> Rules:
     (('0.8 < petal width (cm) <= 1.75',), 54)
     """
     fitted = readable_tree_of(model)
-    boxes = boxes_of(fitted.trees, fitted.schema)
+    boxes, number = boxes_of(fitted.trees, fitted.schema), threshold_text(fitted.trees)
     summaries = fitted.summaries(np.array([box.leaf for box in boxes]))
     return Rules(
         Rule(
-            conditions=tuple(conditions_of(fitted.trees, fitted.schema, box)),
+            conditions=tuple(conditions_of(fitted.trees, fitted.schema, box, number)),
             n=int(fitted.trees.n_node_samples[box.leaf]),
             estimate={name: estimate for name, (estimate, _, _) in summary.items()},
             interval={name: (low, high) for name, (_, low, high) in summary.items()},

@@ -1,8 +1,9 @@
-"""SHAP values: our own, exact for every kind of split, and trees in the form of shap's TreeExplainer.
+"""SHAP values: our own, for every kind of split, and trees in the form of shap's TreeExplainer.
 
-A path predicts where all of its steps are taken. Let every feature be known with probability t, independently: the
-expected prediction is a polynomial in t (the multilinear extension of the game, on the diagonal), and the SHAP value of
-a feature is the integral over t of what knowing it adds (Owen 1972), for which Gauss-Legendre quadrature is exact.
+Path-dependent values are the `contributions` of a fitted model. For interventional ones a path predicts where all of
+its steps are taken. Let every feature be known with probability t, independently: the expected prediction is a
+polynomial in t (the multilinear extension of the game, on the diagonal), and the SHAP value of a feature is the
+integral over t of what knowing it adds (Owen 1972), for which Gauss-Legendre quadrature is exact.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import Model, read_rows
-from ..fitted import Fitted
+from ..fitted import Fitted, contributions
 from ..tree import Hyperplane, SplitKind, TreeStore
 from ._members import exportable, trees_of
 from ._paths import Path, Step, paths_of
 from ._shapley import shapley
 
-_MAX_JOINT = 16  # features that the hyperplanes of one path have, of which all subsets are gone through
+_MAX_JOINT = 16  # features of the hyperplanes of one path, of which all subsets are gone through with a background
 _ENTRIES = 2**22  # of pairs of rows and subsets at a time
 
 
@@ -37,6 +38,8 @@ class ShapValues:
         Shape (n_classes,), or one number.
     names
         Names of the features.
+    error
+        Standard errors of the values, of their shape: 0 where they are exact.
 
     Examples
     --------
@@ -53,13 +56,16 @@ class ShapValues:
     values: FloatArray
     base: FloatArray
     names: tuple[str, ...]
+    error: FloatArray
 
 
 def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
-    """Return exact SHAP values of class probabilities or means, for every kind of split, tree, tree space and forest.
+    """Return SHAP values of class probabilities or means, for every kind of split, tree, tree space and forest.
 
-    They are exact also where shap's TreeExplainer has no such split: sets of categories, present against missing,
-    hyperplanes. A prediction is the base plus the values of all features.
+    They are exact, also where shap's TreeExplainer has no such split: sets of categories, present against missing,
+    hyperplanes. Only path-dependent values of very large oblique models draw orders of the features at random, the
+    same ones every time; `error` of the result has their standard errors. A prediction is the base plus the values of
+    all features.
 
     Parameters
     ----------
@@ -87,20 +93,32 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
     """
     fitted = exportable(model)
-    rows = read_rows(model, X).dense()
+    rows = read_rows(model, X)
+    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+        raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
+    names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
+    if background is None:
+        found = contributions(fitted, rows)
+        values, error, base = found.values, found.error, found.base[0]
+    else:
+        values, base = _interventional_values(fitted, rows.dense(), read_rows(model, background).dense())
+        error = np.zeros_like(values)
+    if not fitted.outcome.predicts_classes and values.shape[2] == 1:
+        return ShapValues(values[:, :, 0], base[0], names, error[:, :, 0])
+    return ShapValues(values, base, names, error)
+
+
+def _interventional_values(fitted: Fitted, rows: FloatArray, background: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Contributions of shape (n_rows, n_features, n_values), and what is predicted for the background on average."""
     paths = paths_of(fitted)
     values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
     base = np.zeros(values.shape[2])
-    others = None if background is None else read_rows(model, background).dense()
     for path in paths:
-        shares, start = _path_dependent(path, rows) if others is None else _interventional(path, rows, others)
+        shares, start = _interventional(path, rows, background)
         base += start * path.value
         for feature, share_of_rows in shares.items():
             values[:, feature] += share_of_rows[:, None] * path.value
-    names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
-    if not fitted.outcome.predicts_classes and values.shape[2] == 1:
-        return ShapValues(values[:, :, 0], base[0], names)
-    return ShapValues(values, base, names)
+    return values, base
 
 
 @dataclass(frozen=True)
@@ -119,8 +137,8 @@ class _Game:
         alone = sorted({feature for step in path.steps for feature in step.split.features} - {*joint_features})
         if len(joint_features) > _MAX_JOINT:
             raise ValueError(
-                f"A path has hyperplanes of {len(joint_features)} features, for which exact SHAP values would take too "
-                f"long: at most {_MAX_JOINT} are possible. Limit max_depth."
+                f"A path has hyperplanes of {len(joint_features)} features, for which interventional SHAP values would "
+                f"take too long: at most {_MAX_JOINT} are possible. Leave background out."
             )
         return cls(path, alone, joint_features)
 
@@ -143,24 +161,6 @@ class _Game:
     def features(self) -> list[int]:
         """All of them, in the order of `shapley`."""
         return [*self.alone, *self.joint_features]
-
-
-def _path_dependent(path: Path, X: FloatArray) -> tuple[dict[int, FloatArray], float]:
-    """The contribution of each feature for each row, and the value without any feature."""
-    game = _Game.of(path)
-    taken, inverse = _patterns(_steps_taken(path.steps, X))
-    share = np.array([step.share for step in path.steps])
-    known = _columns([taken[:, game.steps_with(feature)].all(axis=1) for feature in game.alone], len(taken))
-    unknown = np.array([share[game.steps_with(feature)].prod() for feature in game.alone])
-    joint = None
-    if game.joint_features:
-        steps = game.joint_steps()
-        joint = np.empty((len(taken), 2 ** len(game.joint_features)))
-        for number, subset in enumerate(game.subsets()):
-            seen = np.array([subset.issuperset(path.steps[i].split.features) for i in steps])
-            joint[:, number] = np.where(seen, taken[:, steps], share[steps]).prod(axis=1)
-    values, empty = shapley(known, np.broadcast_to(unknown, known.shape), joint)
-    return {feature: values[inverse, i] for i, feature in enumerate(game.features)}, float(empty[0])
 
 
 def _interventional(path: Path, X: FloatArray, background: FloatArray) -> tuple[dict[int, FloatArray], float]:

@@ -7,7 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text, odds_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted
-from ..tree import NO_CHILD
+from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
 _TOLD = 2
@@ -44,6 +44,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     """
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema
+    number = threshold_text(tree, lambda value: _threshold(value, decimals))
     lines: list[str] = []
     # (node, text before its own line, text before its descendants' lines)
     stack = [(0, "", "")]
@@ -56,7 +57,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
             lines.append(head + f"...  n={amount_text(int(tree.n_node_samples[node]))}")
             continue
         split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
-        question, yes_left = split.question(schema, lambda value: _threshold(value, decimals))
+        question, yes_left = split.question(schema, number)
         lines.append(head + f"{question}   [odds {odds}, n={amount_text(int(tree.n_node_samples[node]))}]")
         sides = int(tree.children_left[node]), int(tree.children_right[node])
         yes, no = sides if yes_left else sides[::-1]

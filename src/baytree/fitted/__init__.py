@@ -1,7 +1,10 @@
 """A fitted result: trees with their outcome, schema and decision, and everything that is predicted from them."""
 
+from ._contributions import Contributions as Contributions
+from ._contributions import contributions as contributions
 from ._facts import FittedOn as FittedOn
 from ._facts import ForestFacts as ForestFacts
+from ._facts import OutOfBag as OutOfBag
 from ._fitted import UNSEEN as UNSEEN
 from ._fitted import Decisions as Decisions
 from ._fitted import Fitted as Fitted
@@ -11,3 +14,6 @@ from ._mixtures import class_outcome as class_outcome
 from ._mixtures import distribution_of as distribution_of
 from ._mixtures import has_distribution as has_distribution
 from ._mixtures import real_outcome as real_outcome
+from ._stability import SplitStability as SplitStability
+from ._stability import Stability as Stability
+from ._stability import compare_with_refits as compare_with_refits

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
+from .._typing import FloatArray
+
 
 @dataclass(frozen=True)
 class FittedOn:
@@ -48,9 +50,18 @@ class FittedOn:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """What the trees that do not have a training row predict for it (NaN where all have it), and its score."""
+
+    mean: FloatArray
+    score: float
+
+
 @dataclass(frozen=True)
 class ForestFacts:
-    """The seed of a forest's random weights, and how near its readable tree comes to it on training rows."""
+    """The seed of a forest's random weights, how near its readable tree comes to it, and its out-of-bag figures."""
 
     seed: int = 0
     agreement: float = 1.0
+    out_of_bag: OutOfBag | None = None

@@ -3,6 +3,8 @@
 from ._binning import ColumnBins as ColumnBins
 from ._binning import bins_of_columns as bins_of_columns
 from ._binning import encode_rows as encode_rows
+from ._bootstrap import bootstrap_weights as bootstrap_weights
+from ._bootstrap import hash_each_row as hash_each_row
 from ._canonical_target import canonical_target as canonical_target
 from ._encoded_rows import CodeLayout as CodeLayout
 from ._encoded_rows import EncodedRows as EncodedRows

@@ -58,13 +58,14 @@ class EncodedRows:
 
     def half(self, which: int) -> EncodedRows:
         """One half of the rows, by their hashes."""
-        return self._take(self.hashes % 2 == which)
+        return self.take(self.hashes % 2 == which)
 
     def sample(self, n_shares: int) -> EncodedRows:
         """One of `n_shares` shares of the rows, by their hashes."""
-        return self._take(self.hashes % n_shares == 0)
+        return self.take(self.hashes % n_shares == 0)
 
-    def _take(self, rows: AnyArray) -> EncodedRows:
+    def take(self, rows: AnyArray) -> EncodedRows:
+        """Some of the rows."""
         return EncodedRows(self.codes[rows], self.numbers[rows], None if self.weight is None else self.weight[rows])
 
     def matrix(self, bins: tuple[ColumnBins, ...]) -> FloatArray:

@@ -81,7 +81,7 @@ def grow_forest(
 
 def _structure(arrays: dict[str, Any], statistics: FloatArray, outcome: Outcome) -> dict[str, Any]:
     """The arrays of the structure; the core numbers nodes within their tree, and a left child is the next node."""
-    roots, n_nodes = arrays.pop("tree_start")[:-1], len(arrays["kind"])
+    roots, n_rows, n_nodes = arrays.pop("tree_start")[:-1], arrays.pop("n_rows"), len(arrays["kind"])
     is_leaf = arrays["kind"] == SplitKind.NONE
     first = np.repeat(roots, np.diff(np.append(roots, n_nodes)))
     left = np.where(is_leaf, NO_CHILD, np.arange(1, n_nodes + 1)).astype(np.int32)
@@ -91,6 +91,7 @@ def _structure(arrays: dict[str, Any], statistics: FloatArray, outcome: Outcome)
     more_left = ~is_leaf & (weight[left] > weight[right] * (1 + 1e-9))
     return {
         **arrays,
+        "n_node_samples": n_rows,
         "roots": roots,
         "choice_start": np.arange(n_nodes + 1, dtype=np.int32),
         "children_left": left,

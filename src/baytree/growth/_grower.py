@@ -60,6 +60,7 @@ def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeSt
         n_features=nodes["feature_posterior"].shape[1] - 1,
         roots=np.zeros(1, dtype=np.int64),
         choice_start=np.arange(len(nodes["depth"]) + 1),
+        n_missing=nodes["n_missing"] if nodes.get("n_missing", np.zeros(0)).any() else None,
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )

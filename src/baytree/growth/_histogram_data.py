@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._binning import ColumnBins
 from ._encoded_rows import EncodedRows, n_sample_shares
 from ._grower import read_tree, replace_scores, score_tree
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
+from ._missing import LevelCounts, count_missing, encoded_rows_without
 from ._settings import Growth
 from ._training_data import LeafSums
 
@@ -98,11 +100,12 @@ class HistogramData:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
         rows = self.source.rows_in_memory()
         if rows is not None:
-            return score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
+            scored = score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
+            return self.count_missing(scored)
         nodes = self._grow_levels(outcome, tree)
         if outcome.has_factor:
             nodes = self._add_factors(nodes, tree, outcome)
-        return replace_scores(tree, nodes, outcome, self.growth)
+        return replace(replace_scores(tree, nodes, outcome, self.growth), n_missing=_known(nodes["n_missing"]))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that lead to the same prior as all; invalid values were refused when they were read."""
@@ -151,6 +154,7 @@ class HistogramData:
         levels, depth, at_once = self._new_levels(outcome, tree), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
+        missing = LevelCounts(first, [bins.has_missing for bins in self.bins])
         while len(levels.open):
             chosen, n_open = levels.open[:at_once], len(levels.open)
             counted = subtraction.nodes_to_count(chosen)
@@ -164,10 +168,12 @@ class HistogramData:
                 subtraction.add_parents(histograms, chosen, _open_routes(levels, levels.open))
             else:
                 levels.grow(histograms.rows, histograms.sums, histograms.low, histograms.high, n_threads)
+            missing.add(chosen, histograms.n_rows, levels.routes()["feature"])
             at_once = max(1, _MAX_BYTES * len(chosen) // histograms.n_bytes)
             depth += 1
+        routes = levels.routes()
         nodes: dict[str, Any] = levels.tree(len(self.bins))
-        return nodes
+        return nodes | {"n_missing": missing.depth_first(routes["feature"], routes["lower"], routes["upper"])}
 
     def _grow_in_memory(self, rows: EncodedRows, outcome: Outcome) -> TreeStore:
         """Grow the tree as for a table in memory."""
@@ -181,7 +187,13 @@ class HistogramData:
             growth.engine.subtree_rows,
             growth.n_threads,
         )
-        return read_tree(nodes, outcome, growth)
+        return self.count_missing(read_tree(nodes, outcome, growth))
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split, if the rows are in memory."""
+        rows = self.source.rows_in_memory()
+        without = None if rows is None else partial(encoded_rows_without, rows, self.bins)
+        return replace(tree, n_missing=None) if without is None else count_missing(tree, without)
 
     def _columns_and_target(self, rows: EncodedRows, outcome: Outcome) -> tuple[_core.Columns, Any]:
         """Convert encoded rows for the compiled core, as a table in memory."""
@@ -246,3 +258,8 @@ def _open_routes(levels: Any, chosen: IntArray) -> Routes:
     number[levels.open] = WAITING
     number[chosen] = np.arange(len(chosen))
     return Routes(**routes, open=number, n_open=len(chosen))
+
+
+def _known(counts: IntArray) -> IntArray | None:
+    """Counts of missing values; None where no split has any."""
+    return counts if counts.any() else None

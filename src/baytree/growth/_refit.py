@@ -34,7 +34,14 @@ def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore
         raise ValueError("These rows are too large to be added to the posteriors: give y and weights in other units.")
     n_rows = sum_from_leaves(sums.n_rows[:, None].astype(np.float64), *structure)[:, 0].astype(np.int64)
     likelihood = None if tree.split_likelihood is None else _split_likelihood(tree, both)
-    return replace(tree, leaves=both, n_node_samples=tree.n_node_samples + n_rows, split_likelihood=likelihood)
+    added = data.count_missing(tree).n_missing
+    return replace(
+        tree,
+        leaves=both,
+        n_node_samples=tree.n_node_samples + n_rows,
+        n_missing=None if tree.n_missing is None or added is None else tree.n_missing + added,
+        split_likelihood=likelihood,
+    )
 
 
 def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:

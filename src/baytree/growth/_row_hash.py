@@ -43,7 +43,7 @@ def hash_of_values(rows: Rows, target: Target) -> AnyArray:
     total = _sum_over_columns(rows.matrix) + _hash_of_numbers(y).sum(axis=1)
     for values in target.extras.values():
         total = total + _hash_of_numbers(values)
-    return _mix_bits(total)
+    return mix_bits(total)
 
 
 def finer_hash_of_values(rows: Rows, target: Target) -> AnyArray:
@@ -80,10 +80,10 @@ def _sum_over_columns(matrix: Any) -> AnyArray:
 def _hash_of_numbers(values: AnyArray) -> AnyArray:
     """Hash each number; all missing values have the same hash."""
     plain = np.where(np.isnan(values), np.float64(np.pi * 1e300), np.asarray(values, dtype=np.float64) + 0.0)
-    return _mix_bits(np.ascontiguousarray(plain).view(np.uint64))
+    return mix_bits(np.ascontiguousarray(plain).view(np.uint64))
 
 
-def _mix_bits(bits: AnyArray) -> AnyArray:
+def mix_bits(bits: AnyArray) -> AnyArray:
     """Mix bits by the finalizer of splitmix64, which maps 0 to 0."""
     with np.errstate(over="ignore"):
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..outcomes import (
     Family,
     Grids,
@@ -29,6 +29,7 @@ from ._fingerprint import fingerprint
 from ._folds import assign_folds
 from ._grower import explore_space, grow_tree, score_tree
 from ._histogram_data import HistogramData
+from ._missing import count_missing, rows_without
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
@@ -67,6 +68,13 @@ class TableData:
         """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)
 
+    def reweighted(self, weight: FloatArray, n_threads: int) -> TableData:
+        """The same rows, encoded once, with other weights; their targets are no fixed-point numbers."""
+        target, growth = replace(self.target, weight=weight, grids=None), replace(self.growth, n_threads=n_threads)
+        result = TableData(self.rows, self.schema, target, growth, self.has_weight)
+        vars(result)["columns"] = self.columns
+        return result
+
     @cached_property
     def columns(self) -> _core.Columns:
         """The encoded columns, as the compiled core reads them."""
@@ -75,7 +83,7 @@ class TableData:
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
         """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""
         if self._last.get("outcome") is not outcome:
-            tree = grow_tree(self.columns, self.target, outcome, self.growth)
+            tree = self.count_missing(grow_tree(self.columns, self.target, outcome, self.growth))
             self._last.update(outcome=outcome, tree=tree)
         grown: TreeStore = self._last["tree"]
         return grown
@@ -86,7 +94,12 @@ class TableData:
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
-        return score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
+        scored = score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
+        return self.count_missing(scored)
+
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split."""
+        return count_missing(tree, partial(rows_without, self.rows))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows, in any order."""

@@ -44,6 +44,9 @@ class TrainingData(Protocol):
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
 
+    def count_missing(self, tree: TreeStore) -> TreeStore:
+        """Count the rows that lack the feature of each split; None where that takes another pass over a source."""
+
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows; invalid values raise an error that names their row."""
 

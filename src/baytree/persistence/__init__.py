@@ -5,8 +5,8 @@ from ._document import FORMAT_VERSION as FORMAT_VERSION
 from ._document import document_of as document_of
 from ._document import read_document as read_document
 from ._error import ModelFileError as ModelFileError
-from ._files import atomic_writer as atomic_writer
 from ._files import read_content as read_content
 from ._files import read_file as read_file
 from ._files import write_model as write_model
-from ._files import write_text as write_text
+from ._output import open_output as open_output
+from ._output import write_text as write_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import fields
 from typing import Any
 
@@ -22,9 +23,9 @@ _FACTS = {
 _ROUNDING = 1e-9
 
 
-def check_record(values: Any, kind: type) -> None:
-    """Refuse a dictionary that does not have exactly the fields of a dataclass."""
-    if not isinstance(values, dict) or values.keys() != {field.name for field in fields(kind)}:
+def check_record(values: Any, kind: type, *, but: Collection[str] = ()) -> None:
+    """Refuse a dictionary that does not have exactly the fields of a dataclass, but for some."""
+    if not isinstance(values, dict) or values.keys() != {field.name for field in fields(kind)} - {*but}:
         raise ValueError(f"the fields of {kind.__name__} are not all there")
 
 
@@ -167,3 +168,10 @@ def check_forest_facts(forest: ForestFacts | None, kind: ModelKind) -> None:
         raise ValueError("the seed of the forest is no whole number")
     if type(forest.agreement) not in (float, int) or not np.isfinite(forest.agreement):
         raise ValueError("the agreement of the forest is no number")
+    figures = forest.out_of_bag
+    if figures is None:
+        return
+    if type(figures.score) not in (float, int) or np.isinf(figures.score):
+        raise ValueError("the out-of-bag score of the forest is no number")
+    if not isinstance(figures.mean, np.ndarray) or figures.mean.dtype != np.float64:
+        raise ValueError("the out-of-bag predictions of the forest are no numbers")

@@ -14,7 +14,7 @@ import numpy as np
 from .._typing import AnyArray
 from .._validation import short_repr
 from ..decision import Decision
-from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind
+from ..fitted import Fitted, FittedOn, ForestFacts, ModelKind, OutOfBag
 from ..growth import enforce_monotonic
 from ..outcomes import OUTCOMES, Outcome
 from ..table import Column, Kind, Schema
@@ -75,9 +75,11 @@ def document_of(
         "unseen": fitted.unseen,
         "monotonic": encode(fitted.monotonic),
         "kind": fitted.kind.value,
-        "forest": None if forest is None else asdict(forest),
+        "forest": None if forest is None else {"seed": forest.seed, "agreement": forest.agreement},
         "stores": {name: _encode_store(store, name, beside) for name, store in stores.items() if store is not None},
     }
+    if forest is not None and forest.out_of_bag is not None:
+        document["out_of_bag"] = _encode_out_of_bag(forest.out_of_bag, beside)
     return document | {"sha256": _checksum(document)}
 
 
@@ -151,7 +153,7 @@ def _read_trees(
     stores = _read_stores(document["stores"], kind, decoder, schema, outcome)
     if kind is not ModelKind.SPACE:
         stores = {name: enforce_monotonic(store, monotonic) for name, store in stores.items()}
-    forest = _read_record(ForestFacts, document["forest"])
+    forest = _read_forest_facts(document, decoder)
     check_forest_facts(forest, kind)
     trees, grown = stores["trees"], stores.get("grown_tree")
     fitted = Fitted(trees, outcome, schema, kind, grown_tree=grown, forest=forest, monotonic=monotonic)
@@ -159,6 +161,19 @@ def _read_trees(
         return fitted
     tree, grown = stores["tree_of_all_rows"], stores.get("grown_tree_of_all_rows")
     return replace(fitted, tree_of_all_rows=Fitted(tree, outcome, schema, grown_tree=grown, monotonic=monotonic))
+
+
+def _read_forest_facts(document: dict[str, Any], decoder: Decoder) -> ForestFacts | None:
+    values, figures = document["forest"], None
+    if "out_of_bag" in document:
+        check_record(document["out_of_bag"], OutOfBag)
+        figures = OutOfBag(**decoder.decode_all(document["out_of_bag"]))
+    if values is None:
+        if figures is not None:
+            raise ValueError("there are out-of-bag figures of no forest")
+        return None
+    check_record(values, ForestFacts, but=("out_of_bag",))
+    return ForestFacts(**values, out_of_bag=figures)
 
 
 def _read_stores(
@@ -179,10 +194,16 @@ def _read_stores(
 
 
 def _encode_store(store: TreeStore, folder: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
-    return {
-        name: encode(array) if beside is None else encode_beside(array, f"{folder}/{name}", beside)
-        for name, array in arrays_of(store).items()
-    }
+    return {name: _encode_array(array, f"{folder}/{name}", beside) for name, array in arrays_of(store).items()}
+
+
+def _encode_array(array: AnyArray, name: str, beside: dict[str, bytes] | None) -> dict[str, Any]:
+    result: dict[str, Any] = encode(array) if beside is None else encode_beside(array, name, beside)
+    return result
+
+
+def _encode_out_of_bag(figures: OutOfBag, beside: dict[str, bytes] | None) -> dict[str, Any]:
+    return {"score": encode(figures.score), "mean": _encode_array(figures.mean, "out_of_bag/mean", beside)}
 
 
 def _decode_arrays(document: dict[str, Any], decoder: Decoder) -> dict[str, AnyArray]:

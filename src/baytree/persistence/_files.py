@@ -1,22 +1,20 @@
-"""Files: written beside and moved into place, so that a failure leaves what was there."""
+"""Model files: a JSON document or, where the model is large, a zip archive of one and its arrays."""
 
 from __future__ import annotations
 
 import io
 import json
 import math
-import os
 import struct
-import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..fitted import Fitted
 from ._document import document_of
 from ._error import ModelFileError
+from ._output import write_bytes
+from ._proof import prove_readable
 
 _MOST_VALUES_AS_TEXT = 2**14
 _DOCUMENT = "model.json"
@@ -34,52 +32,26 @@ _ERRORS = (
 )
 
 
-def write_text(path: str | Path, text: str) -> Path:
-    """Write a text file; where that fails, a file of the same name stays as it was."""
-    return _write(path, text.encode())
-
-
-def _write(path: str | Path, content: bytes) -> Path:
-    with atomic_writer(path) as file:
-        file.write(content)
-    return Path(path)
-
-
-@contextmanager
-def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place once all is written; a failure leaves what was there."""
-    path = Path(path)
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def write_model(estimator: str, parameters: dict[str, Any], fitted: Fitted, path: str | Path) -> None:
     """Write a fitted estimator, given by the name of its class, its parameters and its `fitted_`.
 
-    A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes.
+    A large one becomes a zip archive of the document and the arrays. The same model gives the same bytes. They are read
+    back before they replace an older file.
     """
+    content = _content_of(estimator, parameters, fitted)
+    prove_readable(*read_content(content, str(path)), estimator, parameters, fitted)
+    write_bytes(path, content)
+
+
+def _content_of(estimator: str, parameters: dict[str, Any], fitted: Fitted) -> bytes:
     beside: dict[str, bytes] = {}
     document = document_of(estimator, parameters, fitted, beside)
-    arrays = (array for store in document["stores"].values() for array in store.values())
+    arrays = [array for store in document["stores"].values() for array in store.values()]
+    if "out_of_bag" in document:
+        arrays.append(document["out_of_bag"]["mean"])
     if sum(math.prod(array["shape"]) for array in arrays) <= _MOST_VALUES_AS_TEXT:
-        write_text(path, json.dumps(document_of(estimator, parameters, fitted), allow_nan=False))
-        return
-    _write(path, _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside}))
+        return json.dumps(document_of(estimator, parameters, fitted), allow_nan=False).encode()
+    return _archive({_DOCUMENT: json.dumps(document, allow_nan=False).encode(), **beside})
 
 
 def _archive(members: dict[str, bytes]) -> bytes:

@@ -25,9 +25,19 @@ _OF_KIND = {
 }
 _OF_GRAPHS = ("choice_start", "children_left")
 _OF_SMOOTHING = ("split_likelihood",)
-_OPTIONAL = ("log_odds_split", "feature_posterior", "complete", *_OF_SMOOTHING)
+_OF_MISSING = ("n_missing",)
+_OPTIONAL = ("log_odds_split", "feature_posterior", "complete", *_OF_SMOOTHING, *_OF_MISSING)
 
-_WHOLE = ("feature", "n_node_samples", "children_right", *_OF_GRAPHS, *RAGGED, "category", "hyperplane_feature")
+_WHOLE = (
+    "feature",
+    "n_node_samples",
+    *_OF_MISSING,
+    "children_right",
+    *_OF_GRAPHS,
+    *RAGGED,
+    "category",
+    "hyperplane_feature",
+)
 _LOGS = ("log_prior_split", "log_prior_leaf", "log_odds_split")
 _TRUTH = ("missing_go_to_left", "has_missing", "unseen_go_to_left", "category_goes_left", "complete")
 _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(_TRUTH, np.bool_)
@@ -116,7 +126,9 @@ def _check_names(arrays: dict[str, AnyArray], kind: ModelKind, *, is_plain: bool
         needed |= {*_OF_GRAPHS}
     if len(arrays["prior"]) != 1 and not _is_narrow(arrays):
         needed |= {*_OF_SMOOTHING}
-    allowed = needed | {"children_left", *_OF_SMOOTHING} | ({"roots"} if kind is ModelKind.FOREST else set())
+    allowed = (
+        needed | {"children_left", *_OF_SMOOTHING, *_OF_MISSING} | ({"roots"} if kind is ModelKind.FOREST else set())
+    )
     if not needed <= arrays.keys() <= allowed:
         raise ValueError("the arrays of the trees are not those of a store")
 
@@ -133,7 +145,9 @@ def _check_types(arrays: dict[str, AnyArray]) -> None:
 
 def _check_shapes(arrays: dict[str, AnyArray], n_nodes: int, n_choices: int, n_features: int) -> None:
     """Refuse arrays of a wrong shape; the lengths of others are checked with what they hold."""
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*NO_SPLIT, *_OF_GRAPHS, *_OF_SMOOTHING), (n_choices,))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
+        (*NO_SPLIT, *_OF_GRAPHS, *_OF_SMOOTHING, *_OF_MISSING), (n_choices,)
+    )
     shapes |= dict.fromkeys(("n_node_samples", "log_prior_leaf", "log_odds_split", "complete"), (n_nodes,))
     shapes |= {"children_right": (n_choices,), "choice_start": (n_nodes + 1,)}
     shapes |= {"feature_posterior": (n_nodes, n_features + 1)}
@@ -215,6 +229,9 @@ def _check_splits(store: TreeStore, schema: Schema) -> None:
     for name, filler in NO_SPLIT.items():
         if np.any(getattr(store, name)[~is_split] != filler):
             raise ValueError("a leaf has a split")
+    missing, most = store.n_missing, store.has_missing * store.n_node_samples[store.owner]
+    if missing is not None and np.any((missing < store.has_missing) | (missing > most)):
+        raise ValueError("a split has more missing values than rows, or none where it says so")
     _check_thresholds(store, schema)
     _check_category_sets(store, schema)
     _check_hyperplanes(store, schema)
@@ -266,6 +283,6 @@ def _check_hyperplanes(store: TreeStore, schema: Schema) -> None:
         raise ValueError("a hyperplane has a feature that is no number")
     finite = np.isfinite(store.hyperplane_coefficient) & np.isfinite(store.hyperplane_missing_value)
     if not np.all(finite & (store.hyperplane_coefficient != 0)):
-        raise ValueError("a hyperplane has a coefficient that is not finite")
+        raise ValueError("a hyperplane has a coefficient that is zero or not finite")
     if np.any(store.feature[planes] != feature[store.hyperplane_start[:-1][planes]]):
         raise ValueError("a hyperplane does not fit its node")

@@ -10,6 +10,7 @@ from ._leaves import leaves as leaves
 from ._partitions import partition_posterior as partition_posterior
 from ._regression import regression as regression
 from ._roc import roc as roc
+from ._stability import stability as stability
 from ._subgroups import subgroups as subgroups
 from ._surface import surface as surface
 from ._trees import tree as tree
@@ -26,6 +27,7 @@ __all__ = [
     "partition_posterior",
     "regression",
     "roc",
+    "stability",
     "subgroups",
     "surface",
     "tree",

@@ -11,6 +11,7 @@ from .._validation import check_optional_integer
 from ..estimators import Model, readable_tree_of
 from ..explain import boxes_of, conditions_of
 from ..fitted import Fitted
+from ..tree import threshold_text
 from ._axes import BESIDE, BLACK, axes_of, finish, write_percent
 from ._posteriors import NodePosterior, Posteriors, posteriors_of
 from ._words import wrap_text
@@ -96,10 +97,10 @@ def _draw_leaf(ax: Axes, place: int, posterior: NodePosterior) -> None:
 
 def _write_labels(ax: Axes, fitted: Fitted, order: list[int], posteriors: Posteriors) -> None:
     """The rule of every leaf, with its rows; of many classes the class before it."""
-    boxes = {box.leaf: box for box in boxes_of(fitted.trees, fitted.schema)}
+    boxes, number = {box.leaf: box for box in boxes_of(fitted.trees, fitted.schema)}, threshold_text(fitted.trees)
     labels = []
     for node in order:
-        rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node])) or "all rows"
+        rule = " and ".join(conditions_of(fitted.trees, fitted.schema, boxes[node], number)) or "all rows"
         class_text = f"{posteriors.nodes[node].labels[0]}: " if posteriors.of_decided_class else ""
         labels.append(wrap_text(f"n = {fitted.trees.n_node_samples[node]:,}, {class_text}{rule}", _LABEL, 7.5, 2))
     ax.set_yticks(np.arange(len(order)), labels, fontsize=7.5)

@@ -17,7 +17,7 @@ from ..explain import AllowedChanges, Box, Condition, boxes_of, condition_text, 
 from ..fitted import Fitted, ModelKind, Summary, distribution_of
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
-from ..tree import CategorySet, Hyperplane, Split, SplitKind, Threshold, TreeStore
+from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
 from ._subgroups import Subgroup
 from ._thresholds import Thresholds
 
@@ -101,7 +101,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     tree, summaries = fitted.trees, fitted.summaries(np.arange(fitted.trees.node_count))
     splits = [None if leaf else _split(tree, node) for node, leaf in enumerate(tree.is_leaf)]
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
-    curves = _curves(fitted)
+    curves, number = _curves(fitted), threshold_text(tree)
     return {
         "value": [value if leaf else None for value, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
         "posterior": _posteriors(fitted, tree.calibrated),
@@ -110,7 +110,10 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
         "leafShare": tree.is_leaf.astype(float).tolist(),
         "roots": [0],
         "nodes": [
-            _node(fitted, node, summary, boxes.get(node), curves[node]) for node, summary in enumerate(summaries)
+            _leaf(fitted, node, summary, boxes[node], curves[node], number)
+            if node in boxes
+            else _inner_node(fitted, node, summary, number)
+            for node, summary in enumerate(summaries)
         ],
     }
 
@@ -177,31 +180,44 @@ def _split(splits: TreeStore, i: int) -> dict[str, Any]:
     return result
 
 
-def _node(fitted: Fitted, node: int, summary: Summary, box: Box | None, curve: list[float] | None) -> dict[str, Any]:
-    """A node as the drawing shows it."""
-    tree, schema = fitted.trees, fitted.schema
+def _node(fitted: Fitted, node: int, summary: Summary) -> dict[str, Any]:
+    """What the drawing shows of any node."""
+    tree = fitted.trees
     result: dict[str, Any] = {"n": int(tree.n_node_samples[node]), "depth": int(tree.depth[node])}
     if not fitted.outcome.predicts_classes:
         numbers = summary.items()
         result["estimates"] = [
             [name, *(_short(n) if math.isfinite(n) else None for n in ends)] for name, ends in numbers
         ]
-    if box is not None:
-        result |= {"curve": curve} if curve else {}
-        result["conditions"] = [
-            [feature, condition_text(condition, schema.columns[feature])]
-            for feature, condition in box.conditions.items()
-        ]
-        result["demands"] = [_condition(feature, condition) for feature, condition in box.conditions.items()]
-        result["planes"] = [[plane, left] for plane, left in box.hyperplanes]
-        return result
+    return result
+
+
+def _leaf(
+    fitted: Fitted, node: int, summary: Summary, box: Box, curve: list[float] | None, number: NumberText
+) -> dict[str, Any]:
+    conditions, columns = box.conditions.items(), fitted.schema.columns
+    return (
+        _node(fitted, node, summary)
+        | ({"curve": curve} if curve else {})
+        | {
+            "conditions": [
+                [feature, condition_text(condition, columns[feature], number)] for feature, condition in conditions
+            ],
+            "demands": [_condition(feature, condition) for feature, condition in conditions],
+            "planes": [[plane, left] for plane, left in box.hyperplanes],
+        }
+    )
+
+
+def _inner_node(fitted: Fitted, node: int, summary: Summary, number: NumberText) -> dict[str, Any]:
+    tree, schema = fitted.trees, fitted.schema
     split = tree.split(node)
-    question, yes_left = split.question(schema)
-    return result | {
+    question, yes_left = split.question(schema, number)
+    return _node(fitted, node, summary) | {
         "feature": split.subject(schema),
         "features": [schema.name(feature) for feature in split.features],
-        "left": split.condition(schema, left=True),
-        "right": split.condition(schema, left=False),
+        "left": split.condition(schema, left=True, number=number),
+        "right": split.condition(schema, left=False, number=number),
         "question": question,
         "yesLeft": yes_left,
         "odds": odds_text(float(tree.log_odds_split[node])),

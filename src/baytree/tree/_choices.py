@@ -44,6 +44,8 @@ def take_splits(store: TreeStore, chosen: IntArray) -> dict[str, Any]:
         start = np.append(0, np.cumsum(n_entries)).astype(all_start.dtype)
         place = np.repeat(first - start[:-1], n_entries) + np.arange(start[-1])
         result |= {name: start} | {other: getattr(store, other)[place] for other in others}
+    if store.n_missing is not None:
+        result["n_missing"] = _taken(store.n_missing, chosen, 0)
     if store.split_likelihood is not None:
         result["split_likelihood"] = _taken(store.split_likelihood, chosen, -np.inf)
     return result

@@ -85,6 +85,15 @@ class Routing:
         )
 
     @cached_property
+    def shapley(self) -> list[tuple[slice, _core.Shapley]]:
+        """The nodes below each root, and what computes the contributions of features there."""
+        store = self.store
+        ends = np.append(store.roots, store.node_count).tolist()
+        choices = np.append(store.choice_start[store.roots], store.n_choices)
+        parts = ((t, store.evidence.choice_share[choices[t] : choices[t + 1]]) for t in range(store.n_trees))
+        return [(slice(ends[t], ends[t + 1]), _shapley(store.tree(t), share)) for t, share in parts]
+
+    @cached_property
     def _graphs(self) -> list[tuple[int, _core.SpaceRouter]]:
         """A router below each root, with the number of nodes there."""
         share = self.store.evidence.choice_share
@@ -95,16 +104,25 @@ class Routing:
 
 
 def _graph_router(store: TreeStore, share: FloatArray) -> tuple[int, _core.SpaceRouter]:
+    return store.node_count, _core.SpaceRouter(**_graph_arrays(store, share))
+
+
+def _shapley(store: TreeStore, share: FloatArray) -> _core.Shapley:
+    splits, weight = np.flatnonzero(~store.is_leaf), store.weighted_n_node_samples
+    left, right = (weight[children[splits]] for children in (store.children_left, store.children_right))
+    return _core.Shapley(**_graph_arrays(store, share), left_share=left / (left + right))
+
+
+def _graph_arrays(store: TreeStore, share: FloatArray) -> dict[str, Any]:
     splits, none, n = np.flatnonzero(~store.is_leaf), np.flatnonzero(store.is_leaf), store.node_count
-    router = _core.SpaceRouter(
+    return {
         **_split_arrays(take_splits(store, splits)),
         **{name: array[splits] for name, array in _children(store).items()},
-        choice_start=np.append(0, np.cumsum(np.bincount(store.owner[splits], minlength=n))).astype(np.int64),
-        leaf_share=np.bincount(store.owner[none], weights=share[none], minlength=n).astype(np.float64),
-        choice_share=share[splits],
-        n_features=store.n_features,
-    )
-    return n, router
+        "choice_start": np.append(0, np.cumsum(np.bincount(store.owner[splits], minlength=n))).astype(np.int64),
+        "leaf_share": np.bincount(store.owner[none], weights=share[none], minlength=n).astype(np.float64),
+        "choice_share": share[splits],
+        "n_features": store.n_features,
+    }
 
 
 def _split_arrays(splits: dict[str, Any]) -> dict[str, Any]:

@@ -248,12 +248,12 @@ class Hyperplane:
         """Whether the training rows tell where a row goes: always, since missing values count as the mean."""
         return True
 
-    def subject(self, schema: Schema) -> str:
+    def subject(self, schema: Schema, number: NumberText = number_text) -> str:
         """The sum: ``glucose + 0.4 × bmi``."""
         text = ""
         for coefficient, feature in zip(self.coefficients, self.features, strict=True):
             sign = ("" if coefficient > 0 else "-") if not text else (" + " if coefficient > 0 else " - ")
-            size = "" if abs(coefficient) == 1 else f"{number_text(abs(coefficient))} × "
+            size = "" if abs(coefficient) == 1 else f"{number(abs(coefficient))} × "
             text += f"{sign}{size}{schema.name(feature)}"
         return text
 

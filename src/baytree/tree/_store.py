@@ -86,6 +86,9 @@ class TreeStore:
         the children other priors; else None, since it is that of the children.
     choice_weight
         How much of a node's rows each choice has, where it does not follow from the evidence; else None.
+    n_missing
+        Training rows that lack the feature of each split; None where no split has any, and in tree spaces and forests,
+        which do not count them.
     prior, posterior, value, log_likelihood
         Of the leaf models: parameters before and after the rows of each node, the expected outcome, shape
         (n_nodes, 1, n_values), and the log marginal likelihood of the rows in one set.
@@ -131,6 +134,7 @@ class TreeStore:
     complete: BoolArray | None = None
     split_likelihood: FloatArray | None = None
     choice_weight: FloatArray | None = None
+    n_missing: IntArray | None = None
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():

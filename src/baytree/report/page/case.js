@@ -116,14 +116,15 @@ listeners.push(() => { if (answered) answer(); });
 
 // A value as it stands in a table: a category, a number, a truth value, or a word for a missing one.
 function setValue(feature, value) {
-  const { kind, written, name } = model.features[feature], given = value === null || value === undefined ? "" : String(value);
+  const { kind, written, name } = model.features[feature], isAbsent = value === null || value === undefined;
+  const given = isAbsent ? "" : String(value);  // which may be a category, where a missing value is none
   const text = given.trim(), isMissing = ["", "nan", "null", "none", "na", "<na>"].includes(text.toLowerCase());
   const truth = { true: "1", false: "0" }[text.toLowerCase()] ?? text, field = $(`field-${feature}`);
   if (kind === "number" || kind === "truth value") {
     field.value = isMissing ? "" : kind === "number" ? truth : String(Number(truth));
     return;
   }
-  const found = [(category) => category === given, (category) => category.trim() === text,
+  const found = isAbsent ? undefined : [(category) => category === given, (category) => category.trim() === text,
     (category) => text !== "" && category.trim() !== "" && Number(category) === Number(text)]
     .map((same) => written.findIndex(same)).find((category) => category >= 0);
   if (found === undefined && !isMissing) notes.push(`${name}: no training row has the category ${given}.`);

@@ -1,0 +1,81 @@
+"""Refits of a tree on Bayesian-bootstrap weights of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._progress import Progress
+from ..fitted import Fitted, Stability, compare_with_refits
+from ..growth import TableData, bootstrap_weights, hash_each_row
+from ..sources import MemorySource
+from ._fit import prepare
+
+if TYPE_CHECKING:
+    from ._base import Estimator
+
+
+def stability_of(
+    estimator: Estimator, source: MemorySource, n_refits: int, random_state: Any, *, show: bool
+) -> Stability:
+    """Refit the tree of a fitted estimator, or the tree to read of several, on weighted rows and compare."""
+    seed = 0 if random_state is None else int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    fitted = estimator.fitted_
+    data = _read(estimator, source)
+    n_threads = data.growth.n_threads
+    data.columns  # noqa: B018 - encoded once, before threads use it
+    hashes = hash_each_row(data.rows, data.target)
+
+    def refit(draw: int) -> Fitted:
+        weight = bootstrap_weights(hashes, data.target.weight, seed, draw)
+        tree = estimator._refit_tree(data.reweighted(weight, n_threads=1), fitted.outcome)
+        return replace(tree, outcome=fitted.readable.outcome, decision=fitted.decision, unseen=fitted.unseen)
+
+    with Progress("Stability", n_refits, unit="refits", show=True if show else None) as progress:
+        refits = _in_threads(refit, n_refits, n_threads, progress)
+        return compare_with_refits(fitted.readable, refits, data.rows)
+
+
+def _read(estimator: Estimator, source: MemorySource) -> TableData:
+    """The rows of the fit, with the columns and classes that it found in them."""
+    fitted = estimator.fitted_
+    data, *_ = prepare(estimator, source, estimator._target_reader())
+    classes = None if source.target is None else source.target.classes
+    same_classes = (classes is None) == (fitted.classes is None) and np.array_equal(
+        [] if classes is None else classes, [] if fitted.classes is None else fitted.classes
+    )
+    if not same_classes or _columns(data.schema) != _columns(fitted.schema):
+        what = "columns or categories" if same_classes else "classes"
+        raise ValueError(
+            f"stability needs the rows of the fit, but X and y have other {what}: give the table of the fit."
+        )
+    return data
+
+
+def _columns(schema: Any) -> list[Any]:
+    """The kinds and categories of the columns."""
+    return [
+        (column.kind, None if column.categories is None else tuple(map(str, column.categories)))
+        for column in schema.columns
+    ]
+
+
+def _in_threads(refit: Callable[[int], Fitted], n_refits: int, n_threads: int, progress: Progress) -> Iterator[Fitted]:
+    """The refits in their order, some at the same time."""
+    if n_threads == 1:
+        for draw in range(n_refits):
+            yield refit(draw)
+            progress.update(draw + 1)
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for draw, result in enumerate(pool.map(refit, range(n_refits))):
+            yield result
+            progress.update(draw + 1)
+    finally:
+        pool.shutdown(cancel_futures=True)

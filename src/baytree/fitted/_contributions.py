@@ -1,0 +1,74 @@
+"""What each feature of a row adds to its prediction: path-dependent Shapley values of the average over all trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..table import Rows
+
+if TYPE_CHECKING:
+    from ._fitted import Fitted
+
+_MOST_SETS = 2**24  # sets of features of a row, in all trees, before orders of features are drawn
+_PAIRS = 16  # of orders, for each tree that needs more sets than its part of them
+_ROWS_AT_ONCE = 256  # whose leaves predict from the values of the row
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """The contribution of each feature to each prediction, which is ``base + values.sum(axis=1)``.
+
+    Attributes
+    ----------
+    values
+        Shape (n_rows, n_features, n_values).
+    error
+        Standard errors of the values: 0 where they are exact.
+    base
+        The prediction where no feature is known, shape (n_rows, n_values).
+    """
+
+    values: FloatArray
+    error: FloatArray
+    base: FloatArray
+
+
+def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributions:
+    """Compute the contributions for rows of all columns.
+
+    Where a feature is not known, both sides of a split along it are averaged by the weight of their training rows; a
+    hyperplane is known where all of its features are. A tree that has too many sets of features on its paths draws
+    orders of the features instead, the same ones for every row; the sum stays the prediction.
+    """
+    trees, X = fitted.routed.trees, rows.dense()
+    shape = (*X.shape, trees.leaves.value.shape[1])
+    values, variance, base = np.zeros(shape), np.zeros(shape), np.zeros((shape[0], shape[2]))
+    step = max(len(X), 1) if trees.leaves.is_constant else _ROWS_AT_ONCE
+    for first in range(0, len(X), step):
+        part = slice(first, first + step)
+        of_nodes = _node_values(fitted, rows.take(first, first + step))
+        for t, (nodes, graph) in enumerate(trees.routing.shapley):
+            found = graph.contributions(
+                X[part],
+                np.ascontiguousarray(of_nodes[:, nodes]),
+                max_sets=_MOST_SETS // trees.n_trees,
+                n_pairs=_PAIRS,
+                stream=t,
+                n_threads=n_threads,
+            )
+            for total, of_tree in zip((values, variance, base), found, strict=True):
+                total[part] += of_tree
+    return Contributions(values / trees.n_trees, np.sqrt(variance) / trees.n_trees, base / trees.n_trees)
+
+
+def _node_values(fitted: Fitted, rows: Rows) -> FloatArray:
+    """The prediction of every node, shape (1, n_nodes, n_values); by row where leaves predict from its values."""
+    leaves, n_nodes = fitted.routed.trees.leaves, fitted.routed.trees.node_count
+    if leaves.is_constant:
+        return leaves.value[None]
+    node, row = np.tile(np.arange(n_nodes), len(rows)), np.repeat(np.arange(len(rows)), n_nodes)
+    return leaves.means(node, rows, row).reshape(len(rows), n_nodes, -1)

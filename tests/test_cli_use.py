@@ -90,25 +90,62 @@ def test_values_come_through_as_they_are_written(folder):
 
 
 def test_many_blocks_are_one_table(folder, monkeypatch):
-    monkeypatch.setattr("baytree.cli._table._BLOCK_BYTES", 100)
+    monkeypatch.setattr("baytree.cli._blocks._BLOCK_BYTES", 100)
     assert main(["predict", "bought.json", "customers.csv", "-o", "p.csv"]) == 0
     assert_predicted("p.csv")
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 @pytest.mark.parametrize(
-    "content", [b'a,b\n1,"x\ny"\n"z""\n",2\n\n3,4', b'a\n"stray\n1\n2\n', b"\n \na\n1\n", b"a\n1", b""]
+    "content",
+    [
+        b'a,b\n1,"x\ny"\n"z""\n",2\n\n3,4',
+        b'a,b\n5" pipe,"c\nd"\n6",7\n',
+        b'a,b\n"","""\n"\n"x"y\n1,2\n',
+        b"\n \na\n1\n",
+        b"a\n1",
+        b"",
+    ],
 )
 def test_blocks_end_where_rows_end(content, size, monkeypatch):
-    from baytree.cli import _table
+    from baytree.cli import _blocks
 
-    monkeypatch.setattr(_table, "_BLOCK_BYTES", size)
-    blocks = list(_table._blocks(io.BytesIO(content)))
+    monkeypatch.setattr(_blocks, "_BLOCK_BYTES", size)
+    blocks = list(_blocks.read_blocks(io.BytesIO(content), ",", "it"))
     assert b"".join(blocks) == (content if content.strip() else b"")
     for block in blocks[:-1]:
         assert block.endswith(b"\n")
-        assert block.count(b'"') % 2 == 0
         assert block.strip()
+    ends = {sum(map(len, blocks[:i])) for i in range(1, len(blocks))}
+    assert ends <= {content.find(row) for row in (b"1,", b'"z', b"\n3,4", b"3,4", b'5"', b'6"', b'"",', b'"x"y', b"1")}
+
+
+def test_a_quote_that_is_never_closed_is_named_in_bounded_memory(folder, monkeypatch, capsys):
+    """A mark of inches is none: a quote opens a value only where the value begins."""
+    from baytree.cli import _blocks
+
+    lines = (folder / "customers.csv").read_text().splitlines()
+    row = lines[150].split(",")
+    place = lines[0].split(",").index("region")
+    for name, value in (("inches.csv", '5"'), ("open.csv", '"north')):
+        changed = ",".join([*row[:place], value, *row[place + 1 :]])
+        (folder / name).write_text("\n".join([*lines[:150], changed, *lines[151:]]))
+    assert main(["predict", "bought.json", "inches.csv", "-o", "p.csv"]) == 0
+    assert len(pd.read_csv("p.csv")) == 300
+    for command in ("predict bought.json open.csv", "fit open.csv --target bought --folds 0"):
+        assert main(command.split()) == 1
+        assert 'opens a quote (") in line 151 that is never closed' in capsys.readouterr().err
+    read = []
+
+    class Endless(io.RawIOBase):
+        def read(self, size):
+            read.append(size)
+            return b'"' + b"x" * (size - 1) if len(read) == 1 else b"x\n" * (size // 2)
+
+    monkeypatch.setattr(_blocks, "_LONGEST_ROW", 2**22)
+    with pytest.raises(ValueError, match="line 1 that is never closed"):
+        list(_blocks.read_blocks(Endless(), ",", "it"))
+    assert sum(read) < 2**24
 
 
 def test_headers_may_be_wide(folder):
@@ -339,6 +376,49 @@ def test_splits_that_differ_in_the_last_digits_are_not_the_same(array, folder, c
     assert "the same in both trees: 0" in said
     before, after = re.findall(r"(?:before|after): +(.*) \(odds", said)
     assert before != after
+
+
+@pytest.mark.parametrize("missing", ["NA", "", "nan", "?"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_targets_that_are_missing_do_not_count(missing, form, folder, capsys):
+    frame = customers()
+    X, y = frame[["income", "region", "member"]], frame["bought"]
+    gone = np.arange(len(frame)) % 2 == 0
+    right = baytree.load("bought.json").predict(X) == y
+    error = (baytree.load("spent.json").predict(X) - frame["spent"]) ** 2
+    for target, name, expected in (
+        ("bought", "accuracy", right[~gone].mean()),
+        ("spent", "RMSE", error[~gone].mean() ** 0.5),
+    ):
+        if form == "csv":
+            frame.assign(**{target: frame[target].astype(object).where(~gone, missing)}).to_csv("t.csv", index=False)
+        else:
+            frame.assign(**{target: frame[target].where(~gone)}).to_parquet("t.parquet")
+        capsys.readouterr()
+        arguments = [f"{target}.json", f"{target}.json", f"t.{form}", "--target", target, "--missing", "?", "--json"]
+        assert main(["compare", *arguments]) == 0
+        figures = json.loads(capsys.readouterr().out)["rows"]["figures"]
+        assert figures[name]["before"] == pytest.approx(expected)
+
+
+def strict_json(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_json_has_no_nan(folder, capsys):
+    frame = customers().assign(more=[np.nan, np.inf, *range(298)], when=pd.Timestamp("2024-02-29"))
+    frame.to_parquet("t.parquet")
+    capsys.readouterr()
+    assert main(["predict", "bought.json", "t.parquet", "--json"]) == 0
+    rows = [strict_json(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["more"] for row in rows[:3]] == [None, None, 0]
+    assert rows[0]["when"].startswith("2024-02-29")
+    for command in ("explain bought.json t.parquet", "show spent.json", "compare spent.json spent.json t.parquet"):
+        assert main([*command.split(), "--json"]) == 0
+        strict_json(capsys.readouterr().out)
 
 
 def test_models_of_numbers_compared(folder, capsys):

@@ -58,8 +58,8 @@ def assert_safe(html):
 
 GOLDEN = """\
 malignant
-because worst perimeter = 98.87 <= 105.95  (odds 10^85:1; else worst radius, 18%)
-    and worst concave points = 0.2575 > 0.13505  (odds 10^7:1; else worst concavity, 4%)
+because worst perimeter = 98.87 <= 105.95  (odds beyond doubt; else worst radius, 18%)
+    and worst concave points = 0.2575 > 0.13505  (odds beyond doubt; else worst concavity, 4%)
 leaf 3, 25 training rows, Beta(22, 23):
     benign: 0.4889  (90 % between 0.3678 and 0.6106)
     malignant: 0.5111  (90 % between 0.3894 and 0.6322)

@@ -280,7 +280,7 @@ def test_every_node_of_a_small_tree_says_what_it_is(max_depth):
         else:
             split = tree.split(node)
             rule = f"{split.subject(model.schema_)} {split.condition(model.schema_)}"
-            assert any(text.startswith(rule) and "odds" in text for text in own)
+            assert any(text.startswith(rule) and "split " in text and "column " in text for text in own)
     assert sum("n = " in text for text in texts) == len(drawn)
     assert {"yes", "no"} <= set(texts)
     assert any("posterior density of the probability of True" in text for text in texts)

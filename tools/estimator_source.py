@@ -229,6 +229,14 @@ PARAMETERS = [
         "None.",
         only="classes",
     ),
+    Parameter(
+        "weights",
+        "str | None",
+        "None",
+        'What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: '
+        "weights only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, "
+        "(sum of w)² / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.",
+    ),
     Parameter("max_depth", "int | None", "None", "Maximum depth. None: no limit other than the prior."),
     Parameter("min_samples_leaf", "int", "1", "Minimum number of rows in a leaf."),
     Parameter("min_weight_fraction_leaf", "float", "0.0", "Minimum proportion of the total weight in a leaf."),

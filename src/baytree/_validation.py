@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FEW_NUMBERS = 20  # whole numbers with at most so many different values are taken for classes
 _BEYOND_ALL = 2**62  # no table is so long, no tree so deep
-_FEW = 0.1  # weight a row, on average, that is hardly meant
+_FEW, _MANY = 0.1, 1.5  # weight a row, on average, below and above which it is hardly meant
 
 
 def short_repr(value: Any) -> str:
@@ -104,8 +104,29 @@ def refuse_masked(name: str, value: Any) -> None:
         raise ValueError(f"{name} is masked in row {row}: every row needs a value; leave the row out.")
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """Return weights as a float64 vector, or None where every row counts once."""
+def importance_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return weights that only compare rows, scaled to the effective number of rows: (sum of w)² / (sum of w²)."""
+    weight = check_sample_weight(sample_weight, n_rows, compares=True)
+    if weight is None:
+        return None
+    weight = weight / weight.max()  # squares neither overflow nor vanish
+    return np.asarray(weight * (weight.sum() / (weight**2).sum()))
+
+
+def warn_of_large_weights(total: float, n_rows: int, *, stacklevel: int) -> None:
+    """Warn of weights that sum to much more than the number of rows, which a tree takes for that many rows."""
+    if total > _MANY * n_rows:
+        warnings.warn(
+            f"sample_weight sums to {total:.6g} over {n_rows} rows. Weights are counts, so the model is as sure as "
+            f"{total:.6g} rows would make it: write weights='importance' if they only compare rows (as those of a "
+            "survey do), or weights='counts' if each stands for that many equal rows.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int, *, compares: bool = False) -> FloatArray | None:
+    """Return weights as a float64 vector, or None where every row counts once; `compares`: they are no counts."""
     if sample_weight is None:
         return None
     weight = as_numbers("sample_weight", sample_weight)
@@ -125,7 +146,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero throughout: at least one row must have weight.")
     n_counted, total = int((weight > 0).sum()), float(weight.sum())
-    if total < _FEW * n_counted:
+    if total < _FEW * n_counted and not compares:
         warnings.warn(
             f"sample_weight sums to {total:.3g} over {n_counted} rows. Weights count rows (a weight of 2 is the row "
             f"twice), so these count as {total:.3g} rows in all: multiply them by {n_counted / total:.3g} if they only "

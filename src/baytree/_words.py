@@ -11,6 +11,8 @@ import numpy as np
 _DIGITS = 6  # of a number that stands in the data: a value, a threshold
 _ESTIMATE_DIGITS = 4  # of a number that was worked out
 _LARGEST = 1e15  # up to here numbers are written out
+_BEYOND_DOUBT = math.log(1e6)  # log odds that nobody tells from others beyond them
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number_text(number: float) -> str:
@@ -85,12 +87,17 @@ def category_text(category: Any) -> str:
 
 
 def odds_text(log_odds: float) -> str:
-    """Odds as people say them: 3:1, 1:20, over a million to one as a power of ten."""
+    """Odds as people say them: 3:1, 1:20, 1,222:1; over a million to one ``beyond doubt``."""
+    return "beyond doubt" if log_odds >= _BEYOND_DOUBT else exact_odds_text(log_odds)
+
+
+def exact_odds_text(log_odds: float) -> str:
+    """Odds with their size: 3:1, 1:20, 10⁹³:1."""
     size = abs(log_odds)
-    if size < np.log(1e6):
+    if size < _BEYOND_DOUBT:
         number = f"{np.exp(size):.3g}" if size < np.log(100) else f"{np.exp(size):,.0f}"
     else:
-        number = f"10^{size / np.log(10):.0f}"
+        number = "10" + f"{size / np.log(10):.0f}".translate(_SUPERSCRIPTS) if np.isfinite(size) else "∞"
     return f"{number}:1" if log_odds >= 0 else f"1:{number}"
 
 

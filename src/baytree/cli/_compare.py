@@ -54,9 +54,10 @@ def _row_differences(before: Any, after: Any, data: str, target: str | None, tex
         first, second = (FeatureReader.of(model, parts, text_format, data) for model in (before, after))
         if target is not None:
             check_column(target, parts.names, data)
+        classes = {*before.fitted_.class_names, *after.fitted_.class_names}
         differences = RowDifferences(before, after)
         for table in parts.tables:
             start = differences.n_rows + 1
-            y = None if target is None else table[target].to_pylist()
+            y = None if target is None else first.read_target(table[target], target, classes, start)
             differences.add(first.read(table, start), second.read(table, start), y)
     return differences

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from rich.console import Console as RichConsole
 from rich.table import Table
+
+from ._json import json_text
 
 
 class _Console(RichConsole):
@@ -47,9 +48,4 @@ class Console:
 
 def print_json(value: Any) -> None:
     """A result for programs."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=_plain)
-    sys.stdout.write("\n")
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    sys.stdout.write(json_text(value, indent=2) + "\n")

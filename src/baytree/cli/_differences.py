@@ -217,7 +217,7 @@ class RowDifferences:
         return str(value) if self._is_class else estimate_text(float(value))
 
     def _judge(self, predicted: list[AnyArray], y: list[Any]) -> None:
-        known = [i for i, value in enumerate(y) if value is not None and str(value).strip() != ""]
+        known = [i for i, value in enumerate(y) if value is not None]
         self._n_known += len(known)
         for k, values in enumerate(predicted):
             if self._is_class:

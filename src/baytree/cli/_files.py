@@ -34,6 +34,8 @@ class TextFormat:
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None
 
     @property
     def missing_texts(self) -> tuple[str, ...]:
@@ -43,10 +45,9 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The format of the values in a text file."""
+    """What separates the values of a text file, and its encoding."""
 
     delimiter: str
-    decimal: str
     encoding: str
 
 
@@ -69,8 +70,7 @@ def detect_dialect(head: bytes, text_format: TextFormat, name: str) -> Dialect:
         text = head.decode(encoding, errors="replace")
     except LookupError:
         raise ValueError(f"--encoding {encoding!r} is not known: utf-8, cp1252 and latin-1 are.") from None
-    delimiter = _delimiter(text, text_format)
-    return Dialect(delimiter, _decimal(text, delimiter), encoding)
+    return Dialect(_delimiter(text, text_format), encoding)
 
 
 def _delimiter(text: str, text_format: TextFormat) -> str:
@@ -81,15 +81,6 @@ def _delimiter(text: str, text_format: TextFormat) -> str:
         return delimiter
     header = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
     return max(_DELIMITERS, key=header.count)  # the first of equals, so a comma where there is none
-
-
-def _decimal(text: str, delimiter: str) -> str:
-    """A comma where values are separated otherwise and numbers are written with one."""
-    if delimiter == ",":
-        return "."
-    separator = re.escape(delimiter)
-    comma, point = (len(re.findall(rf"{separator}-?\d+{mark}\d+(?={separator}|\s)", text)) for mark in (",", r"\."))
-    return "," if comma > point else "."
 
 
 class Stream(io.RawIOBase):

@@ -105,7 +105,10 @@ def _print_tree(console: Any, estimator: Any) -> None:
     classes = list_text(list(fitted.class_names), 6)
     estimate = f"the class, p of {classes}" if classes else "the mean"
     below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
-    console.line(f"(odds of each split against no split; in each leaf {estimate}, the posterior and n rows{below})")
+    console.line(
+        "(split: odds of splitting the node against leaving it whole; column: probability of this column at the node, "
+        f"and of the next one; in each leaf {estimate}, the posterior and n rows{below})"
+    )
     if tree.node_count == 1:
         console.note(
             "No split is more probable than none: these columns say nothing about the target, or too few rows do."

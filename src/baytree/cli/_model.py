@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..fitted import Fitted
 from ..table import Kind, nearest_name
 from ._columns import is_text, take_metadata
 from ._files import TextFormat, check_exists
+from ._numbers import NumberMarks
 from ._table import TableParts, read_table
 from ._training_table import take_target
 
@@ -59,12 +61,12 @@ class FeatureReader:
 
     fitted: Fitted
     missing: tuple[str, ...]  # texts that mean a missing value
-    decimal: str = "."
+    marks: NumberMarks = field(default_factory=NumberMarks)
 
     @classmethod
     def of(cls, estimator: Any, parts: TableParts, text_format: TextFormat, path: str) -> FeatureReader:
         """The reader of a table part by part; refuses a table that lacks a column which the model uses."""
-        reader = cls(estimator.fitted_, text_format.missing_texts, parts.decimal)
+        reader = cls(estimator.fitted_, text_format.missing_texts, parts.marks)
         reader.check(parts.names, path)
         return reader
 
@@ -101,6 +103,15 @@ class FeatureReader:
             return np.column_stack([np.asarray(pc.cast(column, pa.float64())) for column in columns.values()])
         return pa.table(columns)
 
+    def read_target(self, column: pa.ChunkedArray, name: str, classes: set[str], first_row: int) -> list[Any]:
+        """Values of the target: of some classes or, where there are none, numbers; None where one is missing."""
+        if is_text(column.type):
+            missing = pa.array([text for text in self.missing if text not in classes], pa.string())
+            column = pc.if_else(pc.is_in(column, missing), pa.scalar(None, pa.string()), column)
+            if not classes:
+                column = self._cast(name, pc.utf8_trim_whitespace(self.marks.plain(column)), pa.float64(), first_row)
+        return [None if value != value else value for value in column.to_pylist()]
+
     def read_case(self, values: dict[str, str]) -> Any:
         """One row of which some values are given as text; the others are missing."""
         names = [self.fitted.schema.name(i) for i in range(self.fitted.schema.n_features)]
@@ -120,16 +131,21 @@ class FeatureReader:
         text = pc.if_else(pc.is_in(column, pa.array(self.missing)), pa.scalar(None, pa.string()), column)
         if has_names:
             return text
-        trimmed = pc.utf8_trim_whitespace(text)
-        if self.decimal != ".":
-            trimmed = pc.replace_substring(trimmed, self.decimal, ".")
+        trimmed = pc.utf8_trim_whitespace(self.marks.plain(text))
         kind = pa.bool_() if expected.kind is Kind.TRUTH else pa.float64()
         try:
-            return pc.cast(trimmed, kind)
+            return self._cast(name, trimmed, kind, first_row)
+        except ValueError:
+            if strict:
+                raise
+            return pa.nulls(len(column), kind)
+
+    @staticmethod
+    def _cast(name: str, text: pa.ChunkedArray, kind: pa.DataType, first_row: int) -> pa.ChunkedArray:
+        try:
+            return pc.cast(text, kind)
         except pa.ArrowInvalid:
-            if not strict:
-                return pa.nulls(len(column), kind)
-            raise _type_error(name, trimmed, kind, first_row) from None
+            raise _type_error(name, text, kind, first_row) from None
 
 
 def _type_error(name: str, text: Any, kind: pa.DataType, first_row: int) -> ValueError:
@@ -141,9 +157,11 @@ def _type_error(name: str, text: Any, kind: pa.DataType, first_row: int) -> Valu
         except pa.ArrowInvalid:
             break
     what = "a number" if pa.types.is_floating(kind) else "true or false"
+    advice = f"If it means missing: --missing {value!r}"
+    if re.search(r"\d[.,]\d", value):
+        advice = "If its decimal mark is another one: --decimal . or --decimal ,"
     return ValueError(
-        f"Row {first_row + row:,} has {value!r} in the column {name!r}, where the model expects {what}. If it "
-        f"means missing: --missing {value!r}"
+        f"Row {first_row + row:,} has {value!r} in the column {name!r}, where the model expects {what}. {advice}"
     )
 
 

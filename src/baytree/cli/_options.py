@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,9 +61,16 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--missing", multiple=True, metavar="TEXT", help="A further text that means missing: '?'. Repeatable."
     )
+    @click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark in numbers; detected by default.")
+    @click.option(
+        "--thousands", type=click.Choice([",", ".", "'", " "]), help="What separates thousands; detected by default."
+    )
     @wraps(function)
-    def with_format(*arguments: Any, delimiter: Any, encoding: Any, missing: Any, **options: Any) -> Any:
-        return function(*arguments, text_format=TextFormat(delimiter, encoding, missing), **options)
+    def with_format(*arguments: Any, **options: Any) -> Any:
+        text_format = TextFormat(**{field.name: options.pop(field.name) for field in fields(TextFormat)})
+        if text_format.decimal is not None and text_format.decimal == text_format.thousands:
+            raise click.UsageError("--decimal and --thousands cannot be the same mark.")
+        return function(*arguments, text_format=text_format, **options)
 
     return with_format
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import IO, Any
 import click
 
 from ._files import TextFormat
+from ._json import json_text
 from ._options import (
     check_output,
     data_argument,
@@ -130,7 +130,7 @@ class _JsonWriter(_Writer):
 
     def write(self, table: Any) -> None:
         for row in table.to_pylist():
-            self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            self._file.write(json_text(row) + "\n")
 
 
 class _ParquetWriter(_Writer):

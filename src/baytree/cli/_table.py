@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
 from .._words import count_text, shorten
+from ._blocks import read_blocks
 from ._files import Dialect, Stream, TextFormat, as_utf8, detect_dialect, is_parquet, open_stream, source_text
+from ._numbers import NumberMarks, find_marks
 
-_BLOCK_BYTES = 2**20
 _PARQUET_ROWS = 2**14
 
 
 @dataclass(frozen=True)
 class TableParts:
-    """A table part by part; of a text file all columns are text, and `decimal` is the mark in its numbers."""
+    """A table part by part; of a text file all columns are text, and `marks` are those in its numbers."""
 
     names: list[str]
     tables: Iterator[pa.Table]
-    decimal: str = "."
+    marks: NumberMarks = field(default_factory=NumberMarks)
 
 
 def read_table(path: str, text_format: TextFormat) -> pa.Table:
@@ -104,26 +106,29 @@ def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
     import pyarrow.csv as pc
 
     dialect = detect_dialect(stream.head, text_format, source_text(path))
+    blocks = list(read_blocks(as_utf8(stream, dialect.encoding), dialect.delimiter, source_text(path)))
+    marks = _find_marks(_sample(iter(blocks), dialect)[0], path, text_format)
     typed = pc.ConvertOptions(
-        null_values=list(text_format.missing_texts), strings_can_be_null=True, decimal_point=dialect.decimal
+        null_values=list(text_format.missing_texts), strings_can_be_null=True, decimal_point=marks.decimal
     )
-    table = _parse(as_utf8(stream, dialect.encoding).read(), dialect, convert=typed)
+    read = pc.ReadOptions(block_size=max(map(len, blocks)) + 1)  # which no row exceeds
+    table = _parse(b"".join(blocks), dialect, read, typed)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise ValueError(
                 f"{source_text(path)} is not UTF-8 text (column {name!r}): pass --encoding, such as --encoding "
                 "cp1252 for files from Windows."
             )
-    return table
+    return pa.table([marks.as_numbers(column) for column in table.columns], table.column_names)
 
 
 def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TableParts:
     import pyarrow.csv as pc
 
     dialect = detect_dialect(stream.head, text_format, source_text(path))
-    blocks = _blocks(as_utf8(stream, dialect.encoding))
-    first = next(blocks, b"")
-    names = _parse(first, dialect, pc.ReadOptions(block_size=len(first) + 1)).column_names
+    blocks = read_blocks(as_utf8(stream, dialect.encoding), dialect.delimiter, source_text(path))
+    sample, first = _sample(blocks, dialect)
+    names = sample.column_names
     as_text = pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
 
     def tables() -> Iterator[pa.Table]:
@@ -132,7 +137,32 @@ def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TablePart
                 read = pc.ReadOptions(column_names=names if i else None, block_size=len(block) + 1)
                 yield _parse(block, dialect, read, as_text)
 
-    return TableParts(names, tables(), dialect.decimal)
+    return TableParts(names, tables(), _find_marks(sample, path, text_format))
+
+
+def _sample(blocks: Iterator[bytes], dialect: Dialect) -> tuple[pa.Table, bytes]:
+    """The first rows as text, and what they were read from: blocks until there are some."""
+    import pyarrow.csv as pc
+
+    content = next(blocks)  # a file without text was refused
+    while True:
+        read = pc.ReadOptions(block_size=len(content) + 1)
+        table = _parse(content, dialect, read)
+        block = b"" if table.num_rows else next(blocks, b"")
+        if not block:
+            break
+        content += block
+    as_text = pc.ConvertOptions(column_types=dict.fromkeys(table.column_names, pa.string()), strings_can_be_null=False)
+    return _parse(content, dialect, read, as_text), content
+
+
+def _find_marks(sample: pa.Table, path: str, text_format: TextFormat) -> NumberMarks:
+    """The marks in numbers; says on standard error where they are not those of programs."""
+    options = text_format.missing_texts, text_format.decimal, text_format.thousands
+    marks, note = find_marks(sample, *options, source_text(path))
+    if note:
+        sys.stderr.write(f"{source_text(path)}: {note}.\n")
+    return marks
 
 
 def _parse(content: bytes, dialect: Dialect, read: Any = None, convert: Any = None) -> pa.Table:
@@ -154,7 +184,9 @@ def _text_errors(path: str) -> Iterator[None]:
 
 def _parse_problem(message: str) -> str:
     if "UTF8" in message:
-        return "UTF-8 text: pass --encoding, such as --encoding cp1252."
+        column = re.search(r"column #(\d+)", message)
+        place = f" (column {int(column[1]) + 1})" if column else ""
+        return f"UTF-8 text{place}: pass --encoding, such as --encoding cp1252 for files from Windows."
     uneven = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
     if uneven is None:
         return f"a table: {_first_line(message).removeprefix('CSV parse error: ')}"
@@ -164,36 +196,6 @@ def _parse_problem(message: str) -> str:
 
 def _first_line(message: object) -> str:
     return shorten(str(message).split("\n")[0])
-
-
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    """Parts that end where a row ends: at the end of a line, outside of quotes."""
-    pending: list[bytes] = []
-    in_quotes = False
-    while content := stream.read(_BLOCK_BYTES):
-        end = _last_row_end(content, in_quotes=in_quotes)
-        block = b"".join([*pending, content[:end]]) if end else b""
-        if block.strip():
-            yield block
-            pending = [content[end:]]
-        else:
-            pending.append(content)
-        in_quotes ^= content.count(b'"') % 2 == 1
-    block = b"".join(pending)
-    if block.strip():
-        yield block
-
-
-def _last_row_end(content: bytes, *, in_quotes: bool) -> int:
-    """The place behind the last end of a line that is not in quotes; 0 where there is none."""
-    end = len(content)
-    outside = in_quotes == (content.count(b'"') % 2 == 1)
-    while end >= 0:
-        begin = content.rfind(b'"', 0, end) + 1
-        if outside and (place := content.rfind(b"\n", begin, end)) >= 0:
-            return place + 1
-        end, outside = begin - 1, not outside
-    return 0
 
 
 def _native(content: bytes) -> pa.BufferReader:

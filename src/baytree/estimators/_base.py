@@ -18,6 +18,7 @@ from .._validation import (
     check_integer,
     check_optional_integer,
     check_real,
+    importance_weights,
     short_repr,
     unchanged_on_error,
 )
@@ -30,7 +31,7 @@ from ..priors import PartitionPrior, as_partition_prior
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
-from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen, read_weights
 from ._stability import stability_of
 
 _MOST_THREADS = 4096
@@ -57,6 +58,7 @@ class Estimator(BaseEstimator, ABC):
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
     unseen: Any
+    weights: Any
     max_bins: Any
     n_jobs: Any
 
@@ -175,7 +177,12 @@ class Estimator(BaseEstimator, ABC):
         """The rows in memory as a source, with the names that scikit-learn checked."""
         table = self._check_table(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
-        return MemorySource(table, y, sample_weight, extras, names, self._n_threads())
+        weight = self._as_counts(sample_weight, table)
+        return MemorySource(table, y, weight, extras, names, self._n_threads())
+
+    def _as_counts(self, sample_weight: Any, table: Any) -> Any:
+        """Weights as counts: those that only compare rows are scaled."""
+        return importance_weights(sample_weight, table.shape[0]) if read_weights(self.weights) else sample_weight
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does: its shape, its names."""
@@ -224,6 +231,7 @@ class Estimator(BaseEstimator, ABC):
     def _check_plain(self) -> dict[str, Any]:
         """Check the parameters that concern neither columns nor classes; return those that concern growth."""
         read_unseen(self.unseen)
+        read_weights(self.weights)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
@@ -406,7 +414,7 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds 10^39:1; else petal length (cm), 34%)
+        because petal width (cm) = 0.2 <= 0.8  (odds beyond doubt; else petal length (cm), 34%)
         leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
             0: 0.9744  (90 % between 0.9314 and 0.9975)
             1: 0.01282  (90 % between 0.0001885 and 0.04413)
@@ -488,7 +496,8 @@ class Estimator(BaseEstimator, ABC):
         extras = {name: values for name, values in given.items() if values is not None}
         names = getattr(self, "feature_names_in_", None)
         table = self._check_table(X, reset=False)
-        source = MemorySource(table, y, sample_weight, extras, names, self._n_threads())
+        weight = self._as_counts(sample_weight, table)
+        source = MemorySource(table, y, weight, extras, names, self._n_threads())
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))
 
     def save(self, path: str | Path) -> None:

@@ -52,6 +52,7 @@ _SHARED = (
     "min_weight_fraction_leaf",
     "max_leaf_nodes",
     "unseen",
+    "weights",
     "max_bins",
     "n_jobs",
 )

@@ -12,6 +12,7 @@ from ..fitted import UNSEEN
 from ..table import Schema
 
 _MOST_BINS = 65535
+WEIGHTS = ("counts", "importance")  # meanings of sample_weight
 
 
 def read_partitions(partitions: Any) -> bool:
@@ -26,6 +27,13 @@ def read_unseen(unseen: Any) -> str:
     if not isinstance(unseen, str) or unseen not in UNSEEN:
         raise ValueError(f"unseen must be {' or '.join(map(repr, UNSEEN))}; got {short_repr(unseen)}.")
     return unseen
+
+
+def read_weights(weights: Any) -> bool:
+    """Read the `weights` parameter: whether weights only compare rows."""
+    if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
+        raise ValueError(f"weights must be None or {' or '.join(map(repr, WEIGHTS))}; got {short_repr(weights)}.")
+    return weights == "importance"
 
 
 def read_max_bins(max_bins: Any, partitions: Any) -> int | None:

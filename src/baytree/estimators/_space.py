@@ -41,6 +41,7 @@ _SHARED = (
     "min_samples_leaf",
     "min_weight_fraction_leaf",
     "unseen",
+    "weights",
     "max_bins",
     "n_jobs",
 )

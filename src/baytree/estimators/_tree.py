@@ -71,7 +71,8 @@ class SingleTree(Estimator):
     ) -> TableData:
         """More rows of the table that the estimator was fitted to."""
         outcome, schema = self.fitted_.outcome, self.fitted_.schema
-        target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
+        weight = self._as_counts(sample_weight, rows.matrix)
+        target = read_target(TargetPlan(reader), rows, y, weight, extras)
         target, has_weight = reader.read_update(target, outcome)
         rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import IntArray
-from .._words import odds_text, summary_text
-from ..fitted import Fitted
+from .._words import summary_text
+from ..fitted import Fitted, split_facts
 from ._html import STYLE, escape_html, faint
 
 _DEPTH = 3
 
 
 def tree_html(fitted: Fitted) -> str:
-    """Draw a tree to depth 3: splits with their odds, leaves with estimate, interval and rows."""
+    """Draw a tree to depth 3: splits with odds and the choice of column, leaves with estimate, interval and rows."""
     tree = fitted.trees
     leaves = np.flatnonzero(tree.is_leaf & (tree.depth <= _DEPTH))
     lines = dict(zip(leaves.tolist(), _leaf_lines(fitted, leaves), strict=True))
@@ -26,12 +26,12 @@ def tree_html(fitted: Fitted) -> str:
             return faint(f"… {n_rows}")
         split = tree.split(node)
         rule, yes_left = split.question(fitted.schema)
-        odds = f"[odds {odds_text(float(tree.log_odds_split[node]))}, {n_rows}]"
+        facts = f"[{'; '.join(split_facts(fitted, node))}]"
         sides = tree.children_left[node], tree.children_right[node]
         pairs = zip(("yes", "no"), sides if yes_left else sides[::-1], strict=True)
         branches = "".join(f"<li>{name}: {draw(int(child))}</li>" for name, child in pairs)
         return (
-            f"<details open><summary>{escape_html(rule)} {faint(odds)}</summary>"
+            f"<details open><summary>{escape_html(rule)} {faint(facts)}</summary>"
             f'<ul style="list-style:none;margin:0;padding-left:1.5em">{branches}</ul></details>'
         )
 

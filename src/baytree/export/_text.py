@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import amount_text, estimate_text, grouping, number_text, odds_text
+from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
-from ..fitted import Fitted
+from ..fitted import Fitted, split_facts
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -14,7 +14,11 @@ _TOLD = 2
 
 
 def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) -> str:
-    """Draw a fitted tree in text: splits with their odds, leaves with their posterior.
+    """Draw a fitted tree in text: splits with two numbers, leaves with their posterior.
+
+    ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
+    ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
+    counts training rows. Where some of them lack the value, their number and the branch that they take follow.
 
     Parameters
     ----------
@@ -36,9 +40,9 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> from baytree.export import to_text
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
-    petal width (cm) <= 0.8   [odds 10^38:1, n=150]
+    petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
-    └─ no:  petal width (cm) <= 1.75   [odds 10^18:1, n=100]
+    └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
             ├─ yes: ...  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
@@ -56,9 +60,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
         if max_depth is not None and tree.depth[node] >= max_depth:
             lines.append(head + f"...  n={amount_text(int(tree.n_node_samples[node]))}")
             continue
-        split, odds = tree.split(node), odds_text(float(tree.log_odds_split[node]))
-        question, yes_left = split.question(schema, number)
-        lines.append(head + f"{question}   [odds {odds}, n={amount_text(int(tree.n_node_samples[node]))}]")
+        question, yes_left = tree.split(node).question(schema, number)
+        lines.append(head + f"{question}   [{'; '.join(split_facts(fitted, node))}]")
         sides = int(tree.children_left[node]), int(tree.children_right[node])
         yes, no = sides if yes_left else sides[::-1]
         stack.append((no, indent + "└─ no:  ", indent + " " * 8))

@@ -14,6 +14,11 @@ from ._mixtures import class_outcome as class_outcome
 from ._mixtures import distribution_of as distribution_of
 from ._mixtures import has_distribution as has_distribution
 from ._mixtures import real_outcome as real_outcome
+from ._split_facts import ColumnChoice as ColumnChoice
+from ._split_facts import MissingValues as MissingValues
+from ._split_facts import column_choice as column_choice
+from ._split_facts import missing_values as missing_values
+from ._split_facts import split_facts as split_facts
 from ._stability import SplitStability as SplitStability
 from ._stability import Stability as Stability
 from ._stability import compare_with_refits as compare_with_refits

@@ -83,6 +83,10 @@ class HistogramData:
     def __len__(self) -> int:
         return self.sample_size.n_rows
 
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return self.sample_size.weight
+
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
         rows = self.source.rows_in_memory()

@@ -64,6 +64,10 @@ class TableData:
         """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
         return self.rows.numbers_of_columns()
 
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return self.target.total_weight()
+
     def take(self, chosen: AnyArray) -> TableData:
         """Some of the rows, not encoded yet."""
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)

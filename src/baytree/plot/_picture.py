@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from .._words import odds_text
-from ..fitted import Fitted
+from ..fitted import Fitted, split_facts
 from ._axes import BLACK, GREY
 from ._layout import NodeBox, drawn_nodes, leaves_below, place_boxes
 from ._posteriors import Estimate, NodePosterior, Posteriors, posteriors_of
@@ -53,6 +52,7 @@ class TreePicture:
     """The texts of a tree's nodes and the places of their boxes."""
 
     def __init__(self, fitted: Fitted, split: frozenset[int], style: Style) -> None:
+        self.fitted = fitted
         self.tree = fitted.trees
         self.schema = fitted.schema
         self.style = style
@@ -76,8 +76,10 @@ class TreePicture:
         rule = self._rule(subject, question.removeprefix(f"{subject} "), width)
         if not self.style.details:
             return rule
-        odds = odds_text(float(self.tree.log_odds_split[node]))
-        return f"{rule}\n{wrap_text(f'odds {odds}, {rows}', width, self.style.size, 2)}"
+        odds, *column, last = split_facts(self.fitted, node)
+        rows = last.replace("n=", "n = ", 1)
+        facts = [odds, *column, rows]
+        return "\n".join([rule, *(wrap_text(fact, width, self.style.size, 2) for fact in facts)])
 
     def _rule(self, feature: str, condition: str, width: float) -> str:
         """The rule of a split, on one line where it fits."""

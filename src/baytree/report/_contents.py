@@ -12,9 +12,9 @@ import numpy as np
 from scipy import stats
 
 from .._typing import FloatArray
-from .._words import number_text, odds_text
+from .._words import exact_odds_text, number_text, odds_text
 from ..explain import AllowedChanges, Box, Condition, boxes_of, condition_text, scales_of
-from ..fitted import Fitted, ModelKind, Summary, distribution_of
+from ..fitted import Fitted, ModelKind, Summary, column_choice, distribution_of, missing_values
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
@@ -213,6 +213,7 @@ def _inner_node(fitted: Fitted, node: int, summary: Summary, number: NumberText)
     tree, schema = fitted.trees, fitted.schema
     split = tree.split(node)
     question, yes_left = split.question(schema, number)
+    choice, missing = column_choice(fitted, node), missing_values(fitted, node)
     return _node(fitted, node, summary) | {
         "feature": split.subject(schema),
         "features": [schema.name(feature) for feature in split.features],
@@ -221,7 +222,10 @@ def _inner_node(fitted: Fitted, node: int, summary: Summary, number: NumberText)
         "question": question,
         "yesLeft": yes_left,
         "odds": odds_text(float(tree.log_odds_split[node])),
-        "others": other_features(fitted, node),
+        "exactOdds": exact_odds_text(float(tree.log_odds_split[node])),
+        "column": None if choice is None else _short(choice.share),
+        "others": [] if choice is None else [(name, _short(share)) for name, share in choice.others],
+        "missing": None if missing is None else [missing.n, missing.left],
     }
 
 
@@ -236,15 +240,6 @@ def _condition(feature: int, condition: Condition) -> dict[str, Any]:
             "others": categories.others,
         }
     return result | {"missing": condition.missing, "missingKnown": condition.missing_known}
-
-
-def other_features(fitted: Fitted, node: int, most: int = 3) -> list[tuple[str, float]]:
-    """The features that the node could have been split along instead, with their posterior shares, and no split."""
-    tree = fitted.trees
-    shares = tree.feature_posterior[node].copy()
-    shares[tree.feature[node]] = 0.0
-    order = [int(i) for i in np.argsort(-shares, kind="stable")[:most] if shares[i] >= 0.0005]
-    return [("no split" if i == tree.n_features else fitted.schema.name(i), _short(float(shares[i]))) for i in order]
 
 
 def _curves(fitted: Fitted) -> list[list[float] | None]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from .._words import amount_text, count_text, estimate_text, odds_text, percent_text, range_text
 from ..export import Rule, to_rules, to_text
-from ..fitted import Fitted, ModelKind
+from ..fitted import Fitted, ModelKind, column_choice
 from ..tree import SplitKind
 from ._charts import calibration_chart
-from ._contents import other_features
 from ._figures import HOW, calibration_of, metrics_of, predicted_and_observed
 from ._held_out import HeldOutPredictions
 from ._html import Cell, bar, element, paragraph, section, table
@@ -131,18 +130,19 @@ def alternatives_part(fitted: Fitted) -> str:
     rows = []
     order = sorted(tree.internal_nodes.tolist(), key=lambda node: -tree.n_node_samples[node])
     for node in order[:_MOST_SPLITS]:
-        others = ", ".join(f"{name} {percent_text(share)}" for name, share in other_features(readable, node))
-        question = tree.split(node).question(schema)[0]
-        rows.append((str(node), question, odds_text(float(tree.log_odds_split[node])), others or "none above 0.05 %"))
+        choice = column_choice(readable, node)
+        others = "" if choice is None else ", ".join(f"{name} {percent_text(share)}" for name, share in choice.others)
+        own = "" if choice is None else percent_text(choice.share)
+        question, odds = tree.split(node).question(schema)[0], odds_text(float(tree.log_odds_split[node]))
+        rows.append((str(node), question, odds, own, others or ("" if choice is None else "none above 0.05 %")))
+    header = ["node", "split", "odds against no split", "this column", "other columns"]
     parts = [
         paragraph(
-            "The odds of every split against none, and the posterior shares of other columns at the same node, those "
-            "of "
-            "most rows first."
+            "Two questions about every split, those of most rows first. Should the node be split? The odds of the "
+            "split against leaving the node whole. Why on this column? The posterior probability of its column, and of "
+            "others at the same node."
         ),
-        table(["split", "question", "odds", "other columns"], rows, class_="stack tall", label="splits")
-        if rows
-        else paragraph("The tree has no split."),
+        table(header, rows, class_="stack tall", label="splits") if rows else paragraph("The tree has no split."),
         _omission_note(len(order), _MOST_SPLITS),
     ]
     if fitted.kind is ModelKind.SPACE:

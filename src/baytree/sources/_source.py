@@ -23,6 +23,10 @@ class Capability(Enum):
     """Needs of a fit besides histograms of its rows; the value is the error message of a source without it."""
 
     OWN_OUTCOME = "An outcome of your own needs the rows in memory: fit it there."
+    IMPORTANCE = (
+        "weights='importance' needs the rows in memory: multiply the weights by (sum of w) / (sum of w²) and make "
+        "weights 'counts'."
+    )
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
     HYPERPLANES = "Hyperplanes need the rows in memory: make partitions 'axis'."
     TREE_SPACE = "A tree space needs the rows in memory: fit it there, or fit a single tree."

@@ -69,11 +69,21 @@ function edgeTo(node, narrow) {
     return [make("path", { class: on, d: `M${x} ${from.y + from.height} V${to.y + to.height / 2} H${to.x}` })];
   }
   const y1 = from.y + from.height / 2, y2 = to.y + to.height / 2, x1 = from.x + from.width, x2 = to.x, bend = x1 + 14;
-  const text = line(signs(conditionOf(node)), bend + 6, y2 - 5, WIDE.lead - 24, "edge", SMALL);
+  const [condition, missing] = counting(signs(conditionOf(node)), node).split(/ or (?=[\d,]* ?missing$)/);
+  const text = line(condition, bend + 6, y2 - 5, WIDE.lead - 24, "edge", SMALL);
+  const below = missing ? [line(`or ${missing}`, bend + 6, y2 + 13, WIDE.lead - 24, "edge", SMALL)] : [];
   text.append(make("title", {}, `${nodes[parentOf[node]].feature} ${conditionOf(node)}`));
-  return [make("path", { class: on, d: `M${x1} ${y1} H${bend} V${y2} H${x2}` }), text];
+  return [make("path", { class: on, d: `M${x1} ${y1} H${bend} V${y2} H${x2}` }), text, ...below];
 }
 const signs = (text) => text.replaceAll("<= ", "≤ ");
+const counting = (text, node) => {  // missing values with their number, on the side that they take
+  const missing = nodes[parentOf[node]].missing;
+  return missing && missing[0] !== null ? text.replace(/ or missing$/, ` or ${counted(missing[0])} missing`) : text;
+};
+const fitting = (texts, width, font) => {  // the first that there is room for
+  pen.font = font;
+  return texts.find((text) => pen.measureText(text).width <= width) ?? texts.at(-1);
+};
 function says(node) {  // what a node tells first, and what more
   if (!model.classes) {
     const [, mean, low, high] = nodes[node].estimates[0];
@@ -94,7 +104,7 @@ function box(node, { x, y, width, height }, narrow) {
   if (closed.has(node)) group.append(make("rect", { class: "card under", x: 4, y: 4, width, height, rx: 6 }));
   group.append(make("rect", { class: "card", width, height, rx: leaf ? 12 : 6 }));
   const up = narrow && node !== top0 ? 13 : 0, room = width - (leaf ? 88 : 18);
-  if (up) group.append(line(signs(`${nodes[parentOf[node]].feature} ${conditionOf(node)}`), 12, 15, width - 20, "edge", SMALL));
+  if (up) group.append(line(counting(signs(`${nodes[parentOf[node]].feature} ${conditionOf(node)}`), node), 12, 15, width - 20, "edge", SMALL));
   if (leaf) group.append(stripe(node, height));
   if (leaf) {
     const rows = `n = ${counted(own.n)}`, title = line(first, 14, 19 + up, room - 12 - 7 * rows.length, "title", BOLD);
@@ -103,7 +113,9 @@ function box(node, { x, y, width, height }, narrow) {
     const picture = pictureOf(node, 66, 30);
     if (picture) { picture.setAttribute("transform", `translate(${width - 76} ${8 + up / 2})`); group.append(picture); }
   } else {
-    const more = closed.has(node) ? `▸ ${countText(leavesBelow[node], "leaf", "leaves")}, n = ${counted(own.n)}` : `n = ${counted(own.n)}, odds ${own.odds}`;
+    const rows = `n = ${counted(own.n)}`, odds = own.odds === "beyond doubt" ? own.odds : `odds ${own.odds}`;
+    const more = closed.has(node) ? `▸ ${countText(leavesBelow[node], "leaf", "leaves")}, ${rows}`
+      : fitting([`${rows}, ${odds}`, `${rows}, ${own.odds}`, odds, own.odds], width - 18, PLAIN);
     group.append(line(own.feature, 10, 19 + up, width - 18, "title", BOLD), line(more, 10, 36 + up, width - 18, "soft", PLAIN));
     if (closed.has(node)) group.append(...decisionBar(node, width, height));
   }
@@ -115,7 +127,7 @@ function box(node, { x, y, width, height }, narrow) {
 }
 function labelOf(node) {
   const own = nodes[node], condition = node === 0 ? "" : `${nodes[parentOf[node]].feature} ${conditionOf(node)}: `;
-  return isLeaf(node) ? `${condition}${says(node).join(", ")}, n = ${counted(own.n)}` : `${condition}split by ${own.feature}, n = ${counted(own.n)}`;
+  return isLeaf(node) ? `${condition}${says(node).join(", ")}, n = ${counted(own.n)}` : `${condition}split by ${own.feature}, n = ${counted(own.n)}, odds ${own.exactOdds} against no split`;
 }
 function toneOf(node) {  // colour of the decision, stronger where it is more certain
   const sure = certaintyOf(node);
@@ -179,11 +191,14 @@ function describe(node) {
     ` ${countText(own.n, "training row")}.`));
   if (rule.length) parts.push(make("p", { id: "rule" }, signs(`If ${rule.join(" and ")}.`)));
   parts.push(make("p", {}, `${estimatesOf(node).join("; ")}.`));
-  if (two && threshold !== null) parts.push(make("p", {}, `How sure the decision for ${model.classes[decisionOf(node)]} is: ${percentText(Math.min(certaintyOf(node), 0.99999))}.`));
   if (!leaf) {
-    const others = own.others.map(([name, share]) => `${name} (${percentText(share)})`).join(", ");
-    parts.push(make("p", {}, `Odds of the split against none: ${own.odds}. ` +
-      (others ? `It could also have been: ${others}.` : "Nothing else comes near.")));
+    const others = own.others.map(([name, share]) => `${name} ${percentText(share)}`).join(", ");
+    const odds = own.odds === own.exactOdds ? own.odds : `${own.odds}, ${own.exactOdds}`;
+    parts.push(make("p", {}, `Should this node be split? Odds of the split against no split: ${odds}.`));
+    if (own.column !== null) parts.push(make("p", {}, `Why on this column? Its probability at this node is ${percentText(own.column)}; ` +
+      (others ? `that of others: ${others}.` : "no other column comes near.")));
+    if (own.missing) parts.push(make("p", {}, signs(`${own.missing[0] === null ? "Missing values" : `Missing values (${countText(own.missing[0], "training row")})`} ` +
+      `go where ${own.feature} ${(own.missing[1] ? own.left : own.right).replace(/ or missing$/, "")}.`)));
     if (node !== top0) {
       const button = make("button", { type: "button", id: "focus" }, "Look at this branch alone");
       button.addEventListener("click", () => focusOn(node));

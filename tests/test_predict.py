@@ -267,7 +267,6 @@ def test_the_order_of_rows_does_not_matter(problem, random):
 def test_constant_columns_change_nothing(problem, before, behind):
     X, y, weight, parameters = problem
     proper = parameters | {"partition_prior": PartitionPrior(location=parameters["partition_prior"].location)}
-    proper["calibrate"] = False  # its folds depend on the values
     one = BayesianTreeClassifier(**proper).fit(X, y, sample_weight=weight)
     wide = np.hstack([np.full((len(y), before), 7.0), X, np.full((len(y), behind), -1e300)])
     other = BayesianTreeClassifier(**proper).fit(wide, y, sample_weight=weight)
@@ -284,7 +283,7 @@ def test_only_the_order_of_values_matters(problem):
     """Any increasing function of a column gives the same partition; ranks are one."""
     X, y, weight, parameters = problem
     parameters = parameters | {"partition_prior": PartitionPrior(split=parameters["partition_prior"].split)}
-    parameters["calibrate"] = False  # its folds depend on the values
+    parameters["calibrate"] = False  # held-out rows between two values go to the nearer one
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T])
     one = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
     other = BayesianTreeClassifier(**parameters).fit(ranks, y, sample_weight=weight)

@@ -1,9 +1,9 @@
 """Whether the certainty that models express is right: ``python -m benchmarks.honesty``, or ``make honesty``.
 
 Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
-`noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores` (log
-loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA. --page
-writes the first table into docs/certainty.md and the README.
+`noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
+(log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
+--page writes the first table into docs/certainty.md and the README.
 """
 
 from __future__ import annotations
@@ -100,8 +100,7 @@ def print_noise() -> None:
         for kind in NOISE_KINDS:
             random = np.random.default_rng(0)
             split = sum(
-                make(**parameters).fit(noise(kind, n, random), draw(random)).get_n_leaves() > 1
-                for _ in range(n_tables)
+                make(**parameters).fit(noise(kind, n, random), draw(random)).get_n_leaves() > 1 for _ in range(n_tables)
             )
             words.append(f"{kind} {split}")
         print(f"  {name:13s} {'   '.join(words)}", flush=True)
@@ -135,7 +134,9 @@ def print_scores() -> None:
                     right = (model.classes_[p.argmax(axis=1)] == y[test]).mean()
                     error = calibration_error(y[test], p, model.classes_)
                     figures.append([100 * right, log_loss(y[test], p, labels=model.classes_), error])
-            print("  {:13s} {:10s} {:.2f} %  {:.4f}  {:.4f}".format(name, setting, *np.mean(figures, axis=0)), flush=True)
+            print(
+                "  {:13s} {:10s} {:.2f} %  {:.4f}  {:.4f}".format(name, setting, *np.mean(figures, axis=0)), flush=True
+            )
 
 
 PARTS: dict[str, Callable[[], Any]] = {

@@ -40,7 +40,8 @@ def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableD
 
 def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable[[TableData], Fitted]) -> HeldOutCounts:
     """The leaves of trees that lack one fold each; those without a split tell nothing about leaves that were chosen."""
-    fold, no_leaf = assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS), np.zeros((0, len(outcome.prior)))
+    fold = assign_small_folds(data.coded_rows(), data.target, _FOLDS, _MOST_ROWS)
+    no_leaf = np.zeros((0, len(outcome.prior)))
     parts = [HeldOutCounts(no_leaf, no_leaf, no_leaf)]
     for k in range(_FOLDS):
         held_out = fold == k

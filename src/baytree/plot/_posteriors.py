@@ -87,7 +87,7 @@ def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
-        curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
+        curve = _beta_curve(stats.beta(posterior[1], posterior[0]))
         labels = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
         return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
@@ -165,6 +165,17 @@ def _common_range(estimates: list[Estimate], distributions: list[Any]) -> tuple[
     high = min(float(everything.max()), float(middle.max()) + room)
     margin = 0.0 if low < high else abs(low) / 10 or 1.0
     return low - margin, high + margin
+
+
+def _beta_curve(distribution: Any) -> Curve | None:
+    """Mean densities between neighbouring points: that of a Beta distribution may be infinite at 0 or 1."""
+    begin, end = (_quantile(distribution, q) for q in (_TAIL, 1 - _TAIL))
+    if not begin < end:
+        return None
+    ends = np.linspace(begin, end, _POINTS - 1)
+    density = np.diff(distribution.cdf(ends)) / np.diff(ends)
+    middle = (ends[1:] + ends[:-1]) / 2
+    return np.concatenate([[begin], middle, [end]]), np.concatenate([density[:1], density, density[-1:]])
 
 
 def _curve(distribution: Any, low: float, high: float) -> Curve | None:

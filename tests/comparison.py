@@ -76,6 +76,7 @@ def oracle_settings(prior, parameters):
         by_distance=partition_prior.location == "distance",
         subsets=partition_prior.subsets,
         proper=partition_prior.proper,
+        choose=partition_prior.choose,
         feature_weight=parameters.get("feature_prior"),
         smoothing=parameters.get("smoothing", 0.0),
         max_depth=math.inf if parameters.get("max_depth") is None else parameters["max_depth"],

@@ -14,7 +14,7 @@ OUTCOMES = ("classes", "normal", "poisson", "negative_binomial", "exponential")
 
 def model_of(outcome, **parameters):
     """An estimator of an outcome."""
-    parameters = {"max_bins": 20, "prune": False} | parameters
+    parameters = {"max_bins": 20, "prune": False, "partition_prior": 0.99} | parameters
     if outcome == "classes":
         return BayesianTreeClassifier(**parameters)
     own = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome

@@ -111,7 +111,9 @@ def test_thresholds_lie_between_neighbouring_values_of_the_node():
 @pytest.mark.parametrize("max_bins", [300, 65535])
 def test_enough_bins_are_the_exact_tree(max_bins):
     frame, y = raw_frame(300)
-    exact, model = (BayesianTreeClassifier(prior=0.5, prune=False, max_bins=bins) for bins in (None, max_bins))
+    exact, model = (
+        BayesianTreeClassifier(prior=0.5, partition_prior=0.99, prune=False, max_bins=bins) for bins in (None, max_bins)
+    )
     assert_same_arrays(exact.fit(frame, y), model.fit(frame, y))
     assert exact.get_n_leaves() > 3
 

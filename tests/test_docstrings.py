@@ -20,6 +20,7 @@ RESULTS = (
     "baytree.explain.Alternative",
     "baytree.explain.Alternatives",
     "baytree.explain.Change",
+    "baytree.explain.Contribution",
     "baytree.explain.Counterfactual",
     "baytree.explain.Explanation",
     "baytree.explain.Step",

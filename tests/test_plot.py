@@ -323,7 +323,7 @@ def deep():
     chance = random.uniform(size=64)[(X > 0.5) @ (1 << np.arange(6))]
     names = [f"the quarterly seasonally adjusted total of feature number {i:03d}" for i in range(6)]
     y = random.uniform(size=len(X)) < chance
-    model = BayesianTreeClassifier(max_depth=8, max_leaf_nodes=64, prune=False)
+    model = BayesianTreeClassifier(partition_prior=0.99, max_depth=8, max_leaf_nodes=64, prune=False)
     model.fit(pd.DataFrame(X, columns=names), y)
     assert model.get_depth() == 8
     assert model.get_n_leaves() >= 60

@@ -244,7 +244,7 @@ DEEP = {
     "plain": NO_LIMITS,
     "smoothing": NO_LIMITS | {"smoothing": 0.1},
     "limits": NO_LIMITS | {"min_samples_leaf": 4, "min_weight_fraction_leaf": 0.05, "max_leaf_nodes": 6},
-    "literal": NO_LIMITS | {"partition_prior": PartitionPrior(by_depth=False, location="distance", proper=False)},
+    "literal": NO_LIMITS | {"partition_prior": PartitionPrior(split=0.99, location="distance", proper=False)},
 }
 
 
@@ -254,7 +254,7 @@ DEEP = {
 def test_every_check_holds_in_deeper_trees(parameters, weighted, holds):
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
-    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(), "max_leaf_nodes": None, "prune": False}
+    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(split=0.99), "max_leaf_nodes": None, "prune": False}
     problem = X, y, weight, defaults | parameters
     tree = grow(problem)
     assert tree.max_depth >= 3

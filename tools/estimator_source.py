@@ -104,8 +104,15 @@ PARAMETERS = [
     Parameter(
         "partition_prior",
         "Any",
-        "0.99",
-        "Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.",
+        {"": "0.5", "forest": "0.9"},
+        {
+            "": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable '
+            "single partition. At 0.5 the odds of a split are what the data say.",
+            "forest": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more '
+            "readily than one that is read.",
+        },
     ),
     Parameter(
         "feature_prior",
@@ -132,6 +139,33 @@ PARAMETERS = [
             "forest": '``"oblique"``: splits along one feature and along hyperplanes of several. ``"axis"``: along one '
             "feature only, which is several times as fast.",
         },
+    ),
+    Parameter(
+        "leaf",
+        "str",
+        '"constant"',
+        '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few terms, which '
+        'the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "max_leaf_terms",
+        "int",
+        "10",
+        'Maximum number of terms in a leaf, for ``leaf="linear"``.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "extrapolate",
+        "bool",
+        "False",
+        'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False '
+        "moves them to the nearest value of these rows, and keeps predictions in the range of their y, widened by 10 % "
+        "on either side.",
+        ("tree",),
+        only="numbers",
     ),
     Parameter(
         "lookahead",

@@ -67,6 +67,7 @@ class PartitionPrior:
         by_distance: bool,
         subsets: bool,
         proper: bool,
+        by_column: bool,
         feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
 
@@ -308,6 +309,45 @@ def forest_weights(
 ) -> tuple:
     """
     How often each of some rows counts in each tree, with all that are equal to it, and the weight of these together.
+    """
+
+class LeafSearch:
+    """How a tree with models in its leaves is searched."""
+
+    def __init__(self, width: int, few_rows: int, n_rounds: int) -> None: ...
+
+class LeafModels:
+    """Models for the leaves of a table, with terms that evidence chooses."""
+
+    def fit(
+        self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> dict:
+        """The model of some rows; one array per field."""
+
+def linear_leaves(
+    columns: Columns,
+    feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    most_terms: int,
+    y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    prior: Sequence[float],
+) -> LeafModels:
+    """Linear models of y, which is shifted and scaled as for Normal."""
+
+def grow_leaf_models(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    models: LeafModels,
+    search: LeafSearch,
+    n_threads: int,
+) -> tuple:
+    """
+    Grow a tree with models in its leaves; returns one array per field of its nodes, and of their models.
     """
 
 class Levels:

@@ -114,6 +114,8 @@ def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capabili
         needs.append(Capability.LOOKAHEAD)
     if estimator.partitions == "oblique":
         needs.append(Capability.HYPERPLANES)
+    if getattr(estimator, "leaf", "constant") != "constant":
+        needs.append(Capability.LEAF_MODELS)
     return needs
 
 

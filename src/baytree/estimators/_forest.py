@@ -338,7 +338,7 @@ class BaseForest(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
         >>> round(model.log_posterior_, 1)
-        -53.6
+        -51.4
         """
         check_is_fitted(self)
         return self.fitted_.readable.trees.log_posterior()

@@ -35,7 +35,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
         the highest evidence over the prunings of the tree of all rows.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more readily than one that is read.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -146,7 +147,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         n_estimators: int = 100,
         *,
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.9,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",

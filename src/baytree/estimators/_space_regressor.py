@@ -28,7 +28,9 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
         ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence over the prunings of the greedy
         tree.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds
+        of a split are what the data say.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -112,7 +114,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = TreeSpaceRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([211.]), array([[ 92., 321.]]))
+    (array([196.8]), array([[ 80., 310.]]))
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.5,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
@@ -189,7 +191,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
         >>> from baytree import TreeSpaceRegressor
         >>> X, y = load_diabetes(return_X_y=True)
         >>> TreeSpaceRegressor(max_nodes=50).fit(X, y).predict(X[:1]).round(0)
-        array([195.])
+        array([198.])
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 

@@ -106,7 +106,7 @@ class Change:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> model.explain(X[:1])[0].nearest.changes[0].text
-    'petal width (cm) from 0.2 to more than 0.8 but at most 1.65'
+    'petal width (cm) from 0.2 to more than 0.8 but at most 1.75'
     """
 
     feature: str
@@ -132,7 +132,7 @@ class Counterfactual:
     decision, estimate
         The new decision; the probability of that class, or the mean of that leaf.
     leaf, n_rows
-        The leaf that is reached, and its training rows: how usual the change is.
+        The leaf that is reached, and its training rows: how usual the change is. None for an average over trees.
 
     Examples
     --------
@@ -142,19 +142,19 @@ class Counterfactual:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> change = model.explain(X[:1])[0].nearest
     >>> change.decision, change.n_rows
-    ('1', 47)
+    ('1', 54)
     """
 
     changes: tuple[Change, ...]
     distance: float
     decision: str
     estimate: float
-    leaf: int
-    n_rows: int
+    leaf: int | None
+    n_rows: int | None
 
     def __str__(self) -> str:
-        usual = f"like {count_text(self.n_rows, 'training row')}"
-        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}; {usual})"
+        usual = "" if self.n_rows is None else f"; like {count_text(self.n_rows, 'training row')}"
+        return f"{', and '.join(map(str, self.changes))} -> {self.decision} ({estimate_text(self.estimate)}{usual})"
 
 
 class _NewValue(NamedTuple):

@@ -36,7 +36,7 @@ def to_frame(model: Model) -> Any:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> from baytree.export import to_frame
     >>> to_frame(model)["n"].tolist()
-    [150, 50, 100, 54, 48, 47, 1, 6, 46]
+    [150, 50, 100, 54, 46]
     """
     try:
         import pandas as pd  # noqa: PLC0415 - an optional dependency

@@ -7,6 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
+from ..leaves import LinearLeaves, formula
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -18,7 +19,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
 
     ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
     ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
-    counts training rows. Where some of them lack the value, their number and the branch that they take follow.
+    counts training rows. Where some of them lack the value, their number and the branch that they take follow. A leaf
+    with a linear model is a formula, with the 90 % intervals of its slopes in brackets.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
     └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
-            ├─ yes: ...  n=54
+            ├─ yes: 1  p=0.018 0.877 0.105   Dirichlet(1, 50, 6)  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     fitted = readable_tree_of(model)
@@ -83,6 +85,8 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
+    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"

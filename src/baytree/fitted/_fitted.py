@@ -92,7 +92,7 @@ class Fitted:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> model.fitted_.trees.n_leaves, model.fitted_.class_names
-    (5, ('0', '1', '2'))
+    (3, ('0', '1', '2'))
     """
 
     trees: TreeStore

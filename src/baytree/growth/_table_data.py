@@ -30,6 +30,7 @@ from ._fingerprint import fingerprint
 from ._folds import assign_folds
 from ._grower import explore_space, grow_tree, score_tree
 from ._histogram_data import HistogramData
+from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
 from ._missing import count_missing, rows_without
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
@@ -89,10 +90,19 @@ class TableData:
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
         """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""
         if self._last.get("outcome") is not outcome:
-            tree = self.count_missing(grow_tree(self.columns, self.target, outcome, self.growth))
+            tree = self.count_missing(self._grow(outcome))
             self._last.update(outcome=outcome, tree=tree)
         grown: TreeStore = self._last["tree"]
         return grown
+
+    def _grow(self, outcome: Outcome) -> TreeStore:
+        if self.growth.leaf_models is None:
+            return grow_tree(self.columns, self.target, outcome, self.growth)
+        return grow_with_models(self.columns, self._terms, self.target, outcome, self.growth)
+
+    @cached_property
+    def _terms(self) -> CandidateTerms:
+        return candidate_terms(self.rows, self.schema, self.growth)
 
     def explore(self, outcome: Outcome, budget: _core.Budget) -> tuple[TreeStore, bool]:
         """Explore the tree space of an outcome; the second result is true if the user interrupted the search."""

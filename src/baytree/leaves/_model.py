@@ -27,6 +27,10 @@ class LeafModel(Protocol):
         """Whether all rows of a node have the same parameters, those of `calibrated`."""
 
     @property
+    def used_features(self) -> IntArray:
+        """The features that the models look at, in ascending order."""
+
+    @property
     def prior(self) -> FloatArray:
         """Parameters before the rows of a node were seen, one set a node."""
 
@@ -37,6 +41,10 @@ class LeafModel(Protocol):
     @property
     def calibrated(self) -> FloatArray:
         """The parameters that predictions use: those of `posterior`, as the outcome calibrates them."""
+
+    @property
+    def statistics(self) -> FloatArray:
+        """Sums over the rows of each node of what the outcome needs of them."""
 
     @property
     def value(self) -> FloatArray:

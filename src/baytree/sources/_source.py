@@ -29,6 +29,7 @@ class Capability(Enum):
     )
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
     HYPERPLANES = "Hyperplanes need the rows in memory: make partitions 'axis'."
+    LEAF_MODELS = "leaf='linear' needs the rows in memory: make it 'constant'."
     TREE_SPACE = "A tree space needs the rows in memory: fit it there, or fit a single tree."
     FOREST = "A forest needs the rows in memory: fit it there, or fit a single tree."
 

@@ -101,7 +101,7 @@ class TreeStore:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> tree = model.tree_
     >>> tree.n_leaves, tree.max_depth, tree.children_left.tolist()
-    (5, 4, [1, -1, 3, 4, 5, -1, -1, -1, -1])
+    (3, 2, [1, -1, 3, -1, -1])
     >>> tree.split(0)
     Threshold(feature=3, threshold=0.8, missing_left=False, has_missing=False)
     """
@@ -343,8 +343,9 @@ class TreeStore:
 
     @cached_property
     def used_features(self) -> IntArray:
-        """The features that some split uses, in ascending order."""
-        return np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature).astype(np.int64)
+        """The features that some split or leaf uses, in ascending order."""
+        of_splits = np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature)
+        return np.union1d(of_splits, self.leaves.used_features).astype(np.int64)
 
     def feature_uses(self) -> BoolArray:
         """Whether each split uses each feature, shape (n_choices, n_features)."""

@@ -302,7 +302,7 @@ class Fitted:
         if leaves.is_constant:
             return weights, leaves.calibrated
         row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-        parameters = leaves.parameters(weights.indices, rows, row)
+        parameters = leaves.outcome.calibrated(leaves.parameters(weights.indices, rows, row))
         shape = (weights.shape[0], weights.nnz)
         return sparse.csr_matrix((weights.data, np.arange(weights.nnz), weights.indptr), shape=shape), parameters
 
@@ -415,9 +415,9 @@ class Fitted:
         return np.asarray(self.distribution(rows, "outcome", n_threads).std())
 
     def _parameters(self, rows: Rows, n_threads: int = 1) -> FloatArray:
-        """Posterior parameters of each row in its leaf."""
-        routed = self.routed
-        return routed.trees.leaves.parameters(routed.leaves(rows, n_threads), rows)
+        """Calibrated parameters of each row in its leaf."""
+        leaves = self.routed.trees.leaves
+        return leaves.outcome.calibrated(leaves.parameters(self.routed.leaves(rows, n_threads), rows))
 
     def _evaluate_by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Evaluate a function of posteriors: once a leaf where all of its rows have one."""

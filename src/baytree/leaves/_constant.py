@@ -102,8 +102,8 @@ class ConstantLeaves:
         return self.outcome.log_ceiling(self.prior, self.statistics)
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:  # noqa: ARG002
-        """Calibrated parameters in node[i]: all rows have the same."""
-        return self.calibrated.take(node, axis=0)
+        """Posterior parameters in node[i]: all rows have the same."""
+        return self.posterior.take(node, axis=0)
 
     def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:  # noqa: ARG002
         """Expected outcome in node[i]."""

@@ -63,7 +63,7 @@ class LeafModel(Protocol):
         """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
-        """Calibrated parameters of row[i] in node[i]; `row` is None where row i is in node[i]."""
+        """Posterior parameters of row[i] in node[i]; `row` is None where row i is in node[i]."""
 
     def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
         """Expected outcome of the same, shape (n, n_values)."""

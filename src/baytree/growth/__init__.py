@@ -29,6 +29,7 @@ from ._histograms import Routes as Routes
 from ._leaf_models import grow_with_models as grow_with_models
 from ._monotonic import enforce_monotonic as enforce_monotonic
 from ._monotonic import read_monotonic as read_monotonic
+from ._other_rows import other_rows as other_rows
 from ._out_of_bag import out_of_bag_weights as out_of_bag_weights
 from ._refit import add_rows as add_rows
 from ._refit import held_out_log_likelihood as held_out_log_likelihood

@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..outcomes import (
     Family,
     Grids,
     Outcome,
     SampleSize,
     Target,
+    TargetRange,
     asks_for_evidence,
     fixed_point_outcome,
     integer_weight,
@@ -85,7 +86,18 @@ class TableData:
     @cached_property
     def columns(self) -> _core.Columns:
         """The encoded columns, as the compiled core reads them."""
-        return encode_rows(self.rows, self.schema.is_nominal, self.growth)
+        return encode_rows(self.rows, self.schema.is_nominal, self.growth, self._weight_of_bins)
+
+    @property
+    def _weight_of_bins(self) -> IntArray | None:
+        """The integer weight of each row, by which quantile bins are found."""
+        target = self.target
+        if target.weight is None or self.growth.max_bins is None:
+            return None
+        if target.grids is None:  # an outcome of the user's own
+            grids = Grids.over(TargetRange.of(target, of_y=False), from_zero=True, positive=False)
+            target = replace(target, grids=grids)
+        return integer_weight(target)
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
         """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""

@@ -231,6 +231,48 @@ std::vector<std::size_t> best_by_score(const Problem& problem, const Mode& mode,
   return result;
 }
 
+// Adds terms to the first ones as long as they raise the evidence, `constant` without any; no terms: they do not. The
+// evidence of the result has the prior of the choice.
+Mode choose_terms(const Problem& problem, const TermChoice& choice, std::span<const double> log_weight,
+                  std::vector<std::size_t> first, double constant) {
+  Mode best;
+  double of_weights = 0.0;
+  for (const std::size_t term : first) of_weights += log_weight[term];
+  best.chosen = std::move(first);
+  best.coefficient.assign(problem.n_contrasts() * (best.chosen.size() + 1), 0.0);
+  find_mode(problem, best);
+  best.log_evidence += choice.log_prior(best.chosen.size()) + of_weights;
+  if (best.chosen.empty()) best.log_evidence = constant;
+  else if (!is_higher(best.log_evidence, constant)) return {};
+  while (best.chosen.size() < choice.most()) {
+    std::optional<Mode> next;
+    for (const std::size_t term : best_by_score(problem, best, log_weight)) {
+      Mode tried = extended(best, term, problem.n_contrasts());
+      find_mode(problem, tried);
+      tried.log_evidence += choice.log_prior(tried.chosen.size()) + of_weights + log_weight[term];
+      if (!next || is_higher(tried.log_evidence, next->log_evidence)) next = std::move(tried);
+    }
+    if (!next || !is_higher(next->log_evidence, best.log_evidence)) break;
+    of_weights += log_weight[next->chosen.back()];
+    best = std::move(*next);
+  }
+  return best;
+}
+
+// Of a symmetric matrix that is factorised.
+std::vector<double> inverse(const std::vector<double>& factor, std::size_t n) {
+  std::vector<double> result(n * n);
+  for (std::size_t j = 0; j < n; ++j) {
+    result[j * n + j] = 1.0;
+    solve(factor, n, &result[j * n]);
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t k = 0; k < j; ++k)
+      result[j * n + k] = result[k * n + j] = 0.5 * (result[j * n + k] + result[k * n + j]);
+  return result;
+}
+
+// Evenly, in the order of the rows.
 std::vector<Row> every_so_manieth(std::span<const Row> rows) {
   std::vector<Row> result(kFewRows);
   for (std::size_t i = 0; i < kFewRows; ++i) result[i] = rows[i * rows.size() / kFewRows];
@@ -290,42 +332,12 @@ LeafModel LogisticLeafModels::fit(std::span<const Row> rows, LeafScratch& scratc
     for (std::size_t j = 0; j < scratch.terms.size(); ++j)
       if (scratch.terms.scales[j].term == scale.term) first.push_back(j);
   const Problem problem{scratch.terms, classes, scratch.weights, counts.size(), class_contrasts(counts.size())};
-  Mode best;
-  double of_weights = 0.0;
-  for (const std::size_t term : first) best.chosen.push_back(term), of_weights += log_weight[term];
-  best.coefficient.assign(problem.n_contrasts() * (best.chosen.size() + 1), 0.0);
-  find_mode(problem, best);
-  if (!first.empty()) {
-    const double evidence = best.log_evidence + choice.log_prior(first.size()) + of_weights;
-    if (!is_higher(evidence, model.log_evidence)) return model;
-    model.log_evidence = evidence;
-  }
-  while (best.chosen.size() < choice.most()) {
-    std::optional<Mode> next;
-    for (const std::size_t term : best_by_score(problem, best, log_weight)) {
-      Mode tried = extended(best, term, problem.n_contrasts());
-      find_mode(problem, tried);
-      tried.log_evidence += choice.log_prior(tried.chosen.size()) + of_weights + log_weight[term];
-      if (!next || is_higher(tried.log_evidence, next->log_evidence)) next = std::move(tried);
-    }
-    if (!next || !is_higher(next->log_evidence, model.log_evidence)) break;
-    of_weights += log_weight[next->chosen.back()];
-    model.log_evidence = next->log_evidence;
-    best = std::move(*next);
-  }
-  if (best.chosen.empty()) return model;
-  const std::size_t m = best.coefficient.size();
-  model.covariance.assign(m * m, 0.0);
-  for (std::size_t j = 0; j < m; ++j) {
-    model.covariance[j * m + j] = 1.0;
-    solve(best.factor, m, &model.covariance[j * m]);
-  }
-  for (std::size_t j = 0; j < m; ++j)
-    for (std::size_t k = 0; k < j; ++k)
-      model.covariance[j * m + k] = model.covariance[k * m + j] = 0.5 * (model.covariance[j * m + k] +
-                                                                         model.covariance[k * m + j]);
-  model.coefficient = std::move(best.coefficient);
-  for (const std::size_t j : best.chosen) model.terms.push_back(scratch.terms.scales[j]);
+  Mode mode = choose_terms(problem, choice, log_weight, std::move(first), model.log_evidence);
+  if (mode.chosen.empty()) return model;
+  model.log_evidence = mode.log_evidence;
+  for (const std::size_t j : mode.chosen) model.terms.push_back(scratch.terms.scales[j]);
+  model.covariance = inverse(mode.factor, mode.coefficient.size());
+  model.coefficient = std::move(mode.coefficient);
   return model;
 }
 

@@ -86,6 +86,15 @@ class ModelLeaves(ABC):
         """The features of all terms."""
         return self.terms.used_features
 
+    @property
+    def calibrated(self) -> FloatArray:
+        """The posterior: the coefficients are not calibrated, and numbers are by the spread of their distribution."""
+        return self.posterior
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same models with another calibration of the outcome."""
+        return replace(self, outcome=outcome)
+
     @cached_property
     def value(self) -> FloatArray:
         """Expected outcome of each node where every term is at its centre, shape (n_nodes, n_values)."""

@@ -137,6 +137,33 @@ PARAMETERS = [
         },
     ),
     Parameter(
+        "leaf",
+        "str",
+        '"constant"',
+        '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few terms, which '
+        'the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "max_leaf_terms",
+        "int",
+        "10",
+        'Maximum number of terms in a leaf, for ``leaf="linear"``.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "extrapolate",
+        "bool",
+        "False",
+        'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False '
+        "moves them to the nearest value of these rows, and keeps predictions in the range of their y, widened by 10 % "
+        "on either side.",
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
         "lookahead",
         "int",
         "0",

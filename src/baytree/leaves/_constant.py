@@ -87,6 +87,11 @@ class ConstantLeaves:
         return _read_only(self.outcome.log_marginal(self.prior, self.statistics))
 
     @property
+    def used_features(self) -> IntArray:
+        """None: all rows of a leaf have the same prediction."""
+        return np.zeros(0, dtype=np.int64)
+
+    @property
     def log_ceiling(self) -> FloatArray:
         """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
         return self.outcome.log_ceiling(self.prior, self.statistics)

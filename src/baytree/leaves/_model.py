@@ -26,12 +26,20 @@ class LeafModel(Protocol):
         """Whether all rows of a node have the same parameters, those of `posterior`."""
 
     @property
+    def used_features(self) -> IntArray:
+        """The features that the models look at, in ascending order."""
+
+    @property
     def prior(self) -> FloatArray:
         """Parameters before the rows of a node were seen, one set a node."""
 
     @property
     def posterior(self) -> FloatArray:
         """Parameters after them, one set a node; where rows differ, those at the node's centre."""
+
+    @property
+    def statistics(self) -> FloatArray:
+        """Sums over the rows of each node of what the outcome needs of them."""
 
     @property
     def value(self) -> FloatArray:

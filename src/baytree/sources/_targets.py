@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, short_repr
 from ..decision import Decision, read_decision
 from ..outcomes import (
@@ -20,6 +20,7 @@ from ..outcomes import (
     Outcome,
     Target,
     TargetRange,
+    integer_weight,
     read_outcome,
     round_to_grids,
 )
@@ -65,6 +66,11 @@ class TargetPlan:
         if self.by_class is not None:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
         return target if self.grids is None else round_to_grids(target, self.grids)
+
+    def integer_weight(self, target: Target) -> IntArray | None:
+        """The weight of each row of a target that was read, in units; None where every row counts once."""
+        target = self.to_fixed_point(target)
+        return None if target.weight is None or target.grids is None else integer_weight(target)
 
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange

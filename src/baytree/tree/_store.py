@@ -337,8 +337,9 @@ class TreeStore:
 
     @cached_property
     def used_features(self) -> IntArray:
-        """The features that some split uses, in ascending order."""
-        return np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature).astype(np.int64)
+        """The features that some split or leaf uses, in ascending order."""
+        of_splits = np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature)
+        return np.union1d(of_splits, self.leaves.used_features).astype(np.int64)
 
     def feature_uses(self) -> BoolArray:
         """Whether each split uses each feature, shape (n_choices, n_features)."""

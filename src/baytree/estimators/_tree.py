@@ -201,7 +201,8 @@ class SingleTree(Estimator):
         array([[50.67,  0.67,  0.67]])
         """
         rows = self._read(X)
-        return self.tree_.leaves.parameters(self.fitted_.leaves(rows, self._n_threads()), rows)
+        leaves, nodes = self.tree_.leaves, self.fitted_.leaves(rows, self._n_threads())
+        return leaves.posterior.take(nodes, axis=0) if leaves.is_constant else leaves.parameters(nodes, rows)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf.

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._words import estimate_text
 from ..fitted import Fitted, ModelKind, Summary, contributions
+from ..leaves import ModelLeaves, leaf_text
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
 from ._average_changes import AverageChanges
@@ -135,6 +136,7 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
                 **leaf_part[leaf],
             )
         )
+    explanations = _add_models(fitted, rows, explanations, allowed, n_threads)
     return _average_unseen(fitted, rows, explanations, allowed, n_threads)
 
 
@@ -143,22 +145,56 @@ def _average_unseen(
 ) -> list[Explanation]:
     """Replace the decisions and estimates of rows whose unseen values went both ways by those of the average."""
     unsure = [i for i, explanation in enumerate(explanations) if any(step.both_ways for step in explanation.steps)]
-    if not unsure:
+    return _explain_as_predicted(fitted, rows, explanations, dict.fromkeys(unsure, _BOTH_WAYS), allowed, n_threads)
+
+
+def _add_models(
+    fitted: Fitted, rows: Rows, explanations: list[Explanation], allowed: AllowedChanges | None, n_threads: int
+) -> list[Explanation]:
+    """Replace the decisions and estimates of rows whose leaves hold models by those of the rows themselves."""
+    leaves = fitted.trees.leaves
+    if leaves.is_constant:
         return explanations
-    part, decided = rows.select(np.array(unsure)), Decided(fitted)
+    notes: dict[int, str] = {}
+    used: dict[int, set[str]] = {}
+    for i, explanation in enumerate(explanations):
+        node, features = explanation.leaf, set[int]()
+        if isinstance(leaves, ModelLeaves) and node is not None and len(leaves.terms.of(node)):
+            features = set(leaves.terms.feature[leaves.terms.start[node] : leaves.terms.start[node + 1]].tolist())
+            notes[i] = f"(model of the leaf: {leaf_text(leaves, node, fitted.schema, fitted.class_names)})"
+        used[i] = {fitted.schema.name(feature) for feature in features}
+    result = _explain_as_predicted(fitted, rows, explanations, notes, allowed, n_threads)
+    for i, names in used.items():
+        result[i] = replace(result[i], unused=tuple(name for name in result[i].unused if name not in names))
+    return result
+
+
+def _explain_as_predicted(
+    fitted: Fitted,
+    rows: Rows,
+    explanations: list[Explanation],
+    notes: dict[int, str],
+    allowed: AllowedChanges | None,
+    n_threads: int,
+) -> list[Explanation]:
+    """Replace the decisions and estimates of some rows, each with a note, by those of the model's own prediction."""
+    if not notes:
+        return explanations
+    chosen = list(notes)
+    part, decided = rows.select(np.array(chosen)), Decided(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
     codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
     own, base = _contributions(fitted, part, codes, n_threads)
     X = part.dense()
-    for k, i in enumerate(unsure):
+    for k, i in enumerate(chosen):
         explanations[i] = replace(
             explanations[i],
             decision=decided.names[codes[k]],
             changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS))),
+            note=" ".join(filter(None, (explanations[i].note, notes[i]))),
             contributions=own[k],
             base=base[k],
             direction=decided.direction(codes[k]),

@@ -109,6 +109,8 @@ class AverageChanges:
 
     def _try(self, row: FloatArray, code: int, columns: IntArray, values: FloatArray) -> list[_Candidate]:
         """Candidates for one new value each."""
+        if len(values) == 0:
+            return []
         changed = np.repeat(row[None], len(values), axis=0)
         changed[np.arange(len(values)), columns] = values
         mean = self.decided.means(changed)

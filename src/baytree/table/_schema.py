@@ -35,6 +35,7 @@ class Kind(StrEnum):
 
 
 MOST_INTEGER = 2**53  # beyond it float64 does not know all integers
+MAX_CATEGORIES = 65535  # of a column; with missing values, codes of 16 bits
 _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
 
@@ -256,6 +257,14 @@ class Schema:
         return Rows(matrix, column_of)
 
 
+def too_many_categories(column: str) -> ValueError:
+    """The error for a column of so many categories that it must be an identifier."""
+    return ValueError(
+        f"{column} of X has more than {MAX_CATEGORIES:,} categories: leave it out if it names the rows, or make them "
+        "fewer."
+    )
+
+
 def _as_float(X: Any) -> Any:
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
@@ -268,6 +277,8 @@ def _learn_column(values: Values, is_chosen: bool, name: str, known: Kind | None
         if known is Kind.ORDERED and kind is Kind.CATEGORY:
             raise ValueError(f"{name} of X is to be ordered, but has no order: give its categories, in order.")
         labels = values.categories()
+        if len(labels) > MAX_CATEGORIES:
+            raise too_many_categories(name)
         if known is Kind.CATEGORY and kind is Kind.ORDERED:
             return Column(known, np.array(sorted(labels.tolist()), dtype=labels.dtype))
         return Column(kind, labels)

@@ -26,6 +26,7 @@ RESULTS = (
     "baytree.explain.Step",
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
+    "baytree.outcomes.Calibration",
     "baytree.fitted.SplitStability",
     "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",

@@ -88,6 +88,15 @@ def test_the_spread_comes_from_the_same_rows(monkeypatch):
     assert model.spread_ != 1
 
 
+def test_the_calibration_of_classes_comes_from_the_same_rows(monkeypatch):
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 200)
+    frame, names = table_of("classes", weighted=True)
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    model = engines.fit(model_of("classes"), lambda: divided(frame, 4), **names)
+    assert_same_model(model, expected)
+    assert model.calibration_.discount < 1
+
+
 DISPERSIONS = [{}, {"monotonic_cst": {"x": 1}}, {"min_samples_leaf": 20}, {"prior": "evidence", "max_depth": 3}]
 
 

@@ -289,6 +289,15 @@ def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
     assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
 
 
+def test_the_calibration_of_classes_comes_from_the_same_rows(put, monkeypatch):
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 100)
+    frame, names = table_of("classes", weighted=True, n=300)
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    model = engines.fit(model_of("classes", max_bins=9), put(frame), **names)
+    assert_same_model(model, expected)
+    assert model.calibration_.discount < 1
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_rows_choose_the_same_dispersion(put, weighted):
     frame, names = table_of("negative_binomial", weighted=weighted, n=200)

@@ -66,6 +66,10 @@ class Parameter:
 
 
 TREES = ("tree", "forest")
+_SPREAD = (
+    "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in "
+    'ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not changed.'
+)
 PARAMETERS = [
     Parameter("n_estimators", "int", "100", "Number of trees.", ("forest",)),
     Parameter(
@@ -291,14 +295,22 @@ PARAMETERS = [
         "bool",
         "True",
         {
-            "": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals "
-            "hold nine "
-            'in ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not '
-            "changed.",
-            "forest": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % "
-            "intervals hold "
-            'nine in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+            "classes": "Whether to discount the counts of leaves and to draw them to the overall rates of the classes, "
+            "by `calibration_`, so that 90 % intervals of a leaf's probabilities hold nine in ten on new rows "
+            "(docs/certainty.md). False predicts from the conjugate posterior, which `posterior` gives in any case. "
+            "Fewer than 20 rows are not calibrated.",
+            "numbers": _SPREAD,
         },
+        ("tree",),
+    ),
+    Parameter("calibrate", "bool", "True", _SPREAD, ("space",), only="numbers"),
+    Parameter(
+        "calibrate",
+        "bool",
+        "True",
+        "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine "
+        'in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+        ("forest",),
         only="numbers",
     ),
     Parameter(

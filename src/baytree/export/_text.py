@@ -83,7 +83,7 @@ def _threshold(value: float, decimals: int) -> str:
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
-    numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
+    numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
     if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
         return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -35,6 +36,7 @@ from ._missing import count_missing, rows_without
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
+_MOST_CODES = 2**26  # of a sparse table, for a dense array of them
 _MAX_CODES = 2**16  # of each column, for halves that are the same at any source
 
 
@@ -162,10 +164,16 @@ class TableData:
     def sample(self, outcome: Outcome) -> TableData:
         """All rows; with `max_bins` a few thousand, the same ones as at any source."""
         grids = self.target.grids
-        if grids is None or grids.y is None:
+        if grids is None:
             return self
         sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
+
+    def coded_rows(self) -> Rows:
+        """The rows as positions of their values among those of the column: units and constant columns do not count."""
+        if sparse.issparse(self.rows.matrix) and np.prod(self.rows.matrix.shape) > _MOST_CODES:
+            return self.rows
+        return Rows(self._codes.astype(np.float64))
 
     def size(self) -> tuple[tuple[int, int], float, str]:
         """The shape of the table, the total weight of its rows, and its hash."""

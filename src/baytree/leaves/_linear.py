@@ -95,6 +95,15 @@ class LinearLeaves:
         """The features of all terms."""
         return self.terms.used_features
 
+    @property
+    def calibrated(self) -> FloatArray:
+        """The posterior: numbers are calibrated by the spread of their distribution."""
+        return self.outcome.calibrated(self.posterior)
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same models with another calibration of the outcome."""
+        return replace(self, outcome=outcome)
+
     @cached_property
     def value(self) -> FloatArray:
         """Expected outcome of each node where every term is at its centre, shape (n_nodes, 1)."""

@@ -115,7 +115,7 @@ class TargetReader(Protocol):
         """The outcome of the target, without its prior."""
 
     def calibrates(self) -> bool:
-        """Whether the fit calibrates prediction intervals."""
+        """Whether the fit calibrates predictions."""
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """The rule from probabilities to classes."""
@@ -128,6 +128,7 @@ class ClassReader:
     class_weight: Any = None
     classes: AnyArray | None = None  # all classes, if y may lack some
     decision: Any = None
+    calibrate: Any = False
 
     def check_y(self, y: Any) -> AnyArray:
         """Read labels of any type."""
@@ -182,8 +183,8 @@ class ClassReader:
         return Family(CategoricalOutcome, ClassOptions(0 if classes is None else len(classes), classes))
 
     def calibrates(self) -> bool:
-        """False: only numbers have prediction intervals."""
-        return False
+        """Read the `calibrate` parameter."""
+        return check_truth("calibrate", self.calibrate)
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """Read the `decision` parameter."""

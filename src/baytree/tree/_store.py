@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..leaves import LeafModel
+from ..outcomes import Outcome
 from ._choices import NO_CHILD, RAGGED
 from ._evidence import Evidence
 from ._routing import Routing
@@ -253,6 +254,11 @@ class TreeStore:
         return self.leaves.posterior
 
     @property
+    def calibrated(self) -> FloatArray:
+        """The parameters that predictions use: those of `posterior`, as the outcome calibrates them."""
+        return self.leaves.calibrated
+
+    @property
     def weighted_n_node_samples(self) -> FloatArray:
         """Sum of the weights of the training rows in each node."""
         return self.leaves.weight
@@ -395,6 +401,10 @@ class TreeStore:
     def tree(self, t: int) -> Self:
         """The tree below one root."""
         return self.trees_between(t, t + 1)
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same trees with another calibration of their outcome."""
+        return replace(self, leaves=self.leaves.with_outcome(outcome))
 
     def trees_between(self, first: int, stop: int) -> Self:
         """The trees below the roots first, first + 1, ..., stop - 1."""

@@ -14,11 +14,13 @@ from .._typing import FloatArray
 from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
+from ..leaves import LinearLeaves
 from ..tree import NO_CHILD, TreeStore
 from ._members import Member, exportable, leaf_columns, member_values, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 
 _MOST_COLUMNS = 1500  # that every database takes
+_OF_ROW = "baytree_mean"  # what the inner query calls the prediction by the model of a leaf
 _ROWS = "baytree_rows"  # what a query calls the table of Ibis
 
 
@@ -71,7 +73,7 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = exportable(model)
+    fitted = exportable(model, linear=True)
     sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns))
     if fitted.has_one_leaf:
@@ -185,13 +187,16 @@ class _Query:
         tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._leaf_value("leaf", tree, value), name) for name, value in made.items()]
+        inner = [*self._kept_columns("t"), f"{self._leaf_expression(tree)} AS leaf"]
+        if isinstance(tree.leaves, LinearLeaves):
+            inner.append(f"{self._leaf_expression(tree, tree.leaves)} AS {identifier(_OF_ROW)}")
+            outputs = [self._output(f"routed.{identifier(_OF_ROW)}", name) for name in made]
         if fitted.outcome.predicts_classes:
             labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._leaf_value("leaf", tree, value), name) for name, value in more.items()]
-        self._check_names(["leaf", *made, "prediction", *more])
-        inner = [*self._kept_columns("t"), f"{self._leaf_expression(tree)} AS leaf"]
+        self._check_names(["leaf", *made, "prediction", *more, _OF_ROW])
         outer = [*self._kept_columns("routed"), "leaf", *outputs]
         return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
 
@@ -313,14 +318,14 @@ class _Query:
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
         return _pairwise_sum(terms)
 
-    def _leaf_expression(self, tree: TreeStore) -> str:
-        """The leaf of a row, as cases within cases."""
+    def _leaf_expression(self, tree: TreeStore, models: LinearLeaves | None = None) -> str:
+        """The leaf of a row, or what the model of its leaf predicts, as cases within cases."""
         conditions = Conditions(self.fitted.schema, self.dialect, "t")
         text: dict[int, str] = {}
         for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
             left, right = int(tree.children_left[node]), int(tree.children_right[node])
             if left == NO_CHILD:
-                text[node] = str(node)
+                text[node] = str(node) if models is None else conditions.mean(models, node)
             else:
                 condition = conditions.goes_left(tree.split(node))
                 text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"

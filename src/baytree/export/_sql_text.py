@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..leaves import LinearLeaves, TermKind
 from ..table import Column, Kind, Schema
 from ..tree import CategorySet, Hyperplane, PresentMissing, Split, Threshold
 
@@ -202,6 +203,36 @@ class Conditions:
             for feature, coefficient, instead in terms
         )
         return f"{total} <= {number_literal(split.threshold, self.dialect)}"
+
+    def mean(self, leaves: LinearLeaves, node: int) -> str:
+        """The expected outcome of a row in a node, from the values of the row."""
+        terms, coefficients = leaves.terms, leaves.coefficients_of(node).tolist()
+        text = number_literal(float(leaves.value[node, 0]), self.dialect)
+        for term, coefficient in zip(terms.of(node), coefficients, strict=True):
+            centre, scale = (number_literal(float(own[term]), self.dialect) for own in (terms.centre, terms.scale))
+            value = self._term(leaves, term)
+            text += f" + {number_literal(coefficient, self.dialect)} * (({value} - {centre}) / {scale})"
+        return self._clipped(f"({text})", *leaves.limits[node].tolist()) if coefficients else text
+
+    def _term(self, leaves: LinearLeaves, term: int) -> str:
+        """The value of a term: of a missing value that of the centre."""
+        terms, feature = leaves.terms, int(leaves.terms.feature[term])
+        match TermKind(int(terms.kind[term])):
+            case TermKind.CATEGORY:
+                return f"CASE WHEN {self._is_among(feature, [int(terms.category[term])])} THEN 1e0 ELSE 0e0 END"
+            case TermKind.MISSING:
+                return f"CASE WHEN {self._is_present(feature)} THEN 0e0 ELSE 1e0 END"
+            case TermKind.VALUE:
+                value = f"({self._number(feature, float(terms.centre[term]))})"
+                ends = (float(terms.low[term]), float(terms.high[term]))
+                return value if leaves.extrapolate else self._clipped(value, *ends)
+
+    def _clipped(self, value: str, low: float, high: float) -> str:
+        """A value moved into a range; least and greatest have other names in every database."""
+        if math.isinf(low) and math.isinf(high):
+            return value
+        ends = [number_literal(end, self.dialect) for end in (low, high)]
+        return f"CASE WHEN {value} < {ends[0]} THEN {ends[0]} WHEN {value} > {ends[1]} THEN {ends[1]} ELSE {value} END"
 
     def _number(self, feature: int, instead: float) -> str:
         """A column as a number, with what a missing value counts as; of ordered categories their position."""

@@ -36,7 +36,7 @@ class OldDefault(BayesianTreeRegressor):
 
 PAPER_SETS = tuple(name for name in NAMES if name != "ripley")  # which has a part for testing
 CLASSES: dict[str, Callable[[], Any]] = {
-    "paper (the old default)": lambda: BayesianTreeClassifier(prior="paper", prune=False),
+    "paper (the old default)": lambda: BayesianTreeClassifier(prior="paper", prune=False, partition_prior="paper"),
     "2 pseudo-observations": lambda: BayesianTreeClassifier(prune=False),
     "and pruned: the default": BayesianTreeClassifier,
     'prior="evidence"': lambda: BayesianTreeClassifier(prior="evidence"),

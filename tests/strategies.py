@@ -78,6 +78,7 @@ def parameters(draw, n_features, n_classes):
         by_depth=draw(st.booleans()),
         location=draw(st.sampled_from(["uniform", "distance"])),
         proper=draw(st.booleans()),
+        choose=draw(st.sampled_from(["column", "partition"])),
     )
     feature_prior = draw(st.one_of(st.none(), st.lists(st.floats(0.1, 10), min_size=n_features, max_size=n_features)))
     return {
@@ -194,6 +195,8 @@ def raw_settings(draw, n_features, categorical):
         location=draw(st.sampled_from(["uniform", "distance"])),
         subsets=draw(st.sampled_from([True, True, False])),
         proper=draw(st.booleans()),
+        by_depth=draw(st.booleans()),
+        choose=draw(st.sampled_from(["column", "partition"])),
     )
     directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
     monotonic = draw(st.one_of(st.none(), directions))

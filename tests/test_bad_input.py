@@ -115,6 +115,7 @@ def test_a_prior_whose_sum_overflows_is_refused():
             ("by_depth", [1, "yes", None]),
             ("proper", [0, "no", None]),
             ("subsets", [0, 0.5, "yes", None]),
+            ("choose", ["threshold", None, True]),
         ]
     ),
 )

@@ -199,3 +199,20 @@ def test_a_class_with_few_rows_can_be_cross_validated(tmp_path, capsys):
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert main(["fit", str(tmp_path / "t.csv"), "--target", "y"]) == 0
     assert "accuracy" in capsys.readouterr().out
+
+
+def test_the_stability_of_the_tree_is_told(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    random = np.random.default_rng(0)
+    x = random.normal(size=200)
+    pd.DataFrame({"x": x, "z": random.normal(size=200), "y": np.where(x > 0, "a", "b")}).to_csv(path, index=False)
+    fit(path, "--target", "y", "--refits", "3")
+    said = capsys.readouterr().out
+    assert "How stable the tree is" in said
+    assert "100 %  x <= " in said
+    fit(path, "--target", "y", "--refits", "0", "--json")
+    assert json.loads(capsys.readouterr().out)["stability"] is None
+    fit(path, "--target", "y", "--refits", "3", "--json")
+    told = json.loads(capsys.readouterr().out)["stability"]
+    assert told["refits"] == 3
+    assert told["splits"][0]["kept"] == 1

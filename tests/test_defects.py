@@ -74,7 +74,7 @@ def test_d4_neighbouring_floats_are_separated(low):
 def test_d5_a_missing_value_has_a_way_through_the_tree():
     """NaN gave class 0 from predict and None from predict_proba, without a word."""
     X, y = deep_problem(200)
-    model = BayesianTreeClassifier(prior=1.0).fit(X, y)
+    model = BayesianTreeClassifier(prior=1.0, partition_prior=0.99).fit(X, y)
     tree, node = model.tree_, 0
     while tree.children_left[node] >= 0:
         left, right = tree.children_left[node], tree.children_right[node]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from baytree.explain import tree_html
 from baytree.export import to_frame, to_rules, to_text
 from tests import strategies
 from tests.own_outcomes import Mean
+from tests.safe_html import assert_safe
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -30,36 +30,11 @@ HOSTILE = [
 ]
 
 
-class Tags(HTMLParser):
-    """Notes which tags occur, and that each is closed in order."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.names, self.attributes = [], set(), set()
-        self.feed(html)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.names.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def assert_safe(html):
-    tags = Tags(html)
-    assert tags.names <= {"div", "b", "ol", "ul", "li", "br", "span", "bdi", "details", "summary"}
-    assert tags.attributes <= {"style", "open"}
-
-
 GOLDEN = """\
 malignant
-because worst perimeter = 98.87 <= 105.95  (odds beyond doubt; else worst radius, 18%)
-    and worst concave points = 0.2575 > 0.13505  (odds beyond doubt; else worst concavity, 4%)
+because worst concave points = 0.2575 > 0.13505  (+0.4371; split beyond doubt; column 95.1 %, else worst concavity \
+3.5 %)
+despite worst perimeter = 98.87 <= 105.95  (-0.3029; split beyond doubt; column 73.4 %, else worst radius 18.5 %)
 leaf 3, 25 training rows, Beta(22, 23):
     benign: 0.4889  (90 % between 0.3678 and 0.6106)
     malignant: 0.5111  (90 % between 0.3894 and 0.6322)
@@ -75,7 +50,7 @@ def cancer(**parameters):
 
 
 def test_an_explanation_of_breast_cancer():
-    model, X = cancer(prior="paper", prune=False)
+    model, X = cancer(prior="paper", partition_prior="paper", prune=False, calibrate=False)
     row = X[model.apply(X) == 3][:1]
     assert str(model.explain(row)[0]) == GOLDEN
 

@@ -388,8 +388,8 @@ def test_reading_a_forest():
     agreement = np.mean(tree.predict(X) == model.predict(X))
     assert model.readable_agreement_ == pytest.approx(agreement)
     text = str(model.explain(X[:1])[0])
-    assert "the 20 trees of the forest together say" in text
-    assert "most look at" in text
+    assert "the average of 20 trees; 20 of them decide so by themselves" in text
+    assert "the readable tree agrees: 0 (" in text
     assert model.apply(X[:4]).shape == (4, 20)
     paths, start = model.decision_path(X[:4])
     assert paths.shape == (4, start[-1])

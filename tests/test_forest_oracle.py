@@ -244,7 +244,8 @@ def test_the_noise_of_a_forest_comes_from_single_trees(partitions):
     forest = BayesianForestRegressor(2, partitions=partitions, random_state=0).fit(X, y)
     engine = BayesianForestRegressor._engine
     kind = type("BayesianTreeRegressor", (BayesianTreeRegressor,), {"_engine": engine})
-    assert_array_equal(forest.prior_, kind(partitions=partitions).fit(X, y).prior_)
+    tree = kind(partitions=partitions, partition_prior=forest.partition_prior)
+    assert_array_equal(forest.prior_, tree.fit(X, y).prior_)
 
 
 def test_rows_without_any_count_leave_a_tree_of_one_row():

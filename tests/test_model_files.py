@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import baytree
 from baytree import (
@@ -40,7 +41,9 @@ SAVED = sorted(FOLDER.glob("*.model"))
 def archive(tmp_path, monkeypatch):
     """The path of a model that is written as an archive, though it is small."""
     monkeypatch.setattr(_files, "_MOST_VALUES_AS_TEXT", 0)
-    BayesianTreeClassifier(prior=0.1, partitions="oblique").fit(RAW, Y).save(tmp_path / "model.zip")
+    BayesianTreeClassifier(prior=0.1, partition_prior=0.99, partitions="oblique").fit(RAW, Y).save(
+        tmp_path / "model.zip"
+    )
     return tmp_path / "model.zip"
 
 
@@ -138,8 +141,8 @@ def test_text_that_would_fill_the_memory_is_refused():
 
 
 def test_a_tree_that_is_no_pruning_of_what_was_grown_is_refused():
-    model = BayesianTreeClassifier(prior=0.1).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
-    grown = BayesianTreeClassifier(prior=0.1, prune=False).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    model = BayesianTreeClassifier(prior=0.1, partition_prior=0.99).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
+    grown = clone(model).set_params(prune=False).fit(X, np.where(np.arange(150) % 13 == 0, 2 - Y, Y))
     assert model.get_n_leaves() < grown.get_n_leaves()
     assert from_dict(to_dict(model)).fitted_.grown.n_leaves == grown.get_n_leaves()
     swapped = to_dict(model)

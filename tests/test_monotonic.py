@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior
 from baytree.outcomes import REGRESSION_OUTCOMES
 from tests import strategies
 from tests.comparison import assert_same_arrays, assert_same_classes, assert_same_tree, raw_frame
@@ -17,16 +17,18 @@ from tests.reference import outcomes
 
 
 @pytest.mark.parametrize("directions", [[1, 0, 0], [1, 0, 1], [0, 0, -1], [1, 0, -1]])
-@pytest.mark.parametrize("seed", range(2))
-def test_deeper_constrained_trees_equal_the_oracle(directions, seed):
+@pytest.mark.parametrize(("seed", "choose"), [(0, "column"), (1, "partition")])
+def test_deeper_constrained_trees_equal_the_oracle(directions, seed, choose):
     random = np.random.default_rng(seed)
     n = 150
     X = np.column_stack([random.normal(size=n), random.integers(0, 6, n), random.normal(size=n)])
     y = X[:, 0] + np.sin(3 * X[:, 0]) + X[:, 1] % 2 - X[:, 2] + np.sin(3 * X[:, 2]) + 0.1 * random.normal(size=n)
     X[random.random(X.shape) < 0.1] = np.nan
-    parameters = {"categorical_features": [1], "monotonic_cst": directions, "prune": False}
+    prior = PartitionPrior(split=0.99, choose=choose)
+    parameters = {"categorical_features": [1], "partition_prior": prior, "prune": False}
+    free = BayesianTreeRegressor(**parameters).fit(X, y)
+    parameters["monotonic_cst"] = directions
     model = BayesianTreeRegressor(**parameters).fit(X, y)
-    free = BayesianTreeRegressor(categorical_features=[1], prune=False).fit(X, y)
     assert model.get_n_leaves() > 2
     assert not np.array_equal(model.tree_.feature, free.tree_.feature)
     assert_same_tree(model, X, outcomes.Normal(y.tolist(), [1.0] * n), model.prior_, parameters, tolerance=1e-7)
@@ -106,7 +108,7 @@ def test_your_own_outcome_keeps_constraints_too():
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 2))
     y = random.poisson(np.exp(np.sin(3 * X[:, 0])))
-    shared = {"prior": [2.0, 1.0], "prune": False}
+    shared = {"prior": [2.0, 1.0], "prune": False, "partition_prior": 0.99}
     own = BayesianTreeRegressor(outcome=Counts(), monotonic_cst=[1, 0], **shared).fit(X, y)
     built_in = BayesianTreeRegressor(outcome="poisson", monotonic_cst=[1, 0], **shared).fit(X, y)
     free = BayesianTreeRegressor(outcome="poisson", **shared).fit(X, y)

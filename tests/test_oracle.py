@@ -39,6 +39,11 @@ def test_every_number_type_gives_the_tree_of_its_values(data, dtype):
     assert_same_classes(BayesianTreeClassifier(**parameters).fit(X, y), X, y, None, parameters)
 
 
+def eager(choose):
+    """A prior under which small nodes are split too."""
+    return PartitionPrior(split=0.99, by_depth=True, choose=choose)
+
+
 def deep_problem(seed, n_rows, n_classes):
     """A table with structure at every depth, in columns with and without ties."""
     random = np.random.default_rng(seed)
@@ -53,11 +58,12 @@ def deep_problem(seed, n_rows, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_deeper_trees_equal_the_oracle(n_classes, seed, smoothing):
+@pytest.mark.parametrize("choose", ["column", "partition"])
+def test_deeper_trees_equal_the_oracle(n_classes, seed, smoothing, choose):
     X, y = deep_problem(seed, 120, n_classes)
-    parameters = {"prior": 0.3, "smoothing": smoothing}
+    parameters = {"prior": 0.1, "smoothing": smoothing, "partition_prior": eager(choose)}
     model = BayesianTreeClassifier(**parameters).fit(X, y)
-    assert model.grown_tree_.max_depth >= 3
+    assert model.grown_tree_.max_depth >= 2
     assert_same_classes(model, X, y, None, parameters)
 
 
@@ -74,10 +80,11 @@ def test_the_way_of_large_nodes_equals_the_oracle(problem, subtree_rows, n_bins)
 @pytest.mark.parametrize("n_classes", [2, 3, 9])
 @pytest.mark.parametrize("real_weights", [False, True])
 @pytest.mark.parametrize("n_bins", [4, 16])
-def test_large_nodes_with_several_bins_equal_the_oracle(n_classes, real_weights, n_bins):
+@pytest.mark.parametrize("choose", ["column", "partition"])
+def test_large_nodes_with_several_bins_equal_the_oracle(n_classes, real_weights, n_bins, choose):
     X, y = deep_problem(n_bins, 150, n_classes)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if real_weights else None
-    parameters = {"prior": 0.3}
+    parameters = {"prior": 0.3, "partition_prior": eager(choose)}
     with engine(subtree_rows=10, n_bins=n_bins):
         model = BayesianTreeClassifier(**parameters).fit(X, y, sample_weight=weight)
     assert model.grown_tree_.max_depth >= 3
@@ -172,7 +179,7 @@ def test_look_ahead_prefers_among_equals_as_the_oracle_does():
     """Two splits lead to the same leaves, one with the missing values below and one with them above."""
     X = np.array([[np.nan]] * 5 + [[0.0], [1.0], [2.0]])
     y = np.array([0, 0, 0, 0, 0, 1, 0, 1])
-    parameters = {"lookahead": 1, "partition_prior": PartitionPrior(proper=False)}
+    parameters = {"lookahead": 1, "partition_prior": PartitionPrior(split=0.99, proper=False)}
     with engine(**WIDE):
         model = BayesianTreeClassifier(**parameters).fit(X, y)
     assert model.get_n_leaves() > 2

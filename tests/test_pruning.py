@@ -62,7 +62,7 @@ def test_larger_trees_lose_what_they_need_not(options):
 
 def pruned_model():
     X, y = load_diabetes(return_X_y=True)
-    model = BayesianTreeRegressor().fit(X, y)
+    model = BayesianTreeRegressor(partition_prior=0.99).fit(X, y)
     assert model.get_n_leaves() < model.grown_tree_.n_leaves
     return model, X, y
 

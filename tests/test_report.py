@@ -36,7 +36,7 @@ def test_the_page_tells_all_it_should(tmp_path):
     assert "<title>Tumours &amp; more</title>" in page
     for part in ("569 rows", "30 columns", "5-fold cross-validation", "Accuracy", "Brier", "SHA-256", "1, 1"):
         assert part in page, part
-    for name in ("quality", "tree", "case", "features", "alternatives", "rules", "limits", "provenance"):
+    for name in ("quality", "tree", "case", "features", "alternatives", "stability", "rules", "limits", "provenance"):
         assert f'<section id="{name}"' in page
         assert f'href="#{name}"' in page
     assert re.search(r"script-src 'sha256-[^']+'; style-src 'sha256-", page.replace("&#x27;", "'"))
@@ -51,7 +51,7 @@ def test_a_large_tree_stays_small(tmp_path):
         random.random((10_000, 30)), columns=[f"a column with a long name, number {i}" for i in range(30)]
     )
     y = table.iloc[:, :5].sum(axis=1) > 2.5
-    model = BayesianTreeClassifier(prior=0.1, prune=False).fit(table, y)
+    model = BayesianTreeClassifier(prior=0.1, partition_prior="paper", prune=False).fit(table, y)
     assert model.get_n_leaves() >= 200
     assert len(written(model, table, y, tmp_path, folds=2).encode()) < 2_000_000
 
@@ -211,3 +211,19 @@ def test_the_command_says_what_is_wrong(table, tmp_path, capsys):
         assert main(["report", *arguments, "--out", out]) == 1
         assert complaint in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_the_page_has_the_stability_of_the_splits(tmp_path):
+    model = BayesianTreeClassifier(max_depth=1).fit(X, Y)
+    page = written(model, X, Y, tmp_path, refits=4)
+    kept = model.stability(X, Y, n_refits=4)
+    assert "The tree was grown again 4 times" in page
+    assert kept.summary() in page
+    assert "Not measured: refits=0 was given." in written(model, X, Y, tmp_path, refits=0)
+    assert "Not measured: refits need the rows" in written(model, X[:400], Y[:400], tmp_path)
+
+
+def test_the_page_tells_both_numbers_of_a_split(tmp_path):
+    page = written(BayesianTreeClassifier().fit(X, Y), X, Y, tmp_path, refits=0)
+    for text in ("odds against no split", "this column", "beyond doubt", '"exactOdds":"10'):
+        assert text in page

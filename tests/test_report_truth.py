@@ -207,7 +207,7 @@ def test_subgroups_have_their_own_figures(tmp_path):
         assert own.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
         for figure in own.figures.values():
             assert figure.low <= figure.estimate <= figure.high
-    page = written(model, X, Y, tmp_path, subgroups=["worst radius", "mean area"])
+    page = written(model, X, Y, tmp_path, subgroups=["worst perimeter", "mean area"])
     assert re.search(r"of the tree uses? this column: 0", page)
     assert "No split of the tree uses this column" in page
     assert "The model does not have this column" in written(model, X, Y, tmp_path, subgroups={"sex": sex})
@@ -309,3 +309,17 @@ def test_every_kind_of_model_and_table_has_a_page(model, table, y, tmp_path):
     page = written(model.fit(table, y), table, y, tmp_path, subgroups=sides, folds=3)
     assert "other rows than those" not in page
     assert not re.search(r">(nan|inf|None)\b", page)
+
+
+def test_with_costs_the_first_figure_is_a_cost():
+    y = DATA.target
+    plain = BayesianTreeClassifier().fit(X, y)
+    costly = BayesianTreeClassifier(decision=[[0, 1], [5, 0]]).fit(X, y)
+    held_out = hold_out(costly, read_dataset(costly.fitted_, X, y), None, 2)
+    first, constant, *others = metrics_of(costly.fitted_, held_out)
+    wrong = held_out.codes != held_out.y
+    assert first.name == "Cost of a decision"
+    assert first.figure.estimate == pytest.approx(np.mean(wrong * np.where(held_out.y == 1, 5, 1)))
+    assert constant.figure.estimate == pytest.approx(min(5 * np.mean(y == 1), np.mean(y == 0)))
+    assert "Accuracy" in [metric.name for metric in others]
+    assert metrics_of(plain.fitted_, hold_out(plain, read_dataset(plain.fitted_, X, y), None, 2))[0].name == "Accuracy"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from baytree import BayesianTreeClassifier, PartitionPrior
+from baytree import BayesianTreeClassifier
+from baytree.priors import PAPER
 from benchmarks.paper_sets import NAMES, load
 from benchmarks.reproduce import paper, reproduce, tables
 from benchmarks.reproduce.__main__ import main
@@ -148,7 +150,7 @@ needs_data = pytest.mark.skipif(not os.environ.get("BAYTREE_DATA"), reason="BAYT
 @pytest.mark.parametrize("proper", [True, False])
 def test_ripley_is_the_papers_to_the_digit(proper):
     ripley = load("ripley")
-    model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=PartitionPrior(proper=proper))
+    model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=replace(PAPER, proper=proper))
     model.fit(ripley.X, ripley.y)
     assert model.score(ripley.X_test, ripley.y_test) == 0.876
 

@@ -258,7 +258,7 @@ def test_order_and_truth_in_words():
         assert "owner is true" in said
     explanation = str(fitted.explain(FRAME[:1])[0])
     assert f"size = {FRAME['size'][0]} " in explanation
-    assert f"owner is {str(FRAME['owner'][0]).lower()}  (odds" in explanation
+    assert f"owner is {str(FRAME['owner'][0]).lower()}  (+" in explanation
     json.dumps(fitted.explain(FRAME[:1])[0].to_dict(), allow_nan=False)
     values = {step.feature: step.value for step in fitted.explain(FRAME[:1])[0].steps}
     assert values["size"] == FRAME["size"][0]

@@ -225,3 +225,12 @@ def test_a_tree_without_splits():
     assert stability.splits == ()
     assert stability.decisions == 0
     assert "0 splits" in str(stability)
+
+
+def test_sparse_tables_are_those_of_dense_ones():
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = table_of(5)
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = BayesianTreeClassifier().fit(X, y).stability(X, y, n_refits=4)
+    thin = BayesianTreeClassifier().fit(sparse.csr_matrix(X), y).stability(sparse.csr_matrix(X), y, n_refits=4)
+    assert [split.kept for split in dense.splits] == [split.kept for split in thin.splits]

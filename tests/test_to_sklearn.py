@@ -45,7 +45,7 @@ def test_scikit_learns_tools_take_it():
     plt = pytest.importorskip("matplotlib.pyplot")
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     tree = to_sklearn(BayesianTreeClassifier().fit(X, y))
-    assert "worst radius <= 16.80" in export_text(tree, feature_names=list(X.columns))
+    assert "worst perimeter <= 105.95" in export_text(tree, feature_names=list(X.columns))
     figure, ax = plt.subplots()
     assert len(plot_tree(tree, ax=ax)) >= tree.tree_.node_count
     plt.close(figure)

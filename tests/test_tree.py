@@ -132,7 +132,7 @@ def posteriors_are_priors_and_counts(tree, problem):
     by_class = np.eye(tree.posterior.shape[1])[y] * (np.ones(len(y)) if weight is None else np.array(weight))[:, None]
     counts = rows_in(tree, X) @ by_class
     assert_allclose(tree.posterior - tree.prior, counts, rtol=1e-9, atol=1e-9)
-    assert_allclose(tree.value[:, 0], tree.posterior / tree.posterior.sum(axis=1, keepdims=True))
+    assert_allclose(tree.value[:, 0], tree.calibrated / tree.calibrated.sum(axis=1, keepdims=True))
     for children in (tree.children_left, tree.children_right):
         child = children[tree.internal_nodes]
         assert_allclose(tree.prior[child], tree.prior[tree.internal_nodes] + parameters["smoothing"] * counts[child])
@@ -244,7 +244,7 @@ DEEP = {
     "plain": NO_LIMITS,
     "smoothing": NO_LIMITS | {"smoothing": 0.1},
     "limits": NO_LIMITS | {"min_samples_leaf": 4, "min_weight_fraction_leaf": 0.05, "max_leaf_nodes": 6},
-    "literal": NO_LIMITS | {"partition_prior": PartitionPrior(by_depth=False, location="distance", proper=False)},
+    "literal": NO_LIMITS | {"partition_prior": PartitionPrior(split=0.99, location="distance", proper=False)},
 }
 
 
@@ -254,7 +254,7 @@ DEEP = {
 def test_every_check_holds_in_deeper_trees(parameters, weighted, holds):
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
-    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(), "max_leaf_nodes": None, "prune": False}
+    defaults = {"prior": 0.5, "partition_prior": PartitionPrior(split=0.99), "max_leaf_nodes": None, "prune": False}
     problem = X, y, weight, defaults | parameters
     tree = grow(problem)
     assert tree.max_depth >= 3

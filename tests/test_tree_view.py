@@ -25,7 +25,7 @@ def large(leaves=500, n=40_000):
     X = pd.DataFrame(random.random((n, 10)), columns=[f"a column with a long name, number {i}" for i in range(10)])
     score = sum(np.floor(5 * X.iloc[:, i]) % 2 * (1.2 - 0.1 * i) + 2 * X.iloc[:, i] for i in range(8))
     y = np.where(score + random.normal(0, 0.6, n) > np.median(score), "yes", "no")
-    model = BayesianTreeClassifier(prior=0.5, max_leaf_nodes=leaves, prune=False).fit(X, y)
+    model = BayesianTreeClassifier(prior=0.5, partition_prior=0.99, max_leaf_nodes=leaves, prune=False).fit(X, y)
     assert model.get_n_leaves() == leaves
     return model, X, y
 

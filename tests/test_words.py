@@ -92,6 +92,6 @@ def test_a_number_is_explained_with_its_prediction_first_and_a_feature_once():
     for explanation in model.explain(frame[:20]):
         lines = str(explanation).splitlines()
         assert re.match(r"predicted: [\d,.-]+  \(90 % between [\d,.-]+ and [\d,.-]+\); (above|at most) the", lines[0])
-        reasons = [line for line in lines if line.startswith(("because", "    and"))]
+        reasons = [line for line in lines if line.startswith(("because", "despite", "    and"))]
         assert len(reasons) == len({step.feature for step in explanation.steps})
         assert "e+0" not in str(explanation)

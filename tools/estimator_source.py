@@ -66,6 +66,10 @@ class Parameter:
 
 
 TREES = ("tree", "forest")
+_SPREAD = (
+    "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in "
+    'ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not changed.'
+)
 PARAMETERS = [
     Parameter("n_estimators", "int", "100", "Number of trees.", ("forest",)),
     Parameter(
@@ -100,8 +104,15 @@ PARAMETERS = [
     Parameter(
         "partition_prior",
         "Any",
-        "0.99",
-        "Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.",
+        {"": "0.5", "forest": "0.9"},
+        {
+            "": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable '
+            "single partition. At 0.5 the odds of a split are what the data say.",
+            "forest": "Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or "
+            '``"paper"`` for that of the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more '
+            "readily than one that is read.",
+        },
     ),
     Parameter(
         "feature_prior",
@@ -128,6 +139,38 @@ PARAMETERS = [
             "forest": '``"oblique"``: splits along one feature and along hyperplanes of several. ``"axis"``: along one '
             "feature only, which is several times as fast.",
         },
+    ),
+    Parameter(
+        "leaf",
+        "str",
+        '"constant"',
+        {
+            "classes": '``"constant"``: every leaf holds class probabilities. ``"linear"``: every leaf holds a '
+            "logistic model of few terms, which the evidence chooses (docs/linear_leaves.md).",
+            "numbers": '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few '
+            'terms, which the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        },
+        ("tree",),
+    ),
+    Parameter(
+        "max_leaf_terms",
+        "int",
+        "10",
+        'Maximum number of terms in a leaf, for ``leaf="linear"``.',
+        ("tree",),
+    ),
+    Parameter(
+        "extrapolate",
+        "bool",
+        "False",
+        {
+            "classes": 'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as '
+            "they are. False moves them to the nearest value of these rows.",
+            "numbers": 'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as '
+            "they are. False moves them to the nearest value of these rows, and keeps predictions in the range of "
+            "their y, widened by 10 % on either side.",
+        },
+        ("tree",),
     ),
     Parameter(
         "lookahead",
@@ -225,6 +268,14 @@ PARAMETERS = [
         "None.",
         only="classes",
     ),
+    Parameter(
+        "weights",
+        "str | None",
+        "None",
+        'What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: '
+        "weights only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, "
+        "(sum of w)² / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.",
+    ),
     Parameter("max_depth", "int | None", "None", "Maximum depth. None: no limit other than the prior."),
     Parameter("min_samples_leaf", "int", "1", "Minimum number of rows in a leaf."),
     Parameter("min_weight_fraction_leaf", "float", "0.0", "Minimum proportion of the total weight in a leaf."),
@@ -249,14 +300,22 @@ PARAMETERS = [
         "bool",
         "True",
         {
-            "": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals "
-            "hold nine "
-            'in ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not '
-            "changed.",
-            "forest": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % "
-            "intervals hold "
-            'nine in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+            "classes": "Whether to discount the counts of leaves and to draw them to the overall rates of the classes, "
+            "by `calibration_`, so that 90 % intervals of a leaf's probabilities hold nine in ten on new rows "
+            "(docs/certainty.md). False predicts from the conjugate posterior, which `posterior` gives in any case. "
+            "Fewer than 20 rows are not calibrated.",
+            "numbers": _SPREAD,
         },
+        ("tree",),
+    ),
+    Parameter("calibrate", "bool", "True", _SPREAD, ("space",), only="numbers"),
+    Parameter(
+        "calibrate",
+        "bool",
+        "True",
+        "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine "
+        'in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+        ("forest",),
         only="numbers",
     ),
     Parameter(

@@ -133,7 +133,7 @@ def _beta_leaves(folder: Path) -> tuple[str, str]:
 def _smoothing(folder: Path, ripley: DataSet) -> tuple[str, str]:
     figure, axes = _axes(2, 3.6)
     X = ripley.X_test if ripley.X_test is not None else ripley.X
-    literal = PartitionPrior(by_depth=False, proper=False)
+    literal = PartitionPrior(split=0.99, proper=False, choose="partition")
     grid = np.stack(np.meshgrid(np.linspace(-1.3, 1.0, 200), np.linspace(-0.3, 1.2, 200)), axis=-1)
     for one, delta in zip(axes, (0.0, 0.1), strict=True):
         model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=literal, smoothing=delta).fit(

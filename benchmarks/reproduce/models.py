@@ -26,6 +26,7 @@ from baytree import (
 )
 
 Model = Callable[[], Any]
+LITERAL = PartitionPrior(split=0.99, by_depth=True, proper=False, choose="partition")  # as the paper prints it
 
 
 class Pruned:
@@ -53,10 +54,8 @@ class Pruned:
 PAPER: dict[str, Model] = {
     "DT": lambda: DecisionTreeClassifier(random_state=0),
     "RF 5": lambda: RandomForestClassifier(5, random_state=0),
-    "GMT, literal prior": lambda: BayesianTreeClassifier(
-        prior="paper", prune=False, partition_prior=PartitionPrior(proper=False)
-    ),
-    "GMT": lambda: BayesianTreeClassifier(prior="paper", prune=False),
+    "GMT, literal prior": lambda: BayesianTreeClassifier(prior="paper", prune=False, partition_prior=LITERAL),
+    "GMT": lambda: BayesianTreeClassifier(prior="paper", prune=False, partition_prior="paper"),
     "baytree": BayesianTreeClassifier,
 }
 BEYOND: dict[str, Model] = {

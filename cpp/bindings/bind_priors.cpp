@@ -18,11 +18,12 @@ void bind_prior(nb::module_& module) {
       .def(
           "__init__",
           [](PartitionPrior* self, double split, bool by_depth, bool by_distance, bool subsets, bool proper,
-             const Vector<double>& feature_weight) {
-            new (self) PartitionPrior{split, by_depth, by_distance, subsets, proper, copy_of(feature_weight), {}};
+             bool by_column, const Vector<double>& feature_weight) {
+            new (self)
+                PartitionPrior{split, by_depth, by_distance, subsets, proper, by_column, copy_of(feature_weight), {}};
           },
           nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("subsets"), nb::arg("proper"),
-          nb::arg("feature_weight").noconvert());
+          nb::arg("by_column"), nb::arg("feature_weight").noconvert());
 
   nb::class_<Rules>(module, "Rules", "What the nodes of a tree may do.")
       .def(

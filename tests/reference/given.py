@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.reference import route
-from tests.reference.tree import FEW_CATEGORIES, Node, Partition, Problem, log_of
+from tests.reference.tree import FEW_CATEGORIES, Node, Partition, Problem, choose, log_of
 
 
 def nodes_of(tree, problem: Problem) -> list[Node]:
@@ -18,7 +18,9 @@ def nodes_of(tree, problem: Problem) -> list[Node]:
 
     def visit(i, depth, prior):
         space = problem.partition_space(rows[i], depth, prior)
-        node = nodes[i] = Node(rows[i], depth, prior, space, [partition.score for partition in space], space[0])
+        values = [partition.score for partition in space]
+        _, best = choose(space, values, problem.settings.choose == "column")
+        node = nodes[i] = Node(rows[i], depth, prior, space, values, space[0], best)
         if tree.kind[i] == 0:
             return node
         node.mode = split_as_given(tree, i, problem, node)

@@ -23,11 +23,12 @@ class Settings:
     """What the tree depends on besides the data. `prior` holds the parameters at the root."""
 
     prior: list[float]
-    split: float = 0.99
-    by_depth: bool = True
+    split: float = 0.5
+    by_depth: bool = False
     by_distance: bool = False
     subsets: bool = True
     proper: bool = True
+    choose: str = "column"
     feature_weight: list[float] | None = None
     smoothing: float = 0.0
     max_depth: float = math.inf
@@ -84,6 +85,7 @@ class Node:
     partitions: list[Partition]
     values: list[float]  # of the best tree that starts with each, within the levels looked at
     mode: Partition
+    best_choice: float  # value of the best split that the node may choose; of none: -inf
     children: list[Node] = field(default_factory=list)
     odds_of_pruned: float | None = None  # of the best tree below, which was pruned, against the leaf
 
@@ -288,9 +290,8 @@ class Problem:
         space = self.partition_space(rows, depth, prior, bounds, path)
         levels = self.settings.lookahead
         values = [self.value(partition, rows, depth, prior, bounds, path, levels) for partition in space]
-        best = max(values)
-        mode = next(p for p, v in zip(space, values, strict=True) if v >= best - TOLERANCE * (1 + abs(best)))
-        node = Node(rows, depth, prior, space, values, mode)
+        mode, best_choice = choose(space, values, self.settings.choose == "column" and levels == 0)
+        node = Node(rows, depth, prior, space, values, mode, best_choice)
         if mode.feature is not None:
             sides = self.sides(rows, mode.feature, mode.split)
             both = zip(sides, self.divide_bounds(sides, mode, prior, bounds), (False, True), strict=True)
@@ -319,6 +320,28 @@ class Problem:
         middle = sum(0.5 * self.prediction(side, prior) for side in sides)
         below, above = (bounds[0], middle), (middle, bounds[1])
         return (below, above) if direction > 0 else (above, below)
+
+
+def as_good_as(best: float) -> float:
+    """Scores from here on count as equal to the best."""
+    return best - TOLERANCE * (1 + abs(best))
+
+
+def choose(space: list[Partition], values: list[float], by_column: bool) -> tuple[Partition, float]:
+    """The partition that a node takes, and the value of the best split that it may take."""
+    column = most_probable_column(space) if by_column else None
+    choice = [(p, v) for p, v in zip(space, values, strict=True) if column is None or p.feature in (None, column)]
+    taken = next(p for p, v in choice if v >= as_good_as(max(value for _, value in choice)))
+    return taken, max((value for partition, value in choice if partition.feature is not None), default=-math.inf)
+
+
+def most_probable_column(space: list[Partition]) -> int | None:
+    """The feature whose splits have the highest probability together, the first among equals."""
+    scores: dict[int, list[float]] = {}
+    for partition in space[1:]:
+        scores.setdefault(partition.feature, []).append(partition.score)
+    sums = {feature: log_sum_exp(of_feature) for feature, of_feature in scores.items()}
+    return next((feature for feature, total in sums.items() if total >= as_good_as(max(sums.values()))), None)
 
 
 def same_value(a: float, b: float) -> bool:
@@ -378,7 +401,7 @@ def prune(node: Node) -> float:
 
 def log_sum_exp(values):
     top = max(values)
-    return top + math.log(sum(math.exp(value - top) for value in values))
+    return top if top == -math.inf else top + math.log(sum(math.exp(value - top) for value in values))
 
 
 def log_posterior(node: Node, include_internal: bool = True) -> float:
@@ -406,4 +429,4 @@ def feature_posterior(node: Node, n_features: int) -> list[float]:
 def log_odds_split(node: Node) -> float:
     if node.odds_of_pruned is not None:
         return node.odds_of_pruned
-    return max(node.values[1:]) - node.leaf_score if node.values[1:] else -math.inf
+    return node.best_choice - node.leaf_score

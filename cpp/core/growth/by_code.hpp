@@ -198,19 +198,18 @@ class ByCode {
  private:
   void score_in_turn(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
                      Scratch& scratch) const {
-    const NodePrior log_prior(settings.prior, node.rules.depth);
-    double best = node.log_likelihood + settings.prior.log_no_split(node.rules.depth, 1.0);
+    FeatureRanking ranking(node, settings);
     scratch.scores.resize(n_features());
     score_features(
         scratch.scores,
         [&](std::size_t f) -> SplitList* {
           return settings.rules.uses(f) && list(node, scorer, f, sums, scratch) ? &scratch.list.splits : nullptr;
         },
-        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
-        [&](std::size_t f, const FeatureScore& score) { best = std::max(best, log_prior.of_feature(f) + score.best); });
+        [&](std::size_t f) { return ranking.floor(f); },
+        [&](std::size_t f, const FeatureScore& score) { ranking.add(f, score); });
   }
 
-  // The same, but that all sums are formed, for no feature knows the best of those before.
+  // The same, but that all sums that may count are formed, for no feature knows the best of those before.
   void score_at_once(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
                      Scratch& scratch, const Threads& threads) const {
     scratch.scores.assign(n_features(), {});
@@ -218,7 +217,7 @@ class ByCode {
     parallel_for(n_features(), threads.n, *threads.interrupt, [&](std::size_t f, std::size_t worker) {
       if (!settings.rules.uses(f) || !list(node, scorer, f, sums, own[worker])) return;
       SplitList& splits = own[worker].list.splits;
-      if (splits.n_splits > 0) scratch.scores[f] = summarise(splits, settings_.floor_of_sums(kMinusInfinity));
+      if (splits.n_splits > 0) scratch.scores[f] = summarise(splits, settings_.floor_of_sums());
     });
   }
 

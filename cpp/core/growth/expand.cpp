@@ -16,7 +16,7 @@ void score_features(std::vector<FeatureScore>& scores, FunctionRef<SplitList*(st
 BestHyperplane best_hyperplane(const NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,
                                SearchHyperplane search) {
   if (!(settings.oblique.share > 0.0)) return {};
-  return search(best_without_hyperplanes(node, settings.prior, scores));
+  return search(rival_of_hyperplanes(node, settings.prior, scores));
 }
 
 Decision decide(NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,

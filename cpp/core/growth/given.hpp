@@ -124,7 +124,7 @@ class GivenGrower {
     const Node<Number>& node = nodes_[i];
     HyperplaneSearchScratch scratch;
     HyperplaneSearch<T> search(columns_, scored, rows, settings_, scratch);
-    BestHyperplane best = search.find(best_without_hyperplanes(node, settings_.prior, scores));
+    BestHyperplane best = search.find(rival_of_hyperplanes(node, settings_.prior, scores));
     const auto* given = std::get_if<Hyperplane>(&given_.split(i));
     if (!given) return best;
     log_prior = search.log_prior_of(given->terms.size());

@@ -216,7 +216,7 @@ class GreedyGrower {
       }
     }
     list_sorted(open, feature, scratch);
-    open.scores[feature] = summarise(scratch.feature().list.splits, settings_.floor_of_sums(kMinusInfinity));
+    open.scores[feature] = summarise(scratch.feature().list.splits, settings_.floor_of_sums());
   }
 
   void find_reference(Open& open) const {
@@ -231,8 +231,11 @@ class GreedyGrower {
   }
 
   // What thresholds of a feature must score (with their prior) to be listed: the best split is needed even where it is
-  // invisible beside no split.
-  static double lowest_listed(const Open& open) { return std::min(open.best - kInvisible, open.best_split); }
+  // invisible beside no split, and what counts in the sums of columns beside the best split.
+  double lowest_listed(const Open& open) const {
+    const double of_splits = settings_.prior.by_column ? open.best_split - kInvisible : open.best_split;
+    return std::min(open.best - kInvisible, of_splits);
+  }
 
   // In some features of some nodes there are thresholds to be listed, which takes a look at all rows. Where these are
   // fewer than there are threads, several share each.
@@ -254,7 +257,7 @@ class GreedyGrower {
     const double log_prior = log_prior_of(open, feature);
     SplitList& splits = scratch.feature().list.splits;
     list_from_histogram(open, feature, lowest_listed(open), threads, scratch);
-    open.scores[feature] = summarise(splits, settings_.floor_of_sums(kMinusInfinity));
+    open.scores[feature] = summarise(splits, settings_.floor_of_sums());
     if (!splits.found.empty())
       open.best_thresholds[feature] = first_threshold(splits,
                                                       as_good_as(log_prior + open.scores[feature].best) - log_prior);
@@ -298,7 +301,7 @@ class GreedyGrower {
                                   threads);
   }
 
-  // Those of features that do not have the best split.
+  // Those of features that are not the choice, be it by rounding; of a column that is, the threshold is known already.
   void forget_histograms(Open& open) const {
     for (std::size_t f = 0; f < open.histograms.size(); ++f)
       if (log_prior_of(open, f) + open.scores[f].best < open.best_split - 1.0) open.histograms[f] = {};

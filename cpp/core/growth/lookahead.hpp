@@ -107,7 +107,7 @@ class LookaheadGrower {
   double value_of(Node<Number>& node, std::span<const Row> rows, std::size_t levels, Scratch& scratch) const {
     if (levels == 0) {
       best_partitions(columns_, outcome_, settings_, rows, {0}, node, scratch);
-      return node.log_leaf() + std::max(node.log_odds_split, 0.0);
+      return node.log_leaf() + std::max(node.log_best_split - node.log_leaf(), 0.0);
     }
     const std::vector<Partition> candidates = candidates_of(node, rows, scratch);
     double value = node.log_leaf();

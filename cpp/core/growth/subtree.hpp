@@ -50,7 +50,7 @@ struct SubtreeScratch {
   std::vector<SmallEntry> upper;
   std::vector<FeatureScore> scores;
   FeatureScratch<Number> feature;  // the one that is looked at
-  PartitionList<Number> best_list;  // of the one with the best partition so far
+  PartitionList<Number> best_list;  // of the one that is the first choice so far
   std::optional<Settings> drawn;  // of the node that is split, where its features are drawn
   HyperplaneSearchScratch hyperplanes;
   std::vector<std::uint64_t> is_member;  // by position of a row in the subtree, one bit each
@@ -200,10 +200,9 @@ class Subtree {
     return middle;
   }
 
-  // Scores all features and keeps the list of the one with the best partition; returns which it is.
+  // Scores all features and keeps the list of the one that is the first choice; returns which it is.
   std::size_t score(const ScoredNode<T>& scored, std::size_t begin, std::size_t end) {
-    const NodePrior log_prior(own_->prior, scored.node.rules.depth);
-    double best = scored.node.log_likelihood + own_->prior.log_no_split(scored.node.rules.depth, 1.0);
+    FeatureRanking ranking(scored.node, *own_);
     std::size_t best_feature = n_features_;
     score_features(
         scratch_.scores,
@@ -212,11 +211,9 @@ class Subtree {
           list_partitions_of(f, scored, sorted(f, begin, end));
           return &scratch_.feature.list.splits;
         },
-        [&](std::size_t f) { return settings_.floor_of_sums(best - log_prior.of_feature(f) - kInvisible); },
+        [&](std::size_t f) { return ranking.floor(f); },
         [&](std::size_t f, const FeatureScore& score) {
-          const double of_feature = log_prior.of_feature(f) + score.best;
-          if (of_feature <= best) return;
-          best = of_feature;
+          if (!ranking.add(f, score)) return;
           best_feature = f;
           std::swap(scratch_.feature.list, scratch_.best_list);
         });

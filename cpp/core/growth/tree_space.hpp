@@ -198,7 +198,7 @@ class TreeSpace {
       const double total = node.node.log_total;
       const double rest = 1.0 - std::exp(node.log_leaf() - total) - std::exp(node.log_opened - total);
       const double all = total + std::log(std::max(rest, 1e-30));
-      const double best = node.log_leaf() + node.node.log_odds_split;
+      const double best = node.node.log_best_split;
       take({promise(std::min(all, best)), index, 0, true});
       return;
     }

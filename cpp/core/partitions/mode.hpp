@@ -1,4 +1,6 @@
-// The choice of a node's modal partition from the scores of its features.
+// The choice of a node's partition from the scores of its features: the best split of the column whose splits together
+// are the most probable, or the most probable split of all; in either case if it is more probable than no split. The
+// best hyperplane stands beside the columns as one more, with a single split.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,23 @@ struct FeatureScore {
   double mass = 1.0;  // the part of the feature's prior mass that its splits have in this node
 };
 
+// Ranks the features of a node while they are scored one after the other.
+class FeatureRanking {
+ public:
+  FeatureRanking(const NodeFacts& node, const Settings& settings);
+
+  // Below which score the sum of a feature's splits changes neither the choice nor the posterior.
+  double floor(std::size_t feature) const;
+  // Takes note of a feature; whether it is the first choice so far.
+  bool add(std::size_t feature, const FeatureScore& score);
+
+ private:
+  const Settings& settings_;
+  NodePrior log_prior_;
+  double best_;   // score of the best split or of no split
+  double first_;  // what the first choice is ranked by
+};
+
 // The best hyperplane of a node.
 struct BestHyperplane {
   double share = 0.0;  // of the prior mass of splitting, that hyperplanes have; 0: there are none
@@ -33,11 +52,10 @@ struct Mode {
   bool is_split() const { return feature >= 0; }
 };
 
-// The score of the best partition but hyperplanes, or somewhat less.
-double best_without_hyperplanes(const NodeFacts& node, const PartitionPrior& prior,
-                                std::span<const FeatureScore> scores);
+// The score of what a hyperplane must beat to be the choice, or somewhat less.
+double rival_of_hyperplanes(const NodeFacts& node, const PartitionPrior& prior, std::span<const FeatureScore> scores);
 
-// Tells which partition is the mode: among equals no split comes first, then the first feature, then the hyperplane.
+// Tells which partition a node takes: among equals no split comes first, then the first feature, then the hyperplane.
 // Fills the node's posterior over partitions too, unless nobody asks for it.
 Mode choose_mode(NodeFacts& node, const Settings& settings, std::span<const FeatureScore> scores,
                  const BestHyperplane& hyperplane = {});

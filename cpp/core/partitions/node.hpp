@@ -21,7 +21,8 @@ struct NodeFacts {
   std::vector<double> prior;
   double log_likelihood = 0.0;  // log L of its rows
   double log_prior_leaf = 0.0;  // of no split
-  double log_odds_split = kMinusInfinity;  // the best split against none
+  double log_best_split = kMinusInfinity;  // prior times likelihood of the most probable split
+  double log_odds_split = kMinusInfinity;  // the best split of the node's choice (docs/model.md) against none
   std::vector<double> feature_posterior;   // one per feature, then no split; empty: it cannot be split
   double log_total = kMinusInfinity;       // of prior times likelihood, over all partitions
 

@@ -16,11 +16,12 @@
 namespace baytree {
 
 struct PartitionPrior {
-  double split = 0.99;        // q
-  bool by_depth = true;       // s(l) = q ** (1 + l), or q at every depth
+  double split = 0.5;         // q
+  bool by_depth = false;      // s(l) = q ** (1 + l), or q at every depth
   bool by_distance = false;   // thresholds weighted by the distance of the values around them, or all alike
   bool subsets = true;        // categorical features: sets of categories, or one against the rest, as dummies would
   bool proper = true;         // prior of no split 1 - s * (weight of the features that can be split), or 1 - s
+  bool by_column = true;  // a node chooses its most probable column first, or its most probable partition at once
   // w_r, one per feature, and its logarithm; they sum to one over the features that can be split at the root.
   std::vector<double> feature_weight;
   std::vector<double> log_feature_weight = {};
@@ -54,18 +55,18 @@ struct PartitionPrior {
 struct HyperplaneEffort {
   std::vector<std::size_t> sizes{2, 3, 4, 6, 8, 12, 20};  // numbers of features, ascending
   std::size_t few_rows = 4096, many_rows = 16384;  // that a large node is searched on, at first and then
-  std::size_t most_responses = 8;                  // orders of the outcome that directions are fitted to
+  std::size_t most_responses = 8;  // orders of the outcome that directions are fitted to
   std::size_t n_refits = 3;  // widths in which directions are fitted again to the rows nearby
-  int n_rounds = 12;         // of changes of one coefficient after the other
+  int n_rounds = 12;  // of changes of one coefficient after the other
   std::size_t n_shakes = 24;  // other directions to climb from
-  bool round_off = true;      // coefficients of few digits, to be read aloud
+  bool round_off = true;  // coefficients of few digits, to be read aloud
   std::size_t n_values = 256;  // of a feature that tell which are far out; at most 256
   bool fit_few = false;  // directions are fitted to few_rows, and nothing but the threshold to more
 };
 
 // Splits along hyperplanes of several features.
 struct Oblique {
-  double share = 0.0;   // of the prior mass of splitting; 0: there are none
+  double share = 0.0;  // of the prior mass of splitting; 0: there are none
   double charge = 1.0;  // the part of the log of their number that each pays
   HyperplaneEffort effort = {};
 };
@@ -87,8 +88,8 @@ struct Settings {
   std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
   bool fills_posterior = true;  // nodes know their posterior over features
 
-  // Below which score the sum of a feature's partitions does not matter, where it matters down to `floor` at most.
-  double floor_of_sums(double floor) const { return fills_posterior ? floor : -kMinusInfinity; }
+  // Below which score the sum of a feature's partitions does not matter, where nothing is known of the others.
+  double floor_of_sums() const { return fills_posterior || prior.by_column ? kMinusInfinity : -kMinusInfinity; }
   // How many rows of the table a row stands for.
   std::size_t count(Row row) const { return order ? order->count(row) : 1; }
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -25,6 +26,8 @@ _MODELS = ("tree", "space", "forest")
 _PARTITIONS = ("axis", "oblique")
 _FEWEST_ROWS = 20  # of a cross-validation
 _DEEP = 6  # levels of a tree that are shown
+_MANY_ROWS = 200_000  # above which refits are left out
+_MOST_LINES = 12  # splits whose stability is shown
 
 
 @click.command(short_help="Fit a tree to a table and say how good it is.")
@@ -39,6 +42,11 @@ _DEEP = 6  # levels of a tree that are shown
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out. Repeatable.")
 @click.option(
     "--folds", default=5, show_default=True, type=click.IntRange(0), help="Folds of the cross-validation; 0 for none."
+)
+@click.option(
+    "--refits",
+    type=click.IntRange(0),
+    help="Refits that tell how stable the tree is; 0 for none.  [default: 30, 10 of slow models, 0 above 200,000 rows]",
 )
 @metadata_options("weight", "exposure", "event")
 @text_options
@@ -55,6 +63,7 @@ def fit(
     keep: tuple[str, ...],
     drop: tuple[str, ...],
     folds: int,
+    refits: int | None,
     metadata: dict[str, str],
     text_format: TextFormat,
     as_json: bool,
@@ -82,12 +91,13 @@ def fit(
     estimator = make_model(model, training.target.task, outcome=outcome, partitions=partitions)
     estimator.fit(training.features.table, training.target.y, **training.metadata)
     _print_tree(console, estimator)
+    stability = _measure_stability(console, estimator, training, refits)
     comparison = _compare(console, estimator, training, folds)
     if out is not None:
         write_model(estimator, out)
     _print_next_steps(console, data, target, out)
     if as_json:
-        _print_json(estimator, training, comparison, out)
+        _print_json(estimator, training, comparison, stability, out)
 
 
 def _print_tree(console: Any, estimator: Any) -> None:
@@ -113,6 +123,27 @@ def _print_tree(console: Any, estimator: Any) -> None:
         console.note(
             "No split is more probable than none: these columns say nothing about the target, or too few rows do."
         )
+
+
+def _measure_stability(console: Any, estimator: Any, training: Any, refits: int | None) -> Any:
+    """Refit the tree on weighted rows and print which splits are kept; of large tables only if it is asked for."""
+    n_rows, is_fast = len(training.target.y), estimator.fitted_.kind == "tree" and estimator.partitions == "axis"
+    n_refits = (30 if is_fast else 10) if refits is None else refits
+    if refits is None and n_rows > _MANY_ROWS:
+        console.heading("How stable the tree is")
+        console.line(f"Not measured, since {n_refits} refits of so many rows take long: --refits {n_refits}.")
+        return None
+    if n_refits == 0:
+        return None
+    console.heading("How stable the tree is")
+    stability = estimator.stability(training.features.table, training.target.y, n_refits=n_refits, **training.metadata)
+    lines = str(stability).splitlines()
+    if len(lines) > _MOST_LINES + 2:
+        left_off = f"({len(lines) - 2 - _MOST_LINES:,} more splits: model.stability, or baytree report)"
+        lines = [*lines[: _MOST_LINES + 1], left_off, lines[-1]]
+    for line in lines:
+        console.line(line)
+    return stability
 
 
 def _compare(console: Any, estimator: Any, training: Any, folds: int) -> Any:
@@ -154,7 +185,7 @@ def _print_next_steps(console: Any, data: str, target: str, out: str | None) -> 
         console.line(f"{command}   # {what}")
 
 
-def _print_json(estimator: Any, training: Any, comparison: Any, out: str | None) -> None:
+def _print_json(estimator: Any, training: Any, comparison: Any, stability: Any, out: str | None) -> None:
     from ._console import print_json
 
     tree, target, features = estimator.fitted_.readable.trees, training.target, training.features
@@ -172,6 +203,14 @@ def _print_json(estimator: Any, training: Any, comparison: Any, out: str | None)
             "notes": features.notes,
             "n_leaves": int(tree.is_leaf.sum()),
             "depth": int(tree.depth.max()),
+            "stability": None
+            if stability is None
+            else {
+                "refits": stability.n_refits,
+                "decisions": stability.decisions,
+                "change": stability.change,
+                "splits": [asdict(split) for split in stability.splits],
+            },
             "cross_validation": None
             if comparison is None
             else {

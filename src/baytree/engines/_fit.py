@@ -65,7 +65,7 @@ def fit(
     ...     return iter([frame[:75], frame[75:]])
     >>> model = engines.fit(BayesianTreeClassifier(), batches, target="target")
     >>> model.get_n_leaves()
-    5
+    3
     """
     targets = {"target": target, "weight": weight, "exposure": exposure, "event": event}
     specs = TableSpec.read(dtypes, bins, categories, list(targets.values()))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import cpu_count
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,19 +19,20 @@ from .._validation import (
     check_integer,
     check_optional_integer,
     check_real,
+    importance_weights,
     short_repr,
     unchanged_on_error,
 )
-from ..explain import Explanation, explain, read_allowed, tree_html
+from ..explain import Explanation, Reason, explain, read_allowed, reasons_of, tree_html
 from ..fitted import Fitted, Stability
 from ..growth import Engine, Growth, TableData, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
-from ..priors import PartitionPrior, as_partition_prior
+from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
-from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen, read_weights
 from ._stability import stability_of
 
 _MOST_THREADS = 4096
@@ -57,6 +59,7 @@ class Estimator(BaseEstimator, ABC):
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
     unseen: Any
+    weights: Any
     max_bins: Any
     n_jobs: Any
 
@@ -126,9 +129,9 @@ class Estimator(BaseEstimator, ABC):
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             given = self.partition_prior
-            prior = given if isinstance(given, PartitionPrior) else PartitionPrior()
+            prior = given if isinstance(given, PartitionPrior) else PAPER if is_paper(given) else PartitionPrior()
             params |= {f"partition_prior__{field.name}": getattr(prior, field.name) for field in fields(PartitionPrior)}
-            if prior is not given:
+            if prior is not given and prior is not PAPER:
                 params["partition_prior__split"] = given
         return params
 
@@ -175,7 +178,12 @@ class Estimator(BaseEstimator, ABC):
         """The rows in memory as a source, with the names that scikit-learn checked."""
         table = self._check_table(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
-        return MemorySource(table, y, sample_weight, extras, names, self._n_threads())
+        weight = self._as_counts(sample_weight, table)
+        return MemorySource(table, y, weight, extras, names, self._n_threads())
+
+    def _as_counts(self, sample_weight: Any, table: Any) -> Any:
+        """Weights as counts: those that only compare rows are scaled."""
+        return importance_weights(sample_weight, table.shape[0]) if read_weights(self.weights) else sample_weight
 
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does: its shape, its names."""
@@ -224,6 +232,7 @@ class Estimator(BaseEstimator, ABC):
     def _check_plain(self) -> dict[str, Any]:
         """Check the parameters that concern neither columns nor classes; return those that concern growth."""
         read_unseen(self.unseen)
+        read_weights(self.weights)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
@@ -357,7 +366,7 @@ class Estimator(BaseEstimator, ABC):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.feature_importances_.round(2)
-        array([0.  , 0.  , 0.04, 0.96])
+        array([0., 0., 0., 1.])
         """
         check_is_fitted(self)
         return self.fitted_.feature_importances
@@ -372,10 +381,11 @@ class Estimator(BaseEstimator, ABC):
         max_features: int = 2,
         n_changes: int = 3,
     ) -> list[Explanation]:
-        """Explain each row: its path in words, the odds of each split, the posterior, what would change the decision.
+        """Explain each row: why it gets its decision, how sure that is, and what would change it.
 
-        A tree space is explained by its modal tree, and the note of an explanation says what all trees together
-        predict, which may be something else.
+        A single tree is explained by the path of the row: what each step adds to the probability of the decision, and
+        the odds of each split. A tree space or forest is explained by the contributions of columns to the average over
+        its trees; its readable tree is an illustration, and the explanation says where it disagrees.
 
         Parameters
         ----------
@@ -388,9 +398,10 @@ class Estimator(BaseEstimator, ABC):
         allow_missing
             Whether a change may make a value missing.
         max_features
-            Most columns that one change may touch.
+            Most columns that one change may touch; of an average over trees at most two.
         n_changes
-            Most changes in the list. The most usual come first (like most training rows); the nearest is always there.
+            Most changes in the list. Of a single tree the most usual come first (like most training rows), and the
+            nearest is always there; of an average the nearest come first.
 
         Returns
         -------
@@ -402,19 +413,19 @@ class Estimator(BaseEstimator, ABC):
         >>> from sklearn.datasets import load_iris
         >>> from baytree import BayesianTreeClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width (cm) = 0.2 <= 0.8  (odds beyond doubt; else petal length (cm), 34%)
-        leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
-            0: 0.9744  (90 % between 0.9314 and 0.9975)
-            1: 0.01282  (90 % between 0.0001885 and 0.04413)
-            2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width (cm) from 0.2 to more than 0.8 but at most 1.65 -> 1 (0.9728; like 47 training rows)
-        or: petal width (cm) from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
-        or: petal width (cm) from 0.2 to more than 1.65 but at most 1.75 -> 2 (0.5556; like 1 training row)
-        not used: sepal length (cm), sepal width (cm), petal length (cm)
+        because petal width = 0.2 <= 0.8  (+0.6513; split beyond doubt; column 66.2 %, else petal length 33.8 %)
+        leaf 1, 50 training rows, Dirichlet(22.5007, 0.175777, 0.175777):
+            0: 0.9846  (90 % between 0.9335 and 1)
+            1: 0.007692  (90 % between 1.143e-09 and 0.04112)
+            2: 0.007692  (90 % between 1.143e-09 and 0.04112)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8951; like 54 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9621; like 46 training rows)
+        not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
         """
@@ -480,7 +491,7 @@ class Estimator(BaseEstimator, ABC):
         kept  split (2 splits in 30 refits on Bayesian-bootstrap weights)
         96.7 %  petal width (cm) <= 0.8  n=150; else another threshold 3.3 %
           70 %    petal width (cm) <= 1.75  n=100; else petal length (cm) 30 %
-        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 4 leaves.
+        2.4 % of the rows get another decision in a refit, on average. The refits have 3 to 3 leaves.
         """
         check_is_fitted(self)
         n_refits = check_integer("n_refits", n_refits, low=1)
@@ -488,8 +499,61 @@ class Estimator(BaseEstimator, ABC):
         extras = {name: values for name, values in given.items() if values is not None}
         names = getattr(self, "feature_names_in_", None)
         table = self._check_table(X, reset=False)
-        source = MemorySource(table, y, sample_weight, extras, names, self._n_threads())
+        table = table.tocsc() if sparse.issparse(table) else table  # as a fit reads it
+        weight = self._as_counts(sample_weight, table)
+        source = MemorySource(table, y, weight, extras, names, self._n_threads())
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))
+
+    def reasons(self, X: Any, k: int = 4, *, codes: Any = None, towards: Any = None) -> Any:
+        """Return the columns that push the decision on each row most: the main reasons, for a letter.
+
+        The contributions are path-dependent Shapley values of the model that predicts, as in ``explain``: of a tree
+        space or forest those of the average. Only columns that push towards the decision are listed, so that a row may
+        have fewer than `k`.
+
+        Parameters
+        ----------
+        X
+            Rows, one or many: a table like that of `fit`.
+        k
+            Most reasons of a row.
+        codes
+            Dict from column to the code of its reason, or to a pair of a code and a text.
+        towards
+            A class: what pushes towards it is listed, whatever is decided. For numbers ``"high"`` or ``"low"``. None:
+            the decision on the row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``row`` (position in X), ``rank``, ``feature``, ``contribution`` (to the probability of the class,
+            or to the mean) and ``value``; with `codes` also ``code`` and ``text``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from baytree import BayesianForestClassifier
+        >>> data = load_breast_cancer(as_frame=True)
+        >>> y = data.target_names[data.target]
+        >>> model = BayesianForestClassifier(20, random_state=0).fit(data.data, y)
+        >>> reasons = model.reasons(data.data[:1], k=2, towards="malignant", codes={"worst area": "A1"})
+        >>> reasons[["rank", "feature", "code"]].values.tolist()
+        [[1, 'worst area', 'A1'], [2, 'mean area', None]]
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an optional dependency
+        except ImportError:
+            raise ImportError("reasons needs pandas: pip install pandas, or use explain(X)[i].contributions.") from None
+        names = ["row", "rank", "feature", "contribution", "value", *([] if codes is None else ["code", "text"])]
+        found = self._reasons(X, k, codes, towards)
+        columns = {name: [getattr(one, name) for one in found] for name in names}
+        objects = {"feature", "value", "code", "text"}  # no missing text becomes a number
+        return pd.DataFrame(
+            {name: pd.Series(own, dtype=object if name in objects else None) for name, own in columns.items()}
+        )
+
+    def _reasons(self, X: Any, k: int, codes: Any, towards: Any) -> list[Reason]:
+        return reasons_of(self.fitted_, self._read_all(X), k, codes, towards, self._n_threads())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.

@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .._validation import unchanged_on_error
+from .._validation import unchanged_on_error, warn_of_weights
 from ..fitted import Fitted
 from ..growth import ColumnBins, OnLevel
 from ..outcomes import Family
 from ..sources import Capability, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, check_capabilities
 from ..table import Schema
 from ._facts import facts_of
-from ._parameters import read_unseen
+from ._parameters import read_unseen, read_weights
 from ._prior_search import settle_outcome
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[C
     """The columns of a source and their bins, as a fit of the estimator would find them."""
     refuse_other_models(model)
     model._check_plain()
-    summary = source.summarise(TargetPlan(model._target_reader()), model.categorical_features, model.max_bins)
-    return summary.schema, source.bins(model.max_bins, summary)
+    plan = TargetPlan(model._target_reader())
+    plan, summary = _settle_target(plan, source.summarise(plan, model.categorical_features, model.max_bins))
+    return summary.schema, source.bins(plan, model.max_bins, summary)
 
 
 def refuse_other_models(model: Any) -> None:
@@ -61,6 +62,8 @@ class PreparedFit(NamedTuple):
 def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> Fitted:
     """Fit an estimator to the rows of a source; returns the fitted result."""
     data, plan, family = prepare(estimator, source, reader, on_level)
+    if estimator.weights is None:
+        warn_of_weights(data.total_weight(), len(data), stacklevel=4)
     with _in_background(partial(facts_of, data), data.growth.n_threads) as facts:
         outcome = settle_outcome(family, estimator.prior, data)
         fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())
@@ -106,10 +109,14 @@ def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capabili
     needs = list(estimator._requires)
     if reader.family_of(None).is_own:
         needs.append(Capability.OWN_OUTCOME)
+    if read_weights(estimator.weights):
+        needs.append(Capability.IMPORTANCE)
     if getattr(estimator, "lookahead", 0):
         needs.append(Capability.LOOKAHEAD)
     if estimator.partitions == "oblique":
         needs.append(Capability.HYPERPLANES)
+    if getattr(estimator, "leaf", "constant") != "constant":
+        needs.append(Capability.LEAF_MODELS)
     return needs
 
 

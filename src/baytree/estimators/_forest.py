@@ -52,6 +52,7 @@ _SHARED = (
     "min_weight_fraction_leaf",
     "max_leaf_nodes",
     "unseen",
+    "weights",
     "max_bins",
     "n_jobs",
 )
@@ -337,7 +338,7 @@ class BaseForest(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianForestClassifier(10, random_state=0).fit(X, y)
         >>> round(model.log_posterior_, 1)
-        -53.6
+        -51.4
         """
         check_is_fitted(self)
         return self.fitted_.readable.trees.log_posterior()
@@ -418,7 +419,7 @@ class BaseForest(Estimator):
         (1.0, 3)
         """
         rows = self._read(X)
-        return self.fitted_.mixture(rows, self._n_threads())
+        return self.fitted_.posterior_mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf of each row in each tree.

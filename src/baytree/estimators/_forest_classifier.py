@@ -35,7 +35,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
         the highest evidence over the prunings of the tree of all rows.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more readily than one that is read.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -67,6 +68,10 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         constraints has trees of ordinary depth.
     class_weight
         Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
+    weights
+        What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
+        only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
+        / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
@@ -142,7 +147,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         n_estimators: int = 100,
         *,
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.9,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",
@@ -153,6 +158,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         class_weight: Any = None,
+        weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -179,6 +185,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
+        self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

@@ -35,7 +35,8 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence over the prunings of the tree
         of all rows.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more readily than one that is read.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -65,6 +66,10 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position. A forest with constraints has trees of ordinary
         depth.
+    weights
+        What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
+        only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
+        / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
@@ -140,7 +145,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.9,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",
@@ -150,6 +155,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         max_features: Any = 0.8,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -176,6 +182,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         self.max_features = max_features
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

@@ -28,7 +28,7 @@ def partition_space(
     model: Any = None,
     outcome: Any = None,
     prior: Any = None,
-    partition_prior: Any = 0.99,
+    partition_prior: Any = 0.5,
     feature_prior: Any = None,
     categorical_features: Any = "from_dtype",
     min_samples_leaf: int = 1,

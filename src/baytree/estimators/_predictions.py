@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, FloatArray
 from .._validation import check_quantiles, check_real
-from ..outcomes import REGRESSION_OUTCOMES
+from ..fitted import class_outcome
+from ..outcomes import REGRESSION_OUTCOMES, Calibration
 from ._base import Estimator
 
 
@@ -31,6 +32,22 @@ class ClassPredictions(Estimator):
         """
         check_is_fitted(self)
         return self.fitted_.classes
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The discount on the counts of a leaf, and the strength with which it is drawn to the overall rates.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> round(model.calibration_.discount, 2), round(model.calibration_.strength, 1)
+        (0.68, 5.9)
+        """
+        check_is_fitted(self)
+        return class_outcome(self.fitted_.outcome).calibration
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class.
@@ -213,7 +230,7 @@ class NumberPredictions(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> round(model.spread_, 2)
-        1.09
+        1.08
         """
         check_is_fitted(self)
         return float(getattr(self.fitted_.outcome, "spread", 1.0))
@@ -242,7 +259,7 @@ class NumberPredictions(Estimator):
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> mean, std = model.predict(X[:2], return_std=True)
         >>> mean.round(1), std.round(1)
-        (array([180.9,  83.7]), array([73.7, 37.7]))
+        (array([192.9,  83.8]), array([71.5, 37.9]))
         """
         rows = self._read(X)
         mean = self.fitted_.mean(rows, self._n_threads())
@@ -270,7 +287,7 @@ class NumberPredictions(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> model.predict_dist(X[:1]).ppf(0.5).round(1)
-        array([180.9])
+        array([192.9])
         """
         rows = self._read(X)
         return self.fitted_.distribution(rows, "outcome", self._n_threads())
@@ -297,7 +314,7 @@ class NumberPredictions(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> model.predict_quantiles(X[:1], [0.1, 0.5, 0.9]).round(0)
-        array([[ 87., 181., 275.]])
+        array([[101., 193., 284.]])
         """
         wanted = check_quantiles(quantiles)
         rows = self._read(X)
@@ -327,7 +344,7 @@ class NumberPredictions(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> model.predict_interval(X[:1]).round(0), model.predict_interval(X[:1], kind="mean").round(0)
-        (array([[ 60., 302.]]), array([[173., 189.]]))
+        (array([[ 75., 310.]]), array([[184., 202.]]))
         """
         level = check_real("level", level, low=0, high=1)
         if kind not in ("outcome", "mean"):

@@ -25,7 +25,9 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/normal_prior.md).
         ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence, found in nine fits.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds
+        of a split are what the data say.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -34,6 +36,15 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         of the child.
     partitions
         ``"axis"``: splits along one feature. ``"oblique"``: also along hyperplanes of a few features (docs/oblique.md).
+    leaf
+        ``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few terms, which the
+        evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.
+    max_leaf_terms
+        Maximum number of terms in a leaf, for ``leaf="linear"``.
+    extrapolate
+        For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False
+        moves them to the nearest value of these rows, and keeps predictions in the range of their y, widened by 10 % on
+        either side.
     lookahead
         Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
         subtree within k further levels is the most probable. The eight best features of a node are followed, each by
@@ -47,6 +58,10 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position.
+    weights
+        What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
+        only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
+        / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
@@ -96,7 +111,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BayesianTreeRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([180.9]), array([[ 60., 302.]]))
+    (array([192.9]), array([[ 75., 310.]]))
     """
 
     def __init__(
@@ -104,14 +119,18 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         *,
         outcome: Any = "normal",
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.5,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
+        leaf: str = "constant",
+        max_leaf_terms: int = 10,
+        extrapolate: bool = False,
         lookahead: int = 0,
         prune: bool = True,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -127,10 +146,14 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.partitions = partitions
+        self.leaf = leaf
+        self.max_leaf_terms = max_leaf_terms
+        self.extrapolate = extrapolate
         self.lookahead = lookahead
         self.prune = prune
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -169,7 +192,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         >>> from baytree import BayesianTreeRegressor
         >>> X, y = load_diabetes(return_X_y=True)
         >>> round(BayesianTreeRegressor().fit(X, y).score(X, y), 2)
-        0.44
+        0.48
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 

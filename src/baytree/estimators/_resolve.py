@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import short_repr
 from ..decision import Decision
 from ..explain import Explanation
-from ..fitted import Fitted, FittedOn
+from ..fitted import Fitted, FittedOn, Stability
 from ..table import Rows, as_table
 from ._base import Estimator
 from ._facts import facts_of
@@ -160,6 +160,15 @@ def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
     >>> explanations(pipeline, X[:1])[0].decision
     '0'
     """
+    return _bare_estimator(model).explain(table_of(model, X), **options)
+
+
+def stability_of_model(model: FittedEstimator, X: Any, y: Any, **options: Any) -> Stability:
+    """The stability of a model by the rows of its fit; of a pipeline or threshold classifier with its decisions."""
+    return _bare_estimator(model).stability(table_of(model, X), y, **options)
+
+
+def _bare_estimator(model: Model) -> Estimator:
+    """The estimator inside pipelines and wrappers, with the decision rule of the whole."""
     bare = estimator_of(model)
-    bare = type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))
-    return bare.explain(table_of(model, X), **options)
+    return type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))

@@ -41,6 +41,7 @@ _SHARED = (
     "min_samples_leaf",
     "min_weight_fraction_leaf",
     "unseen",
+    "weights",
     "max_bins",
     "n_jobs",
 )
@@ -107,7 +108,7 @@ class BaseTreeSpace(Estimator):
         try:
             return calibrate(fitted, data, explore_less) if calibrated else fitted
         except KeyboardInterrupt:
-            _warn("The calibration was interrupted: intervals are as wide as the leaves alone say (spread_ is 1).")
+            _warn("The calibration was interrupted: predictions are those of the leaves alone.")
             return fitted
 
     def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
@@ -145,7 +146,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> [tree.get_n_leaves() for tree in model.trees_[:3]]
-        [4, 6, 6]
+        [4, 4, 4]
         """
         return self.best_trees()
 
@@ -160,7 +161,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> model.weights_[:3].round(3)
-        array([0.128, 0.126, 0.126])
+        array([0.358, 0.197, 0.179])
         """
         check_is_fitted(self)
         return self.fitted_.tree_weights(_LISTED)
@@ -184,7 +185,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> [tree.get_n_leaves() for tree in model.best_trees(2)]
-        [4, 6]
+        [4, 4]
         """
         check_is_fitted(self)
         return self._as_estimators(self.fitted_.best_trees(check_integer("n_trees", n_trees, low=1)))
@@ -250,7 +251,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> [tree.get_n_leaves() for tree in model.sample_trees(3, random_state=0)]
-        [8, 8, 10]
+        [6, 4, 5]
         """
         check_is_fitted(self)
         random = check_random_state(random_state)
@@ -292,7 +293,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> round(model.log_evidence_, 1)
-        -44.6
+        -43.5
         """
         return float(self.space_.evidence.log_evidence[0])
 
@@ -357,7 +358,7 @@ class BaseTreeSpace(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = TreeSpaceClassifier(max_nodes=200).fit(X, y)
         >>> model.feature_inclusion_.round(2)
-        array([0.54, 0.49, 1.  , 1.  ])
+        array([0.1 , 0.15, 0.98, 1.  ])
         """
         return self.fitted_.feature_inclusion
 
@@ -410,7 +411,7 @@ class BaseTreeSpace(Estimator):
         (1.0, 3)
         """
         rows = self._read(X)
-        return self.fitted_.mixture(rows, self._n_threads())
+        return self.fitted_.posterior_mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf of the modal tree that each row falls into.

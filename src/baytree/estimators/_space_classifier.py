@@ -28,7 +28,9 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         a dict by class label. ``"paper"``: the 20 of the paper. ``"evidence"``: the strength between 0.2 and 200 with
         the highest evidence over the prunings of the greedy tree.
     partition_prior
-        Prior of the partitions: the probability that the root splits, or a `PartitionPrior`.
+        Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
+        the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds
+        of a split are what the data say.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -55,6 +57,10 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
     class_weight
         Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
+    weights
+        What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
+        only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
+        / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
@@ -112,13 +118,13 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = TreeSpaceClassifier().fit(X, y)
     >>> print(model.alternatives())
-      65.4%  petal width (cm) <= 0.8   [50 | 100 rows]
-      32.7%  petal length (cm) <= 2.45   [50 | 100 rows]
-       1.2%  petal width (cm) <= 0.55   [49 | 101 rows]
-       0.3%  petal length (cm) <= 3.15   [51 | 99 rows]
+      64.7%  petal width (cm) <= 0.8   [50 | 100 rows]
+      32.3%  petal length (cm) <= 2.45   [50 | 100 rows]
+       1.7%  petal width (cm) <= 0.55   [49 | 101 rows]
+       0.7%  petal length (cm) <= 3.15   [51 | 99 rows]
        0.3%  petal width (cm) <= 0.45   [48 | 102 rows]
-       0.0%  petal length (cm) <= 1.8   [48 | 102 rows]
-       0.0%  petal length (cm) <= 3.4   [53 | 97 rows]
+       0.2%  petal length (cm) <= 1.8   [48 | 102 rows]
+       0.1%  petal length (cm) <= 3.4   [53 | 97 rows]
        0.0%  no split
     """
 
@@ -126,7 +132,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         self,
         *,
         prior: Any = None,
-        partition_prior: Any = 0.99,
+        partition_prior: Any = 0.5,
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
@@ -136,6 +142,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         class_weight: Any = None,
+        weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -156,6 +163,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
+        self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

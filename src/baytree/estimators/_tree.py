@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..fitted import Fitted
-from ..growth import TableData, TrainingData, add_rows, enforce_monotonic
+from ..growth import LeafModelSettings, TableData, TrainingData, add_rows, enforce_monotonic
 from ..outcomes import Outcome
 from ..sources import TargetPlan, TargetReader, read_target
 from ..table import Rows
@@ -20,6 +20,7 @@ from ..tree import TreeStore, most_probable_pruning
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._facts import facts_of
+from ._parameters import read_leaf, refuse_with_leaf_models
 
 
 class SingleTree(Estimator):
@@ -29,13 +30,26 @@ class SingleTree(Estimator):
     prune: Any
     lookahead: Any
     max_leaf_nodes: Any
+    leaf: Any
+    max_leaf_terms: Any
+    extrapolate: Any
 
     def _check_own_parameters(self) -> dict[str, Any]:
         check_truth("prune", self.prune)
         return {
+            "leaf_models": self._read_leaf_models(),
             "lookahead": check_integer("lookahead", self.lookahead, low=0),
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
+
+    def _read_leaf_models(self) -> LeafModelSettings | None:
+        """Read `leaf`, `max_leaf_terms` and `extrapolate`, and refuse parameters that only constant leaves have."""
+        max_terms = check_integer("max_leaf_terms", self.max_leaf_terms, low=0)
+        check_truth("extrapolate", self.extrapolate)
+        if read_leaf(self.leaf) == "constant":
+            return None
+        refuse_with_leaf_models(self)
+        return LeafModelSettings(max_terms, bool(self.extrapolate))
 
     def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         def grow(data: TrainingData) -> Fitted:
@@ -71,7 +85,8 @@ class SingleTree(Estimator):
     ) -> TableData:
         """More rows of the table that the estimator was fitted to."""
         outcome, schema = self.fitted_.outcome, self.fitted_.schema
-        target = read_target(TargetPlan(reader), rows, y, sample_weight, extras)
+        weight = self._as_counts(sample_weight, rows.matrix)
+        target = read_target(TargetPlan(reader), rows, y, weight, extras)
         target, has_weight = reader.read_update(target, outcome)
         rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))
@@ -87,7 +102,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.tree_.node_count, float(model.tree_.threshold[0])
-        (9, 0.8)
+        (5, 0.8)
         """
         check_is_fitted(self)
         return self.fitted_.trees
@@ -103,7 +118,7 @@ class SingleTree(Estimator):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = BayesianTreeRegressor().fit(X, y)
         >>> model.grown_tree_.n_leaves, model.tree_.n_leaves
-        (17, 5)
+        (6, 6)
         """
         check_is_fitted(self)
         return self.fitted_.grown
@@ -128,7 +143,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.apply(X[::60])
-        array([1, 5, 8], dtype=int64)
+        array([1, 3, 4], dtype=int64)
         """
         rows = self._read(X)
         return self.fitted_.leaves(rows, self._n_threads())
@@ -153,7 +168,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.decision_path(X[:1]).toarray()
-        array([[1, 1, 0, 0, 0, 0, 0, 0, 0]])
+        array([[1, 1, 0, 0, 0]])
         """
         leaves = self.apply(X)
         paths = {leaf: self.tree_.path(leaf) for leaf in np.unique(leaves)}
@@ -185,7 +200,9 @@ class SingleTree(Estimator):
         >>> model.posterior(X[:1]).round(2)
         array([[50.67,  0.67,  0.67]])
         """
-        return self.tree_.posterior.take(self.apply(X), axis=0)
+        rows = self._read(X)
+        leaves, nodes = self.tree_.leaves, self.fitted_.leaves(rows, self._n_threads())
+        return leaves.posterior.take(nodes, axis=0) if leaves.is_constant else leaves.parameters(nodes, rows)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf.
@@ -201,7 +218,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.get_depth()
-        4
+        2
         """
         return self.tree_.max_depth
 
@@ -219,7 +236,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.get_n_leaves()
-        5
+        3
         """
         return self.tree_.n_leaves
 
@@ -253,7 +270,7 @@ class SingleTree(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> round(model.log_posterior_, 2)
-        -50.88
+        -47.94
         """
         return self.tree_.log_posterior()
 
@@ -269,6 +286,6 @@ class SingleTree(Estimator):
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> import math
         >>> f"{math.exp(model.log_posterior_ - model.log_evidence_):.0%} of the probability of all prunings"
-        '28% of the probability of all prunings'
+        '53% of the probability of all prunings'
         """
         return self.grown_tree_.log_evidence()

@@ -8,6 +8,7 @@ from ._boxes import Condition as Condition
 from ._boxes import boxes_of as boxes_of
 from ._conditions import condition_text as condition_text
 from ._conditions import conditions_of as conditions_of
+from ._contribution import Contribution as Contribution
 from ._counterfactual import AllowedChanges as AllowedChanges
 from ._counterfactual import Change as Change
 from ._counterfactual import Counterfactual as Counterfactual
@@ -18,3 +19,5 @@ from ._explain import explain as explain
 from ._explanation import Explanation as Explanation
 from ._explanation import Step as Step
 from ._notebook import tree_html as tree_html
+from ._reasons import Reason as Reason
+from ._reasons import reasons_of as reasons_of

@@ -10,48 +10,100 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text
-from ..fitted import Fitted, ModelKind, Summary
+from ..fitted import Fitted, ModelKind, Summary, contributions
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
+from ._average_changes import AverageChanges
 from ._boxes import Box, boxes_of
 from ._conditions import condition_text
+from ._contribution import Contribution, contributions_of, value_of
 from ._counterfactual import AllowedChanges, Counterfactuals
+from ._decided import Decided
 from ._explanation import Explanation, PrunedSplit, Step
-from ._forest import forest_notes
 
 _BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an average, the path its largest part)"
+_ENDS = np.array([0.05, 0.95])
 
 
 def explain(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int = 1) -> list[Explanation]:
-    """Explain each row of a table that was read whole: by the tree to read, with a note of what all trees predict."""
-    explanations = _explain_by_tree(fitted.readable, rows, allowed, n_threads)
+    """Explain each row of a table that was read whole, by the model that predicts."""
     if fitted.readable is fitted:
-        return explanations
-    predictions = _predictions(fitted, rows, n_threads)
-    if fitted.kind is ModelKind.FOREST:
-        notes = forest_notes(fitted, rows, predictions, n_threads)
-    else:
-        notes = [f"(the most probable tree says so; all trees together say {prediction})" for prediction in predictions]
-    pairs = zip(explanations, notes, strict=True)
-    return [replace(explanation, note=" ".join(filter(None, (note, explanation.note)))) for explanation, note in pairs]
+        return _explain_by_tree(fitted, rows, allowed, n_threads)
+    return _explain_average(fitted, rows, allowed, n_threads)
 
 
-def _predictions(fitted: Fitted, rows: Rows, n_threads: int) -> list[str]:
-    """The prediction for each row, as text."""
+def _explain_average(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int) -> list[Explanation]:
+    """Explain an average over trees by the contributions of columns; the readable tree is an illustration."""
+    decided, changes = Decided(fitted), AverageChanges(Decided(fitted), allowed)
     mean = fitted.mean(rows, n_threads)
+    codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
+    names, intervals = fitted.outcome.estimate_names, _intervals(fitted, rows, _ENDS, n_threads)
+    illustrations = _explain_by_tree(fitted.readable, rows, None, n_threads)
+    own, base = _contributions(fitted, rows, codes, n_threads)
+    notes = _average_notes(fitted, rows, codes, n_threads)
+    X, explanations = rows.dense(), []
+    for i, code in enumerate(codes):
+        used = {contribution.column for contribution in own[i]} if own[i] else set(fitted.used_features.tolist())
+        explanations.append(
+            Explanation(
+                steps=(),
+                leaf=None,
+                n_rows=None,
+                decision=decided.names[code],
+                estimate=dict(zip(names, estimates[i].tolist(), strict=True)),
+                interval={name: (low, high) for name, (low, high) in zip(names, intervals[i].tolist(), strict=True)},
+                family=fitted.outcome.family,
+                posterior={},
+                unused=tuple(fitted.schema.name(f) for f in range(fitted.schema.n_features) if f not in used),
+                conditions={},
+                changes=changes.of(X[i], code),
+                note=" ".join(filter(None, (notes[i], _rule(fitted)))),
+                contributions=own[i],
+                base=base[i],
+                direction=decided.direction(code),
+                illustration=illustrations[i],
+            )
+        )
+    return explanations
+
+
+def _rule(fitted: Fitted) -> str:
+    return "" if fitted.decision.is_most_probable else f"(decided: {fitted.decision.text(fitted.class_names)})"
+
+
+def _contributions(
+    fitted: Fitted, rows: Rows, codes: list[int], n_threads: int
+) -> tuple[list[tuple[Contribution, ...]], list[float]]:
+    """The contributions of columns to what speaks for the decision, and what is predicted without any column."""
+    if not codes:
+        return [], []
+    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+        return [()] * len(codes), [np.nan] * len(codes)  # an infinite mean has no shares
+    found, decided, X = contributions(fitted, rows, n_threads), Decided(fitted), rows.dense()
+    columns = [decided.column(code) for code in codes]
+    own = [tuple(contributions_of(fitted.schema, found, i, column, X[i])) for i, column in enumerate(columns)]
+    return own, [float(found.base[i, column]) for i, column in enumerate(columns)]
+
+
+def _average_notes(fitted: Fitted, rows: Rows, codes: list[int], n_threads: int) -> list[str]:
+    """What is averaged, and how far the trees of a forest agree."""
+    if fitted.kind is not ModelKind.FOREST:
+        return ["(the average over all trees of the space, each by its probability)"] * len(codes)
+    means, n_trees = fitted.tree_means(rows, n_threads), fitted.trees.n_trees
     if not fitted.outcome.predicts_classes:
-        return [estimate_text(float(estimates[0])) for estimates in mean]
-    codes = fitted.decision.codes(mean)
-    return [
-        f"{fitted.class_names[code]}: {estimate_text(float(estimates[code]))}"
-        for estimates, code in zip(mean, codes, strict=True)
-    ]
+        ends = np.quantile(means[:, :, 0], _ENDS, axis=1).T
+        texts = [f"{estimate_text(low)} and {estimate_text(high)}" for low, high in ends]
+        return [f"(the average of {n_trees} trees, nine in ten of them between {text})" for text in texts]
+    votes = fitted.decision.codes(means.reshape(-1, means.shape[2])).reshape(means.shape[:2])
+    agree = (votes == np.array(codes)[:, None]).sum(axis=1).tolist()
+    return [f"(the average of {n_trees} trees; {n} of them decide so by themselves)" for n in agree]
 
 
-def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int) -> list[Explanation]:
-    tree = fitted.trees
+def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None, n_threads: int) -> list[Explanation]:
+    """Explain a single tree by the paths of the rows; without allowed changes as an illustration, which needs less."""
+    tree, decided = fitted.trees, Decided(fitted)
     leaves = fitted.leaves(rows, n_threads)
-    counterfactuals, decisions = Counterfactuals(fitted, allowed), fitted.decisions()
+    decisions = fitted.decisions()
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
     reached = np.unique(leaves)
     leaf_part = {
@@ -59,33 +111,60 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_thre
         for leaf, summary in zip(reached.tolist(), fitted.summaries(reached), strict=True)
     }
     splits = {node: tree.split(node) for leaf in reached for node in tree.path(leaf)[:-1]}
-    rule = "" if fitted.decision.is_most_probable else f"(decided: {fitted.decision.text(fitted.class_names)})"
+    codes = decisions.code[leaves].tolist()
+    of_leaves = allowed is not None and tree.leaves.is_constant
+    counterfactuals = Counterfactuals(fitted, allowed) if allowed is not None and of_leaves else None
+    own, base = _contributions(fitted, rows, codes if allowed is not None else [], n_threads)
     explanations = []
     values = (row for part in rows.dense_parts() for row in part)
-    for row, leaf in zip(values, leaves.tolist(), strict=True):
-        steps = tuple(_step(fitted, splits[node], node, child, row) for node, child in pairwise(tree.path(leaf)))
-        changes = counterfactuals.of(row, leaf)
-        explanations.append(Explanation(steps=steps, changes=changes, note=rule, **leaf_part[leaf]))
-    return _average_unseen(fitted, rows, explanations, n_threads)
+    for i, (row, leaf) in enumerate(zip(values, leaves.tolist(), strict=True)):
+        path = tree.path(leaf)
+        numbers = tree.leaves.means(np.array(path), rows, np.full(len(path), i))[:, decided.column(codes[i])]
+        gains = np.diff(numbers).tolist()
+        steps = tuple(
+            _step(fitted, splits[node], node, child, row, gain)
+            for (node, child), gain in zip(pairwise(path), gains, strict=True)
+        )
+        explanations.append(
+            Explanation(
+                steps=steps,
+                changes=() if counterfactuals is None else counterfactuals.of(row, leaf),
+                note=_rule(fitted),
+                contributions=own[i] if own else (),
+                base=base[i] if base else np.nan,
+                direction=decided.direction(codes[i]),
+                **leaf_part[leaf],
+            )
+        )
+    return _predict_by_row(fitted, rows, explanations, allowed, n_threads)
 
 
-def _average_unseen(fitted: Fitted, rows: Rows, explanations: list[Explanation], n_threads: int) -> list[Explanation]:
-    """Replace the estimates of rows whose unseen values went both ways by averages over leaves."""
-    unsure = [i for i, explanation in enumerate(explanations) if any(step.both_ways for step in explanation.steps)]
+def _predict_by_row(
+    fitted: Fitted, rows: Rows, explanations: list[Explanation], allowed: AllowedChanges | None, n_threads: int
+) -> list[Explanation]:
+    """Replace decisions and estimates of leaves by those of rows: of unseen values that went both ways the average."""
+    is_averaged = [any(step.both_ways for step in explanation.steps) for explanation in explanations]
+    by_row = not fitted.trees.leaves.is_constant  # leaves that predict from the values of the row
+    unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
     if not unsure:
         return explanations
-    part = rows.select(np.array(unsure))
-    mean, ends = fitted.mean(part, n_threads), np.array([0.05, 0.95])
-    names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, ends, n_threads)
-    decisions, estimates = _decisions(fitted, mean), fitted.outcome.estimates(mean)
+    part, decided = rows.select(np.array(unsure)), Decided(fitted)
+    mean = fitted.mean(part, n_threads)
+    names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
+    codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
+    own, base = _contributions(fitted, part, codes, n_threads)
+    X = part.dense()
     for k, i in enumerate(unsure):
         explanations[i] = replace(
             explanations[i],
-            decision=decisions[k],
-            changes=explanations[i].changes if decisions[k] == explanations[i].decision else (),
+            decision=decided.names[codes[k]],
+            changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS))),
+            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS if is_averaged[i] else ""))),
+            contributions=own[k],
+            base=base[k],
+            direction=decided.direction(codes[k]),
         )
     return explanations
 
@@ -104,14 +183,6 @@ def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> 
     )
 
 
-def _decisions(fitted: Fitted, mean: FloatArray) -> list[str]:
-    """The decision on rows with these expected outcomes, in the words of a tree's leaves."""
-    if fitted.outcome.predicts_classes:
-        return [fitted.class_names[code] for code in fitted.decision.codes(mean)]
-    overall, names = float(fitted.trees.leaves.value[0, 0]), fitted.decisions().names
-    return [names[int(estimate > overall)] for estimate in mean[:, 0]]
-
-
 def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dict[str, Any]:
     """The part of an explanation that all rows of a leaf share."""
     tree, schema, leaf = fitted.trees, fitted.schema, box.leaf
@@ -123,7 +194,7 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
         "estimate": {name: estimate for name, (estimate, _, _) in summary.items()},
         "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
         "family": fitted.outcome.family,
-        "posterior": dict(zip(fitted.outcome.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "posterior": dict(zip(fitted.outcome.posterior_names, tree.calibrated[leaf].tolist(), strict=True)),
         "pruned": _pruned_split(fitted, leaf),
         "conditions": {
             schema.name(feature): condition_text(condition, schema.columns[feature])
@@ -140,15 +211,15 @@ def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
     return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.trees.log_odds_split[leaf]))
 
 
-def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray) -> Step:
+def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, change: float) -> Step:
     tree, schema = fitted.trees, fitted.schema
-    shares = tree.feature_posterior[node, :-1].copy()
-    shares[tree.feature[node]] = -1.0
+    shares, own = tree.feature_posterior[node, :-1].copy(), int(tree.feature[node])
+    share, shares[own] = float(shares[own]), -1.0
     second = int(np.argmax(shares))
     alone, seen = len(shares) == 1, split.has_seen(row)
     return Step(
         feature=split.subject(schema),
-        value=_value(fitted, split, row),
+        value=split.sum(row) if isinstance(split, Hyperplane) else value_of(schema, split.feature, row),
         condition=split.condition(schema, left=bool(child == tree.children_left[node])),
         threshold=split.threshold if isinstance(split, (Threshold, Hyperplane)) else None,
         seen=seen,
@@ -157,16 +228,9 @@ def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray) 
         runner_up_share=0.0 if alone else float(shares[second]),
         filled=_imputed_values(fitted, split, row),
         both_ways=not seen and fitted.unseen == "average",
+        change=change,
+        share=share,
     )
-
-
-def _value(fitted: Fitted, split: Split, row: FloatArray) -> float | bool | str | None:
-    """The value of a row that a split tests; of a hyperplane the weighted sum."""
-    if isinstance(split, Hyperplane):
-        return split.sum(row)
-    column, number = fitted.schema.columns[split.feature], float(row[split.feature])
-    value = column.value(number)
-    return column.text(number) if column.categories is not None and value is not None else value
 
 
 def _imputed_values(fitted: Fitted, split: Split, row: FloatArray) -> tuple[tuple[str, float], ...]:

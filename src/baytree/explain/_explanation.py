@@ -6,11 +6,14 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._words import count_text, number_text, odds_text, summary_text
+from .._words import count_text, estimate_text, number_text, odds_text, percent_text, summary_text
+from ._contribution import Contribution, signed_text
 from ._counterfactual import Counterfactual
 from ._html import STYLE, escape_html, faint
 
 _SHOWN_UNUSED = 5
+_SHOWN_CONTRIBUTIONS = 4  # for the decision, and as many against it
+_LEAST_SHARE = 0.0005  # probability of a column that is named
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,13 @@ class Step:
         Of a split between numbers.
     seen
         False: no training row at this split had such a value.
+    change
+        What the step changes: the estimate of the child less that of the parent, in the probability of the decision
+        or in the mean.
     log_odds
-        Log odds of the split against no split.
-    runner_up, runner_up_share
-        The second most probable feature at this node, and its probability.
+        Log odds of the split against no split: whether this node should be split.
+    share, runner_up, runner_up_share
+        Why on this column: its probability at this node, and the most probable other column with its own.
     filled
         Missing values in a hyperplane, and what they count as.
     both_ways
@@ -59,15 +65,17 @@ class Step:
     runner_up_share: float
     filled: tuple[tuple[str, float], ...] = ()
     both_ways: bool = False
+    change: float = 0.0
+    share: float = 1.0
 
     def __str__(self) -> str:
-        return f"{self.text()}  ({self.odds()})"
+        return f"{self.text()}  ({signed_text(self.change)}; {self.odds()})"
 
     def odds(self) -> str:
-        """The odds of the split, and the runner-up feature."""
-        text = f"odds {odds_text(self.log_odds)}"
-        if self.runner_up is not None and self.runner_up_share >= 0.005:
-            text += f"; else {self.runner_up}, {self.runner_up_share:.0%}"
+        """Two questions about the split: whether there should be one, and why on this column."""
+        text = f"split {odds_text(self.log_odds)}"
+        if self.runner_up is not None and self.runner_up_share >= _LEAST_SHARE:
+            text += f"; column {percent_text(self.share)}, else {self.runner_up} {percent_text(self.runner_up_share)}"
         return text
 
     def text(self, condition: str | None = None) -> str:
@@ -107,33 +115,42 @@ class PrunedSplit:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The path of one row, the estimates of its leaf, and changes that lead to another decision.
+    """Why a row got its decision, and changes that lead to another one.
 
-    The decision is the predicted class or, for a number, whether the estimate is above that of the whole table.
-    docs/explain.md explains which changes are listed, and how they are found.
+    The decision is the predicted class or, for a number, whether the estimate is above that of the whole table. A
+    single tree is explained by the path of the row. A tree space or forest is explained by the contributions of columns
+    to the average over its trees. docs/explain.md explains which changes are listed, and how they are found.
 
     Attributes
     ----------
     steps
-        The splits on the path, a `Step` each.
+        Of a single tree: the splits on the path, a `Step` each.
     leaf, n_rows
-        Number of the leaf, and its training rows.
+        Of a single tree: number of the leaf, and its training rows.
     decision
         What is decided, in words.
     estimate, interval
         Class to probability, or outcome to its mean; the 90 % credible interval of each.
     family, posterior
-        Name and parameters of the posterior in the leaf.
+        Name of the posterior and, of a single tree, its parameters in the leaf.
     unused
-        Features that the path does not use.
+        Columns that have no part in the prediction of this row.
     conditions
-        For each feature with more than one split: all that it meets, as one condition.
+        Of a single tree: for each feature with more than one split all that it meets, as one condition.
     changes
-        Changes that lead to another decision, a `Counterfactual` each, the most usual first.
+        Changes that lead to another decision, a `Counterfactual` each: of a single tree the most usual first, of an
+        average the nearest first.
     pruned
         A split below the leaf that was grown and pruned, with its odds; or None.
     note
         What a reader must know first.
+    contributions, base
+        What each column adds to the probability of the decision, or to the mean, a `Contribution` each, the largest
+        first; and the estimate where no column is known. Base and contributions add up to the estimate.
+    direction
+        -1 where a lower number speaks for the decision, otherwise 1.
+    illustration
+        Of an average: the explanation of the readable tree, which may decide otherwise.
 
     Examples
     --------
@@ -147,8 +164,8 @@ class Explanation:
     """
 
     steps: tuple[Step, ...]
-    leaf: int
-    n_rows: int
+    leaf: int | None
+    n_rows: int | None
     decision: str
     estimate: dict[str, float]
     interval: dict[str, tuple[float, float]]
@@ -159,22 +176,39 @@ class Explanation:
     changes: tuple[Counterfactual, ...]
     pruned: PrunedSplit | None = None
     note: str = ""
+    contributions: tuple[Contribution, ...] = ()
+    base: float = math.nan
+    direction: int = 1
+    illustration: Explanation | None = None
 
     @property
     def nearest(self) -> Counterfactual | None:
         """The smallest of the changes; None where no change that is allowed leads to another decision."""
         return min(self.changes, key=lambda change: (change.distance, len(change.changes)), default=None)
 
+    @property
+    def disagrees(self) -> bool:
+        """Whether the readable tree, which illustrates an average, decides otherwise."""
+        if self.illustration is None:
+            return False
+        if self.decision in self.estimate:
+            return self.illustration.decision != self.decision
+        return self.illustration.direction != self.direction
+
     def __str__(self) -> str:
-        lines = [self._headline(), *([self.note] if self.note else [])]
-        lines += [f"{'because' if i == 0 else '    and'} {reason}" for i, reason in enumerate(self.reasons())]
-        lines.append(f"{self._leaf()}:")
-        lines += [f"    {line}" for line in self._estimates()]
+        lines = [self._headline(), *([self.note] if self.note else []), *self._reason_lines()]
+        lines += [] if self.leaf is None else [f"{self._leaf()}:"]
+        lines += [f"{'' if self.leaf is None else '    '}{line}" for line in self._estimates()]
         lines += [] if self.pruned is None else [f"    {self.pruned}"]
         lines += self._changes()
+        lines += self._illustration()
         if self.unused:
             lines.append(f"not used: {self._unused_text()}")
         return "\n".join(lines)
+
+    def _reason_lines(self) -> list[str]:
+        pairs = [("because", self.because()), ("despite", self.despite())]
+        return [f"{word if i == 0 else '    and'} {line}" for word, lines in pairs for i, line in enumerate(lines)]
 
     def _headline(self) -> str:
         """The class; of a number the estimate with its interval first."""
@@ -182,28 +216,59 @@ class Explanation:
             return self.decision
         return f"{summary_text('predicted', self.estimate['outcome'], *self.interval['outcome'])}; {self.decision}"
 
-    def reasons(self) -> list[str]:
-        """The path, one line for each feature."""
-        lines = []
-        for step in self.steps:
-            same_feature = [other for other in self.steps if other.feature == step.feature]
-            if step.feature not in self.conditions or len(same_feature) == 1:
-                lines.append(str(step))
-            elif same_feature[0] is step:
-                weakest = min(same_feature, key=lambda other: other.log_odds)
-                unseen = min(same_feature, key=lambda other: other.seen)
-                line = unseen.text(self.conditions[step.feature])
-                lines.append(f"{line}  ({len(same_feature)} splits, the weakest with {weakest.odds()})")
+    def because(self) -> list[str]:
+        """What pushed towards the decision, one line for each column: steps of the path, or contributions."""
+        return self._contribution_lines(1) if self.leaf is None else self._path_lines(1)
+
+    def despite(self) -> list[str]:
+        """What pushed against the decision."""
+        return self._contribution_lines(-1) if self.leaf is None else self._path_lines(-1)
+
+    def _contribution_lines(self, way: int) -> list[str]:
+        own = [one for one in self.contributions if one.contribution * self.direction * way > 0]
+        lines, rest = list(map(str, own[:_SHOWN_CONTRIBUTIONS])), own[_SHOWN_CONTRIBUTIONS:]
+        if rest:
+            lines.append(
+                f"{count_text(len(rest), 'more column')}  ({signed_text(sum(one.contribution for one in rest))})"
+            )
         return lines
+
+    def _path_lines(self, way: int) -> list[str]:
+        lines = []
+        for feature in dict.fromkeys(step.feature for step in self.steps):
+            steps = [step for step in self.steps if step.feature == feature]
+            change = sum(step.change for step in steps)
+            if (change * self.direction >= 0) != (way > 0):
+                continue
+            if feature not in self.conditions or len(steps) == 1:
+                lines += list(map(str, steps))
+                continue
+            weakest, unseen = min(steps, key=lambda step: step.log_odds), min(steps, key=lambda step: step.seen)
+            facts = f"{signed_text(change)}; {len(steps)} splits, the weakest: {weakest.odds()}"
+            lines.append(f"{unseen.text(self.conditions[feature])}  ({facts})")
+        return lines
+
+    def _illustration(self) -> list[str]:
+        """The readable tree in one line, and whether it disagrees."""
+        tree = self.illustration
+        if tree is None:
+            return []
+        said = "disagrees" if self.disagrees else "agrees"
+        value = tree.estimate[tree.decision] if tree.decision in tree.estimate else next(iter(tree.estimate.values()))
+        what = f"{tree.decision} ({estimate_text(value)})"
+        steps = " and ".join(step.text() for step in tree.steps)
+        return [f"the readable tree {said}: {what}{', since ' if steps else ''}{steps}"]
 
     def _leaf(self) -> str:
         numbers = ", ".join(map(number_text, self.posterior.values()))
-        return f"leaf {self.leaf}, {count_text(self.n_rows, 'training row')}, {self.family}({numbers})"
+        return f"leaf {self.leaf}, {count_text(self.n_rows or 0, 'training row')}, {self.family}({numbers})"
 
     def _estimates(self) -> list[str]:
         return [summary_text(name, estimate, *self.interval[name]) for name, estimate in self.estimate.items()]
 
     def _changes(self) -> list[str]:
+        if not self.changes:
+            return ["no allowed change leads to another decision"]
         return [f"{'or' if i else 'to change it'}: {change}" for i, change in enumerate(self.changes)]
 
     def _unused_text(self) -> str:
@@ -216,16 +281,15 @@ class Explanation:
         return plain
 
     def _repr_html_(self) -> str:
-        steps = "".join(f"<li>{escape_html(reason)}</li>" for reason in self.reasons())
-        note = f" {faint(self.note)}" if self.note else ""
-        lines = [
-            f"<b>{escape_html(self._headline())}</b>{note}",
-            f'<ol style="margin:0">{steps}</ol>',
-            f"{escape_html(self._leaf())}",
-        ]
-        lines += [f"<br>{escape_html(line)}" for line in self._estimates()]
+        lines = [f"<b>{escape_html(self._headline())}</b>{f' {faint(self.note)}' if self.note else ''}"]
+        for word, reasons in (("because", self.because()), ("despite", self.despite())):
+            items = "".join(f"<li>{escape_html(reason)}</li>" for reason in reasons)
+            lines += [f'<div>{word}<ul style="margin:0">{items}</ul></div>'] if reasons else []
+        lines += [] if self.leaf is None else [f"{escape_html(self._leaf())}<br>"]
+        lines.append("<br>".join(map(escape_html, self._estimates())))
         lines += [] if self.pruned is None else [f"<br>{faint(self.pruned)}"]
         lines += [f"<br>{escape_html(change)}" for change in self._changes()]
+        lines += [f"<br>{faint(line)}" for line in self._illustration()]
         if self.unused:
             lines.append(f"<br>{faint('not used: ' + self._unused_text())}")
         return f'<div style="{STYLE}">{"".join(lines)}</div>'

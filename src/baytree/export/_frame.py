@@ -36,7 +36,7 @@ def to_frame(model: Model) -> Any:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> from baytree.export import to_frame
     >>> to_frame(model)["n"].tolist()
-    [150, 50, 100, 54, 48, 47, 1, 6, 46]
+    [150, 50, 100, 54, 46]
     """
     try:
         import pandas as pd  # noqa: PLC0415 - an optional dependency
@@ -77,6 +77,6 @@ def _numbers(fitted: Fitted) -> dict[str, Any]:
     for name in summaries[0]:
         for i, what in enumerate(("estimate", "low", "high")):
             columns[f"{what}_{name}"] = [summary[name][i] for summary in summaries]
-    for name, values in zip(fitted.outcome.posterior_names, fitted.trees.posterior.T, strict=True):
+    for name, values in zip(fitted.outcome.posterior_names, fitted.trees.calibrated.T, strict=True):
         columns[f"posterior_{name}"] = values
     return columns

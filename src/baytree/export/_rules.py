@@ -65,7 +65,7 @@ class Rules(tuple[Rule, ...]):
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> from baytree.export import to_rules
     >>> len(to_rules(model))
-    5
+    3
     """
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
+from ..leaves import LinearLeaves, LogisticLeaves, formula, odds_formula, term_text
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -18,7 +19,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
 
     ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
     ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
-    counts training rows. Where some of them lack the value, their number and the branch that they take follow.
+    counts training rows. Where some of them lack the value, their number and the branch that they take follow. A leaf
+    with a linear model is a formula, with the 90 % intervals of its slopes in brackets.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
     ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
     └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
-            ├─ yes: ...  n=54
+            ├─ yes: 1  p=0.018 0.877 0.105   Dirichlet(1, 50, 6)  n=54
             └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
     """
     fitted = readable_tree_of(model)
@@ -81,11 +83,15 @@ def _threshold(value: float, decimals: int) -> str:
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
-    numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
+    numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
+    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
+    if isinstance(tree.leaves, LogisticLeaves) and len(tree.leaves.terms.of(node)):
+        return _logistic_leaf(fitted, tree.leaves, node, rows)
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
     if len(names) <= _MANY:
         probabilities = " ".join(f"{probability:.{decimals}f}" for probability in p)
@@ -93,3 +99,12 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
     others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
     return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"
+
+
+def _logistic_leaf(fitted: Fitted, leaves: LogisticLeaves, node: int, rows: str) -> str:
+    """The odds of the second of two classes as a formula; of several classes the names of the terms."""
+    names = fitted.class_names
+    if len(names) == 2:
+        return f"{names[1]}: {odds_formula(leaves, node, fitted.schema)}   {rows}"
+    terms = ", ".join(term_text(leaves.terms, term, fitted.schema) for term in leaves.terms.of(node))
+    return f"{names[int(fitted.node_codes[node])]} at the mean; by {terms}   {rows}"

@@ -100,7 +100,7 @@ class Stability:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> stability = BayesianTreeClassifier().fit(X, y).stability(X, y, n_refits=10)
     >>> stability.n_refits, len(stability.splits), stability.change
-    (10, 4, None)
+    (10, 2, None)
     """
 
     n_refits: int

@@ -38,6 +38,9 @@ class TrainingData(Protocol):
     def __len__(self) -> int:
         """The number of rows; for half of a source, the number of rows of the source."""
 
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 

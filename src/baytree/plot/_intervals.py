@@ -47,7 +47,7 @@ def intervals(model: Model, X: Any, y: Any, *, level: float = 0.9, max_rows: int
     >>> model = BayesianTreeRegressor().fit(X[::2], y[::2])
     >>> ax = plot.intervals(model, X[1::2], y[1::2])
     >>> ax.get_title()
-    '92.8 % of the outcomes lie in their 90 % interval (89.5 to 95.2 %)'
+    '93.2 % of the outcomes lie in their 90 % interval (90 to 95.6 %)'
     """
     fitted = fitted_of(model)
     check_regressor("intervals", fitted)

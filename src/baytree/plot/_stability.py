@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._validation import check_integer
 from .._words import amount_text, percent_text
-from ..estimators import FittedEstimator, estimator_of
+from ..estimators import FittedEstimator, stability_of_model
 from ..fitted import SplitStability, Stability
 from ._axes import BESIDE, BLUE, GREY, TEXT_SIZE, VERMILION, axes_of, finish, write_percent
 from ._words import wrap_text
@@ -71,7 +71,7 @@ def stability(
             raise TypeError(
                 "stability refits a model on its rows: give X and y, or the result of model.stability(X, y)."
             )
-        result = estimator_of(model).stability(X, y, **options)
+        result = stability_of_model(model, X, y, **options)
     return _draw(result, max_splits, ax)
 
 

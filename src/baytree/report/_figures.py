@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..figures import Figure, Z, mean, ratio, share, share_of
 from ..fitted import Fitted
 from ._held_out import HeldOutPredictions
@@ -49,13 +49,18 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
     right = labels[codes] == held_out.y
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
-    metrics = [
+    accuracy = [
         Metric("Accuracy", "share of rows that are decided rightly", share_of(right, weight)),
         Metric(
             "  without a model",
             f"accuracy of always deciding for {fitted.class_names[common]}",
             share(float(counts[common]), float(counts.sum() - counts[common])),
         ),
+    ]
+    costs = fitted.decision.costs
+    metrics = [] if costs is None else _costs(costs, is_class.argmax(axis=1), codes, weight, fitted.class_names)
+    metrics += accuracy if costs is None else []
+    metrics += [
         Metric("Log loss", "surprise at the true class, in nats; 0 is perfect", mean(-_safe_log(p_true), weight)),
         Metric(
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
@@ -63,7 +68,21 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
     ]
     if len(labels) == 2:
         metrics.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
-    return metrics
+    return metrics if costs is None else [*metrics, *accuracy]
+
+
+def _costs(costs: FloatArray, y: IntArray, codes: IntArray, weight: FloatArray, names: tuple[str, ...]) -> list[Metric]:
+    """The mean cost of the decisions, at which a rule by costs aims, and that of the best constant decision."""
+    always = [mean(costs[y, code], weight) for code in range(costs.shape[1])]
+    best = min(range(len(always)), key=lambda code: always[code].estimate)
+    return [
+        Metric(
+            "Cost of a decision",
+            "mean over rows, by the costs of the decision rule; less is better",
+            mean(costs[y, codes], weight),
+        ),
+        Metric("  without a model", f"cost of always deciding for {names[best]}", always[best]),
+    ]
 
 
 def _safe_log(p: FloatArray) -> FloatArray:

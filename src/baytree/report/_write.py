@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_integer
-from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows
+from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows, stability_of_model
 from ..explain import read_allowed
-from ..fitted import Fitted
+from ..fitted import Fitted, FittedOn, ModelKind
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
 from ._decision_part import decision_figures, decision_part
@@ -33,6 +33,7 @@ from ._sections import (
     rules_part,
     text_part,
 )
+from ._stability_part import stability_part
 from ._subgroup_part import subgroup_part
 from ._subgroups import Subgroup, subgroups_of
 from ._thresholds import Thresholds, thresholds_of
@@ -56,6 +57,7 @@ def write(
     target: str | None = None,
     immutable: Any = (),
     directions: Any = None,
+    refits: int | None = None,
 ) -> Path:
     """Write a fitted model as one HTML page that works offline, in print, by keyboard and with a screen reader.
 
@@ -87,6 +89,9 @@ def write(
         What is predicted, in words; the name of y where it has one by default.
     immutable, directions
         What the page may not propose to change, as in the model's ``explain``.
+    refits
+        Refits that tell how stable the tree is, as in the model's ``stability``; 0 for none. None: 30 of a tree with
+        splits along single columns, 10 of other models, none above 200,000 rows.
 
     Returns
     -------
@@ -107,12 +112,14 @@ def write(
     estimator, fitted = estimator_of(model), fitted_of(model)
     fitted.check_constant("The page")
     folds = check_integer("folds", folds, low=2)
+    refits = None if refits is None else check_integer("refits", refits, low=0)
     for name, value in (("title", title), ("source", source), ("target", target)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
     data = _read_rows(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
     facts = facts_of_fit(model, X, y, sample_weight, exposure=exposure, event=event)
+    weights = {"sample_weight": sample_weight, "exposure": exposure, "event": event}
     allowed = read_allowed(
         fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
     )
@@ -127,6 +134,7 @@ def write(
         "case": _case_part(fitted),
         "features": feature_part(fitted),
         "alternatives": alternatives_part(fitted),
+        "stability": _stability(model, fitted, X, y, facts, refits, weights),
         "rules": rules_part(fitted.readable),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
         "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.method),
@@ -138,6 +146,24 @@ def write(
     return write_text(path, _page(heading, "".join((*head, warning)), parts, contents))
 
 
+def _stability(
+    model: FittedEstimator, fitted: Fitted, X: Any, y: Any, facts: FittedOn, refits: int | None, weights: dict[str, Any]
+) -> str:
+    """The part on refits, which need the rows of the fit."""
+    if refits is None:
+        is_fast = fitted.kind is ModelKind.TREE and estimator_of(model).partitions == "axis"
+        refits = 0 if facts.n_rows > _MOST_ROWS_REFITTED else _REFITS if is_fast else _REFITS_OF_SLOW
+        reason = f"refits of so many rows take long: give refits={_REFITS}."
+    else:
+        reason = "refits=0 was given."
+    if fitted.fitted_on is None or fitted.fitted_on.fingerprint != facts.fingerprint:
+        return stability_part(None, "refits need the rows that the model was fitted on.")
+    if refits == 0:
+        return stability_part(None, reason)
+    return stability_part(stability_of_model(model, X, y, n_refits=refits, **weights))
+
+
+_REFITS, _REFITS_OF_SLOW, _MOST_ROWS_REFITTED = 30, 10, 200_000
 _NOT_MEASURED = paragraph(
     "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
 )
@@ -198,6 +224,7 @@ _SECTIONS = {
     "case": "Try a case",
     "features": "What decides",
     "alternatives": "What else",
+    "stability": "Stability",
     "rules": "Rules",
     "limits": "Limits",
     "provenance": "Provenance",

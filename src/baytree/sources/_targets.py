@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, short_repr
 from ..decision import Decision, read_decision
 from ..outcomes import (
@@ -20,6 +20,7 @@ from ..outcomes import (
     Outcome,
     Target,
     TargetRange,
+    integer_weight,
     read_outcome,
     round_to_grids,
 )
@@ -51,10 +52,13 @@ class TargetPlan:
 
     def read(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
         """Read and check a target; returns that of the rows of positive weight, and which rows these are."""
-        target, has_weight = without_weight_zero(self.reader.read(self.reader.check_y(y), weight, extras))
+        read = self.reader.read(self.reader.check_y(y), weight, extras, of_part=True)
+        target, has_weight = without_weight_zero(read)
+        if len(target.y) == 0:
+            return target, has_weight
         if self.has_classes:
             check_labels(target.y)
-        elif len(target.y):
+        else:
             self.reader.family_of(None).of(target, None)  # its errors name the row
         return target, has_weight
 
@@ -65,6 +69,11 @@ class TargetPlan:
         if self.by_class is not None:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
         return target if self.grids is None else round_to_grids(target, self.grids)
+
+    def integer_weight(self, target: Target) -> IntArray | None:
+        """The weight of each row of a target that was read, in units; None where every row counts once."""
+        target = self.to_fixed_point(target)
+        return None if target.weight is None or target.grids is None else integer_weight(target)
 
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange
@@ -90,8 +99,8 @@ class TargetReader(Protocol):
     def check_y(self, y: Any) -> AnyArray:
         """Read y as an array, without interpreting it."""
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
-        """Read the weights and extras of the rows."""
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
+        """Read the weights and extras of the rows; all rows of a part may have weight zero."""
 
     def learn(self, target: Target) -> TrainingTarget:
         """Prepare the target of a fit."""
@@ -106,7 +115,7 @@ class TargetReader(Protocol):
         """The outcome of the target, without its prior."""
 
     def calibrates(self) -> bool:
-        """Whether the fit calibrates prediction intervals."""
+        """Whether the fit calibrates predictions."""
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """The rule from probabilities to classes."""
@@ -119,15 +128,16 @@ class ClassReader:
     class_weight: Any = None
     classes: AnyArray | None = None  # all classes, if y may lack some
     decision: Any = None
+    calibrate: Any = False
 
     def check_y(self, y: Any) -> AnyArray:
         """Read labels of any type."""
         return check_outcomes(y)
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
         """Read the weights; there are no extras."""
         refuse_extras(extras, CategoricalOutcome.name, ())
-        return Target(y, check_sample_weight(sample_weight, len(y)))
+        return Target(y, check_sample_weight(sample_weight, len(y), of_part=of_part))
 
     def learn(self, target: Target) -> TrainingTarget:
         """Replace labels by codes; rows and classes of weight zero are dropped."""
@@ -173,8 +183,8 @@ class ClassReader:
         return Family(CategoricalOutcome, ClassOptions(0 if classes is None else len(classes), classes))
 
     def calibrates(self) -> bool:
-        """False: only numbers have prediction intervals."""
-        return False
+        """Read the `calibrate` parameter."""
+        return check_truth("calibrate", self.calibrate)
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """Read the `decision` parameter."""
@@ -224,7 +234,7 @@ class NumberReader:
         is_custom = self.family.is_own
         return check_outcomes(y, multi_output=is_custom, y_numeric=not is_custom)
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
         """Read the weights, and the extras that the outcome takes."""
         family = self.family
         refuse_extras(extras, family.outcome.name, tuple(extra.name for extra in family.outcome.extras))
@@ -233,7 +243,7 @@ class NumberReader:
             for extra in family.outcome.extras
             if extras.get(extra.name) is not None
         }
-        return Target(y, check_sample_weight(sample_weight, len(y)), values)
+        return Target(y, check_sample_weight(sample_weight, len(y), of_part=of_part), values)
 
     def learn(self, target: Target) -> TrainingTarget:
         """Drop rows of weight zero."""

@@ -34,6 +34,8 @@ class Kind(StrEnum):
     ORDERED = "ordered category"  # split by order
 
 
+MOST_INTEGER = 2**53  # beyond it float64 does not know all integers
+MAX_CATEGORIES = 65535  # of a column; with missing values, codes of 16 bits
 _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
 
@@ -50,7 +52,7 @@ class Column:
     low, high
         The lowest and the highest number in training; None where there is none, or where they are not known.
     is_integer
-        Whether all numbers in training were integers.
+        Whether all numbers in training were integers, below 2**53.
 
     Examples
     --------
@@ -73,7 +75,8 @@ class Column:
         """The column with the range of its numbers in training; NaN for no number. Other kinds have none."""
         if self.kind is not Kind.NUMBER or not low <= high:
             return self
-        return replace(self, low=float(low), high=float(high), is_integer=bool(is_integer))
+        is_integer = bool(is_integer) and max(abs(low), abs(high)) < MOST_INTEGER
+        return replace(self, low=float(low), high=float(high), is_integer=is_integer)
 
     @property
     def is_nominal(self) -> bool:
@@ -254,6 +257,14 @@ class Schema:
         return Rows(matrix, column_of)
 
 
+def too_many_categories(column: str) -> ValueError:
+    """The error for a column of so many categories that it must be an identifier."""
+    return ValueError(
+        f"{column} of X has more than {MAX_CATEGORIES:,} categories: leave it out if it names the rows, or make them "
+        "fewer."
+    )
+
+
 def _as_float(X: Any) -> Any:
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
@@ -266,6 +277,8 @@ def _learn_column(values: Values, is_chosen: bool, name: str, known: Kind | None
         if known is Kind.ORDERED and kind is Kind.CATEGORY:
             raise ValueError(f"{name} of X is to be ordered, but has no order: give its categories, in order.")
         labels = values.categories()
+        if len(labels) > MAX_CATEGORIES:
+            raise too_many_categories(name)
         if known is Kind.CATEGORY and kind is Kind.ORDERED:
             return Column(known, np.array(sorted(labels.tolist()), dtype=labels.dtype))
         return Column(kind, labels)

@@ -112,7 +112,8 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
     }
     splits = {node: tree.split(node) for leaf in reached for node in tree.path(leaf)[:-1]}
     codes = decisions.code[leaves].tolist()
-    counterfactuals = None if allowed is None else Counterfactuals(fitted, allowed)
+    of_leaves = allowed is not None and tree.leaves.is_constant
+    counterfactuals = Counterfactuals(fitted, allowed) if allowed is not None and of_leaves else None
     own, base = _contributions(fitted, rows, codes if allowed is not None else [], n_threads)
     explanations = []
     values = (row for part in rows.dense_parts() for row in part)
@@ -135,14 +136,16 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
                 **leaf_part[leaf],
             )
         )
-    return _average_unseen(fitted, rows, explanations, allowed, n_threads)
+    return _predict_by_row(fitted, rows, explanations, allowed, n_threads)
 
 
-def _average_unseen(
+def _predict_by_row(
     fitted: Fitted, rows: Rows, explanations: list[Explanation], allowed: AllowedChanges | None, n_threads: int
 ) -> list[Explanation]:
-    """Replace the decisions and estimates of rows whose unseen values went both ways by those of the average."""
-    unsure = [i for i, explanation in enumerate(explanations) if any(step.both_ways for step in explanation.steps)]
+    """Replace decisions and estimates of leaves by those of rows: of unseen values that went both ways the average."""
+    is_averaged = [any(step.both_ways for step in explanation.steps) for explanation in explanations]
+    by_row = not fitted.trees.leaves.is_constant  # leaves that predict from the values of the row
+    unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
     if not unsure:
         return explanations
     part, decided = rows.select(np.array(unsure)), Decided(fitted)
@@ -158,7 +161,7 @@ def _average_unseen(
             changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS))),
+            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS if is_averaged[i] else ""))),
             contributions=own[k],
             base=base[k],
             direction=decided.direction(codes[k]),

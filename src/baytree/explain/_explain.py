@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._words import estimate_text
 from ..fitted import Fitted, ModelKind, Summary, contributions
+from ..leaves import ModelLeaves, leaf_text
 from ..table import Rows
 from ..tree import Hyperplane, Split, Threshold
 from ._average_changes import AverageChanges
@@ -148,6 +149,7 @@ def _predict_by_row(
     unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
     if not unsure:
         return explanations
+    models, used = zip(*(_model_of_leaf(fitted, explanation.leaf) for explanation in explanations), strict=True)
     part, decided = rows.select(np.array(unsure)), Decided(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
@@ -161,12 +163,22 @@ def _predict_by_row(
             changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS if is_averaged[i] else ""))),
+            note=" ".join(filter(None, (explanations[i].note, models[i], _BOTH_WAYS if is_averaged[i] else ""))),
+            unused=tuple(name for name in explanations[i].unused if name not in used[i]),
             contributions=own[k],
             base=base[k],
             direction=decided.direction(codes[k]),
         )
     return explanations
+
+
+def _model_of_leaf(fitted: Fitted, leaf: int | None) -> tuple[str, set[str]]:
+    """The model of a leaf as a note, and the columns that it uses."""
+    leaves, schema = fitted.trees.leaves, fitted.schema
+    if not isinstance(leaves, ModelLeaves) or leaf is None or len(leaves.terms.of(leaf)) == 0:
+        return "", set()
+    used = {schema.name(int(leaves.terms.feature[term])) for term in leaves.terms.of(leaf)}
+    return f"(model of the leaf: {leaf_text(leaves, leaf, schema, fitted.class_names)})", used
 
 
 def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
-from ..leaves import LinearLeaves, LogisticLeaves, formula, odds_formula, term_text
+from ..leaves import ModelLeaves, leaf_text
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -85,13 +85,11 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
-    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
-        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
+    if isinstance(tree.leaves, ModelLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{leaf_text(tree.leaves, node, fitted.schema, fitted.class_names)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
-    if isinstance(tree.leaves, LogisticLeaves) and len(tree.leaves.terms.of(node)):
-        return _logistic_leaf(fitted, tree.leaves, node, rows)
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
     if len(names) <= _MANY:
         probabilities = " ".join(f"{probability:.{decimals}f}" for probability in p)
@@ -99,12 +97,3 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
     others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
     return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"
-
-
-def _logistic_leaf(fitted: Fitted, leaves: LogisticLeaves, node: int, rows: str) -> str:
-    """The odds of the second of two classes as a formula; of several classes the names of the terms."""
-    names = fitted.class_names
-    if len(names) == 2:
-        return f"{names[1]}: {odds_formula(leaves, node, fitted.schema)}   {rows}"
-    terms = ", ".join(term_text(leaves.terms, term, fitted.schema) for term in leaves.terms.of(node))
-    return f"{names[int(fitted.node_codes[node])]} at the mean; by {terms}   {rows}"

@@ -109,7 +109,9 @@ class Settings:
     Everything but the data and the outcome's prior that decides on a tree.
     """
 
-    def __init__(self, prior: PartitionPrior, rules: Rules, smoothing: float, oblique: Oblique) -> None: ...
+    def __init__(
+        self, prior: PartitionPrior, rules: Rules, smoothing: float, round_thresholds: bool, oblique: Oblique
+    ) -> None: ...
     def draw_features(self, seed: int, tree: int, n_features: int) -> None:
         """
         Let each node of the tree with this number use so many features, drawn for it alone.

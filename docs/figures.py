@@ -87,7 +87,7 @@ def photograph(page, part, name, height=None) -> None:
 
 def fill_in(page) -> None:
     """A case."""
-    for name, value in (("worst radius", "17.2"), ("mean concavity", "0.05"), ("mean texture", "21")):
+    for name, value in (("worst perimeter", "110"), ("worst smoothness", "0.14")):
         page.locator("#fields").get_by_label(name).fill(value)
     page.get_by_role("button", name="What does the model say?").click()
 

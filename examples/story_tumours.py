@@ -38,18 +38,18 @@ plot.tree(model)
 plot.feature_posterior(model)
 
 # %%
-# Does it keep its promises?
-# --------------------------
+# Is it calibrated?
+# -----------------
 # On tumours that the tree has not seen, the predicted probabilities should match what happened.
 
 print(f"accuracy {model.score(X_new, y_new):.3f}, log loss {log_loss(y_new, model.predict_proba(X_new)):.3f}")
 plot.calibration(model, X_new, y_new, bins=5)
 
 # %%
-# To miss a cancer is worse than a false alarm
+# Missing a cancer is worse than a false alarm
 # --------------------------------------------
-# The clinic says: to send a malignant tumour home is nine times as bad as a needless biopsy. That changes what is
-# decided. It does not change the tree.
+# The clinic judges that sending a patient with cancer home is nine times as bad as an unnecessary biopsy. This changes
+# the decisions, not the tree.
 
 careful = BayesianTreeClassifier(decision={"malignant": {"benign": 9}}).fit(X, y)
 print(careful.fitted_.decision.text(careful.fitted_.class_names))
@@ -59,8 +59,8 @@ plot.confusion(careful, X_new, y_new)
 # A single patient
 # ----------------
 # The doctor asks why. The answer has one line per feature, the posterior, and what would have changed the decision.
-# This tumour was benign. The tree was wrong, but it said that it was unsure: the leaf has few rows, and the interval is
-# wide.
+# This tumour was benign: the tree gave malignant a probability of 0.9 and was wrong. The leaf has eight rows, and its
+# interval reaches from 0.72 to 0.99; no interval of a probability rules out the other class.
 
 print(careful.explain(X_new.iloc[[13]])[0])
 print("in truth:", y_new[13])

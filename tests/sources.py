@@ -66,7 +66,8 @@ def assert_same_model(one, other):
     for kind in ("tree_", "grown_tree_"):
         assert_same_store(getattr(one, kind), getattr(other, kind))
     assert_array_equal(one.prior_, other.prior_)
-    assert getattr(one.outcome_, "spread", 1.0) == getattr(other.outcome_, "spread", 1.0)
+    for name in ("spread", "discount", "strength", "rates"):
+        assert_array_equal(getattr(one.outcome_, name, None), getattr(other.outcome_, name, None))
     assert one.schema_.names == other.schema_.names
     ranges = [[(c.low, c.high, c.is_integer) for c in model.schema_.columns] for model in (one, other)]
     assert ranges[0] == ranges[1]

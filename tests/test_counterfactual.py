@@ -181,7 +181,7 @@ def loans(n=4000):
 
 def test_changes_are_told_in_words():
     frame, default = loans()
-    model = BayesianTreeClassifier(prior="paper").fit(frame, default)
+    model = BayesianTreeClassifier(prior="paper", calibrate=False).fit(frame, default)
     cases = pd.DataFrame(
         {"purpose": ["car", "repairs", "yacht", "other", "car"], "income": [None, 2e4, None, 26e3, 9e5]}
     )
@@ -196,7 +196,7 @@ def test_changes_are_told_in_words():
 
 def test_changes_of_categories_are_told_in_words():
     frame = pd.DataFrame({"colour": ["blue", "red, dark", None, "green"] * 30})
-    model = BayesianTreeClassifier(prior=0.1).fit(frame, frame["colour"].isin(["blue", "green"]))
+    model = BayesianTreeClassifier(prior=0.1, calibrate=False).fit(frame, frame["colour"].isin(["blue", "green"]))
     cases = pd.DataFrame({"colour": ["green", "red, dark", None, "mauve"]})
     assert [str(explanation.nearest) for explanation in model.explain(cases, max_features=1, allow_missing=True)] == [
         'colour from green to "red, dark" -> False (0.9983; like 60 training rows)',

@@ -88,6 +88,15 @@ def test_the_spread_comes_from_the_same_rows(monkeypatch):
     assert model.spread_ != 1
 
 
+def test_the_calibration_of_classes_comes_from_the_same_rows(monkeypatch):
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 200)
+    frame, names = table_of("classes", weighted=True)
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    model = engines.fit(model_of("classes"), lambda: divided(frame, 4), **names)
+    assert_same_model(model, expected)
+    assert model.calibration_.discount < 1
+
+
 DISPERSIONS = [{}, {"monotonic_cst": {"x": 1}}, {"min_samples_leaf": 20}, {"prior": "evidence", "max_depth": 3}]
 
 
@@ -268,20 +277,25 @@ def test_predictions_come_batch_by_batch(outcome):
 @given(st.data(), st.integers(2, 9), st.integers(1, 4))
 def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
     values = np.array(data.draw(strategies.columns(data.draw(st.integers(1, 40)))))
+    largest = data.draw(st.sampled_from([None, 3, 2**46]))
+    lists = st.lists(st.integers(1, largest or 1), min_size=len(values), max_size=len(values))
+    weight = None if largest is None else np.array(data.draw(lists), dtype=np.int64)
     splitters = _bins.splitters_of(np.array(data.draw(strategies.columns(data.draw(st.integers(1, 5))))))
     parts = np.array_split(values[:, None], n_parts)
+    weights = [None] * n_parts if weight is None else np.array_split(weight, n_parts)
 
-    def count(of, splitters):
-        return _bins.count(of, {0: splitters}, max_bins)[0]
+    def count(of, splitters, weight):
+        return _bins.count(of, {0: splitters}, max_bins, weight)[0]
 
-    counted = count(parts[0], splitters)
-    for part in parts[1:]:
-        counted = counted.merge(count(part, splitters), max_bins)
+    counted = count(parts[0], splitters, weights[0])
+    for part, own in zip(parts[1:], weights[1:], strict=True):
+        counted = counted.merge(count(part, splitters, own), max_bins)
     for _ in range(data.draw(st.integers(0, 2))):  # counted again, more finely
-        counted = count(values[:, None], counted.finer_splitters(max_bins))
-    collected = np.concatenate([_bins.collect(part, {0: counted}, max_bins)[0] for part in parts])
-    found = _bins.bins_of(counted, np.sort(collected), max_bins, has_missing=False)
-    assert list(zip(found.lows.tolist(), found.highs.tolist(), strict=True)) == naive_bins(values.tolist(), max_bins)
+        counted = count(values[:, None], counted.finer_splitters(max_bins), weight)
+    collected = [_bins.collect(part, {0: counted}, max_bins, own)[0] for part, own in zip(parts, weights, strict=True)]
+    found = _bins.bins_of(counted, _bins.Collected.sorted(collected), max_bins, has_missing=False)
+    expected = naive_bins(values.tolist(), max_bins, None if weight is None else weight.tolist())
+    assert list(zip(found.lows.tolist(), found.highs.tolist(), strict=True)) == expected
 
 
 def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):

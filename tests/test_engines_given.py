@@ -120,9 +120,9 @@ def test_columns_that_are_given_are_not_looked_at(monkeypatch):
     described = engines.describe(model_of("normal"), frame, **names)
     counted, original = [], _parts.count
 
-    def count(matrix, splitters, max_bins):
+    def count(matrix, splitters, *others):
         counted.extend(splitters)
-        return original(matrix, splitters, max_bins)
+        return original(matrix, splitters, *others)
 
     monkeypatch.setattr(_parts, "count", count)
     engines.fit(model_of("normal"), frame, **names, bins={"x": described["bins"]["x"]})

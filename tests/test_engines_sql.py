@@ -246,7 +246,7 @@ def test_sums_of_columns_that_do_not_agree_are_refused(duckdb, monkeypatch, outc
     frame, names = table_of(outcome, n=100)
     table, original = duckdb(frame), _sql_packing.Packing.code
     monkeypatch.setattr(_sql_packing.Packing, "code", lambda *given: code(original(*given).cast("int16")))
-    with pytest.raises(ValueError, match="counts other rows for one column than for another"):
+    with pytest.raises(ValueError, match=r"^The source gave other rows when it was read again"):
         engines.fit(model_of(outcome, max_bins=9), table, **names)
 
 
@@ -287,6 +287,15 @@ def test_the_spread_comes_from_the_same_rows(put, monkeypatch):
     parameters = {"calibrate": True, "max_bins": 9}
     expected = fitted_in_memory(model_of("normal", **parameters), frame, names)
     assert_same_model(engines.fit(model_of("normal", **parameters), put(frame), **names), expected)
+
+
+def test_the_calibration_of_classes_comes_from_the_same_rows(put, monkeypatch):
+    monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 100)
+    frame, names = table_of("classes", weighted=True, n=300)
+    expected = fitted_in_memory(model_of("classes", max_bins=9), frame, names)
+    model = engines.fit(model_of("classes", max_bins=9), put(frame), **names)
+    assert_same_model(model, expected)
+    assert model.calibration_.discount < 1
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -111,7 +111,9 @@ def test_missing_values_that_an_upper_split_sent_away_stay_away():
 
 def cancer():
     data = load_breast_cancer(as_frame=True)
-    return BayesianTreeClassifier(prior="paper", prune=False).fit(data.data, data.target_names[data.target])
+    return BayesianTreeClassifier(prior="paper", prune=False, calibrate=False).fit(
+        data.data, data.target_names[data.target]
+    )
 
 
 def test_rules_print_as_text():

@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.datasets import load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceRegressor, load
@@ -100,6 +101,22 @@ def test_equal_rows_are_dealt_out_to_the_folds():
         assert len(set(folds[40:])) == 7
         assert_array_equal(assign_small_folds(Rows(X), target, 10, 5000, by=-y)[:40] // 10, 0)
     assert np.count_nonzero(assign_small_folds(Rows(X), Target(y), 2, 10) < 2) in range(8, 13)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csc_array])
+def test_rows_with_the_same_values_in_other_columns_may_come_in_any_order(make):
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, (300, 6)).astype(float), random.integers(0, 2, 300)
+    folds, order = assign_small_folds(Rows(make(X)), Target(y), 5, 5000), random.permutation(300)
+    again = assign_small_folds(Rows(make(X[order])), Target(y[order]), 5, 5000)
+    sides = random.permutation(6)
+    turned = assign_small_folds(Rows(make(X[:, sides])), Target(y), 5, 5000)
+
+    def contents(X, y, folds):
+        return sorted(map(tuple, np.column_stack([X, y, folds]).tolist()))
+
+    assert contents(X[order], y[order], again) == contents(X, y, folds)
+    assert contents(X, y, turned) == contents(X, y, folds)
 
 
 def test_the_spread_is_kept_in_files(tmp_path):

@@ -132,7 +132,7 @@ def posteriors_are_priors_and_counts(tree, problem):
     by_class = np.eye(tree.posterior.shape[1])[y] * (np.ones(len(y)) if weight is None else np.array(weight))[:, None]
     counts = rows_in(tree, X) @ by_class
     assert_allclose(tree.posterior - tree.prior, counts, rtol=1e-9, atol=1e-9)
-    assert_allclose(tree.value[:, 0], tree.posterior / tree.posterior.sum(axis=1, keepdims=True))
+    assert_allclose(tree.value[:, 0], tree.calibrated / tree.calibrated.sum(axis=1, keepdims=True))
     for children in (tree.children_left, tree.children_right):
         child = children[tree.internal_nodes]
         assert_allclose(tree.prior[child], tree.prior[tree.internal_nodes] + parameters["smoothing"] * counts[child])

@@ -66,6 +66,10 @@ class Parameter:
 
 
 TREES = ("tree", "forest")
+_SPREAD = (
+    "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in "
+    'ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not changed.'
+)
 PARAMETERS = [
     Parameter("n_estimators", "int", "100", "Number of trees.", ("forest",)),
     Parameter(
@@ -143,6 +147,33 @@ PARAMETERS = [
             "forest": '``"oblique"``: splits along one feature and along hyperplanes of several. ``"axis"``: along one '
             "feature only, which is several times as fast.",
         },
+    ),
+    Parameter(
+        "leaf",
+        "str",
+        '"constant"',
+        '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few terms, which '
+        'the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "max_leaf_terms",
+        "int",
+        "10",
+        'Maximum number of terms in a leaf, for ``leaf="linear"``.',
+        ("tree",),
+        only="numbers",
+    ),
+    Parameter(
+        "extrapolate",
+        "bool",
+        "False",
+        'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False '
+        "moves them to the nearest value of these rows, and keeps predictions in the range of their y, widened by 10 % "
+        "on either side.",
+        ("tree",),
+        only="numbers",
     ),
     Parameter(
         "lookahead",
@@ -272,14 +303,22 @@ PARAMETERS = [
         "bool",
         "True",
         {
-            "": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals "
-            "hold nine "
-            'in ten cross-validated rows; for ``"normal"`` only. The posterior of the mean and `posterior` are not '
-            "changed.",
-            "forest": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % "
-            "intervals hold "
-            'nine in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+            "classes": "Whether to discount the counts of leaves and to draw them to the overall rates of the classes, "
+            "by `calibration_`, so that 90 % intervals of a leaf's probabilities hold nine in ten on new rows "
+            "(docs/certainty.md). False predicts from the conjugate posterior, which `posterior` gives in any case. "
+            "Fewer than 20 rows are not calibrated.",
+            "numbers": _SPREAD,
         },
+        ("tree",),
+    ),
+    Parameter("calibrate", "bool", "True", _SPREAD, ("space",), only="numbers"),
+    Parameter(
+        "calibrate",
+        "bool",
+        "True",
+        "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine "
+        'in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+        ("forest",),
         only="numbers",
     ),
     Parameter(

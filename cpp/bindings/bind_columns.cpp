@@ -1,4 +1,8 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
 
 #include "arrays.hpp"
 #include "data/bins.hpp"
@@ -11,12 +15,16 @@ namespace baytree::bindings {
 
 namespace {
 
+using Weights = std::optional<Vector<std::int64_t>>;
+
 Encoding encoding_of(const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,
-                     bool keep_values, std::size_t n_columns) {
-  require(is_categorical.shape(0) == n_columns, "one kind per column");
+                     const Weights& weight, bool keep_values, const AnyTable& table) {
+  require(is_categorical.shape(0) == table.n_columns(), "one kind per column");
+  require(!weight || weight->shape(0) == table.n_rows(), "one weight per row");
   require(n_bins <= kMostBins, "a bin has 8 bits");
   require(max_bins <= kMostQuantileBins, "a code of a bin has 16 bits");
-  return {copy_of(is_categorical), n_bins, keep_values, max_bins};
+  return {copy_of(is_categorical), n_bins, keep_values, max_bins,
+          weight ? span_of(*weight) : std::span<const std::int64_t>{}};
 }
 
 void check_sparse(const SparseTable& table) {
@@ -71,33 +79,34 @@ void bind_columns(nb::module_& module) {
   module.def(
       "encode",
       [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,
-         bool keep_values, std::size_t n_threads) {
+         bool keep_values, std::size_t n_threads, const Weights& weight) {
         require(X.shape(0) > 0, "encode needs at least one row");
-        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, X.shape(1));
         const Table table = table_of(X);
+        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, weight, keep_values, table);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("X").noconvert(), nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"),
-      nb::arg("keep_values"), nb::arg("n_threads"), nb::keep_alive<0, 1>(),
+      nb::arg("keep_values"), nb::arg("n_threads"), nb::arg("weight").noconvert() = nb::none(), nb::keep_alive<0, 1>(),
       "Encode a float64 matrix without infinite values; NaN is a missing value. max_bins is 0 where every value has a "
       "code.\n\n"
+      "Quantile bins count weights.\n"
       "The columns keep a view of the matrix: it must not change as long as they are in use.");
 
   module.def(
       "encode_sparse",
       [](std::size_t n_rows, const Vector<double>& value, const Vector<std::int32_t>& row,
          const Vector<std::int64_t>& start, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins,
-         std::size_t max_bins, bool keep_values, std::size_t n_threads) {
+         std::size_t max_bins, bool keep_values, std::size_t n_threads, const Weights& weight) {
         require(n_rows > 0 && start.shape(0) > 0, "encode needs at least one row");
         const SparseTable table{n_rows, start.shape(0) - 1, span_of(value), span_of(row), span_of(start)};
-        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, keep_values, table.n_columns);
+        const Encoding encoding = encoding_of(is_categorical, n_bins, max_bins, weight, keep_values, table);
         check_sparse(table);
         return without_gil([&](Interrupt& interrupt) { return encode(table, encoding, n_threads, interrupt); });
       },
       nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),
       nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"), nb::arg("keep_values"),
-      nb::arg("n_threads"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
-      "The same of a matrix by column (compressed sparse columns).");
+      nb::arg("n_threads"), nb::arg("weight").noconvert() = nb::none(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+      nb::keep_alive<0, 4>(), "The same of a matrix by column (compressed sparse columns).");
 }
 
 }  // namespace baytree::bindings

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "data/columns.hpp"
+#include "data/hash_sums.hpp"
 #include "data/intervals.hpp"
 #include "data/tally.hpp"
 #include "interrupt.hpp"
@@ -19,6 +20,12 @@ namespace {
 template <class Value, std::size_t n_axes>
 using Block = nb::ndarray<const Value, nb::ndim<n_axes>, nb::c_contig, nb::device::cpu>;
 using Ends = std::vector<Vector<double>>;  // by column
+using Weights = std::optional<Vector<std::int64_t>>;
+
+std::span<const std::int64_t> weights_of(const Weights& weight, const Table& table) {
+  require(!weight || weight->shape(0) == table.n_rows, "one weight per row");
+  return weight ? span_of(*weight) : std::span<const std::int64_t>{};
+}
 
 // each(i, column, finder) for some columns of a table.
 template <class Each>
@@ -34,11 +41,12 @@ void each_finder(const Table& table, const std::vector<std::size_t>& columns, co
 }
 
 nb::list interval_counts(const Matrix& X, const std::vector<std::size_t>& columns, const Ends& ends,
-                         std::size_t most_distinct, std::size_t n_threads) {
+                         std::size_t most_distinct, const Weights& weight, std::size_t n_threads) {
   const Table table = table_of(X);
+  const std::span<const std::int64_t> of_rows = weights_of(weight, table);
   std::vector<IntervalCounts> found(columns.size());
   each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
-    found[i] = count_intervals(table, column, finder, most_distinct);
+    found[i] = count_intervals(table, column, finder, most_distinct, of_rows);
   });
   nb::list result;
   for (IntervalCounts& own : found)
@@ -48,17 +56,21 @@ nb::list interval_counts(const Matrix& X, const std::vector<std::size_t>& column
 }
 
 nb::list values_in_intervals(const Matrix& X, const std::vector<std::size_t>& columns, const Ends& ends,
-                             const std::vector<Vector<std::uint8_t>>& chosen, std::size_t n_threads) {
+                             const std::vector<Vector<std::uint8_t>>& chosen, const Weights& weight,
+                             std::size_t n_threads) {
   const Table table = table_of(X);
+  const std::span<const std::int64_t> of_rows = weights_of(weight, table);
   require(chosen.size() == columns.size(), "a choice for each column");
   for (std::size_t i = 0; i < chosen.size(); ++i)
     require(chosen[i].shape(0) == ends[i].shape(0) + 1, "a choice for each interval");
-  std::vector<std::vector<double>> found(columns.size());
+  std::vector<ChosenValues> found(columns.size());
   each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
-    found[i] = values_in(table, column, finder, span_of(chosen[i]));
+    found[i] = values_in(table, column, finder, span_of(chosen[i]), of_rows);
   });
   nb::list result;
-  for (std::vector<double>& own : found) result.append(array_of(std::move(own)));
+  for (ChosenValues& own : found)
+    result.append(nb::make_tuple(array_of(std::move(own.values)),
+                                 weight ? array_of(std::move(own.weight)) : nb::object(nb::none())));
   return result;
 }
 
@@ -196,11 +208,18 @@ Int128 wide_at(const std::int64_t* halves) {
 
 void bind_parts(nb::module_& module) {
   module.def("interval_counts", &interval_counts, nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("ends"),
-             nb::arg("most_distinct"), nb::arg("n_threads"),
-             "How many values of some columns lie between ends, the lowest of each interval, and all values where they "
-             "are few.");
+             nb::arg("most_distinct"), nb::arg("weight").noconvert().none(), nb::arg("n_threads"),
+             "Values of some columns between ends: their number or weight, the lowest, and all where they are few.");
   module.def("values_in_intervals", &values_in_intervals, nb::arg("X").noconvert(), nb::arg("columns"), nb::arg("ends"),
-             nb::arg("chosen"), nb::arg("n_threads"), "For some columns: the values that lie in chosen intervals.");
+             nb::arg("chosen"), nb::arg("weight").noconvert().none(), nb::arg("n_threads"),
+             "For some columns: the values that lie in chosen intervals, and the weights of their rows.");
+  module.def(
+      "hash_sums",
+      [](const Matrix& X) {
+        const Table table = table_of(X);
+        return array_of(without_gil([&](Interrupt&) { return hash_sums(table); }));
+      },
+      nb::arg("X").noconvert(), "The sum of the hashes of the values of each column, modulo 2**64.");
   module.def(
       "encode_part", &encode_part_of, nb::arg("X").noconvert(), nb::arg("highs"), nb::arg("has_missing"),
       nb::arg("is_left_out"), nb::arg("two_bytes"), nb::arg("n_threads"),

@@ -5,6 +5,7 @@ void bind_columns(nanobind::module_& module);
 void bind_priors(nanobind::module_& module);
 void bind_outcomes(nanobind::module_& module);
 void bind_growth(nanobind::module_& module);
+void bind_leaves(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_routers(nanobind::module_& module);
@@ -18,6 +19,7 @@ NB_MODULE(_core, module) {
   baytree::bindings::bind_priors(module);
   baytree::bindings::bind_outcomes(module);
   baytree::bindings::bind_growth(module);
+  baytree::bindings::bind_leaves(module);
   baytree::bindings::bind_levels(module);
   baytree::bindings::bind_parts(module);
   baytree::bindings::bind_routers(module);

@@ -37,10 +37,12 @@ def encode(
     max_bins: int,
     keep_values: bool,
     n_threads: int,
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None = None,
 ) -> Columns:
     """
     Encode a float64 matrix without infinite values; NaN is a missing value. max_bins is 0 where every value has a code.
 
+    Quantile bins count weights.
     The columns keep a view of the matrix: it must not change as long as they are in use.
     """
 
@@ -54,6 +56,7 @@ def encode_sparse(
     max_bins: int,
     keep_values: bool,
     n_threads: int,
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None = None,
 ) -> Columns:
     """The same of a matrix by column (compressed sparse columns)."""
 
@@ -313,6 +316,45 @@ def forest_weights(
     How often each of some rows counts in each tree, with all that are equal to it, and the weight of these together.
     """
 
+class LeafSearch:
+    """How a tree with models in its leaves is searched."""
+
+    def __init__(self, width: int, few_rows: int, n_rounds: int) -> None: ...
+
+class LeafModels:
+    """Models for the leaves of a table, with terms that evidence chooses."""
+
+    def fit(
+        self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> dict:
+        """The model of some rows; one array per field."""
+
+def linear_leaves(
+    columns: Columns,
+    feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    most_terms: int,
+    y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    prior: Sequence[float],
+) -> LeafModels:
+    """Linear models of y, which is shifted and scaled as for Normal."""
+
+def grow_leaf_models(
+    columns: Columns,
+    outcome: Outcome,
+    outcome_prior: Sequence[float],
+    settings: Settings,
+    models: LeafModels,
+    search: LeafSearch,
+    n_threads: int,
+) -> tuple:
+    """
+    Grow a tree with models in its leaves; returns one array per field of its nodes, and of their models.
+    """
+
 class Levels:
     """Grows a tree from the sums of its open nodes."""
 
@@ -389,10 +431,11 @@ def interval_counts(
     columns: Sequence[int],
     ends: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
     most_distinct: int,
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     n_threads: int,
 ) -> list:
     """
-    How many values of some columns lie between ends, the lowest of each interval, and all values where they are few.
+    Values of some columns between ends: their number or weight, the lowest, and all where they are few.
     """
 
 def values_in_intervals(
@@ -400,9 +443,15 @@ def values_in_intervals(
     columns: Sequence[int],
     ends: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
     chosen: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]],
+    weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     n_threads: int,
 ) -> list:
-    """For some columns: the values that lie in chosen intervals."""
+    """
+    For some columns: the values that lie in chosen intervals, and the weights of their rows.
+    """
+
+def hash_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)]) -> object:
+    """The sum of the hashes of the values of each column, modulo 2**64."""
 
 def encode_part(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],

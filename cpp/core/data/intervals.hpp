@@ -51,18 +51,23 @@ void each_tile(const Table& table, std::size_t column, Each&& each) {
 }  // namespace detail
 
 struct IntervalCounts {
-  std::vector<std::int64_t> counts;  // by interval
+  std::vector<std::int64_t> counts;  // by interval: the values, or the weight of their rows
   std::vector<double> lows;  // the lowest value of each; NaN: there is none
   std::vector<double> distinct;  // all values, in ascending order; none where there are too many
 };
 
-// Counts the values of a column; lists them where they are `most_distinct` at most.
+// Counts the values of a column, by the positive weights of their rows where there are weights; lists the distinct
+// values where they are `most_distinct` at most.
 IntervalCounts count_intervals(const Table& table, std::size_t column, const BinFinder& finder,
-                               std::size_t most_distinct);
+                               std::size_t most_distinct, std::span<const std::int64_t> weight = {});
 
-// The values of a column that lie in chosen intervals, in the order of the rows.
-std::vector<double> values_in(const Table& table, std::size_t column, const BinFinder& finder,
-                              std::span<const std::uint8_t> chosen);
+// The values of a column that lie in chosen intervals, in the order of the rows, and the weights of these rows.
+struct ChosenValues {
+  std::vector<double> values;
+  std::vector<std::int64_t> weight;  // none where the rows have no weights
+};
+ChosenValues values_in(const Table& table, std::size_t column, const BinFinder& finder,
+                       std::span<const std::uint8_t> chosen, std::span<const std::int64_t> weight = {});
 
 // How the values of a column become codes. The last of the bins may have no end, and takes all values then.
 struct CodedColumn {

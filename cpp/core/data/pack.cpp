@@ -16,6 +16,7 @@
 #include "data/distinct.hpp"
 #include "data/encode.hpp"
 #include "data/read.hpp"
+#include "data/weighted_bins.hpp"
 #include "function_ref.hpp"
 #include "parallel.hpp"
 #include "types.hpp"
@@ -174,9 +175,11 @@ Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<cons
              const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
   // Nothing is written before the threads write codes.
   const std::shared_ptr<Int[]> codes = std::make_unique_for_overwrite<Int[]>(table.n_rows() * table.n_columns());
+  std::vector<std::uint8_t> is_searched(table.n_columns());
+  for (const std::size_t column : many) is_searched[column] = 1;
   std::vector<std::size_t> left;
   for (std::size_t column = 0; column < table.n_columns(); ++column)
-    if (bins[column].one_value_each) left.push_back(column);
+    if (!is_searched[column]) left.push_back(column);
   // The values that are kept take no more memory than a column or so.
   const std::size_t at_once = std::clamp<std::size_t>(Slices::kMost / encoding.max_bins, 1, kMostColumnsSearched);
   for (std::size_t begin = 0; begin < many.size(); begin += at_once) {
@@ -203,6 +206,19 @@ Columns pack(const AnyTable& table, std::vector<ColumnBins> bins, std::span<cons
   return result;
 }
 
+// Finds the bins of columns of many values in rows with weights.
+void find_weighted_bins(const AnyTable& table, std::span<const std::size_t> columns, const Encoding& encoding,
+                        std::size_t n_threads, Interrupt& interrupt, std::vector<ColumnBins>& bins) {
+  std::vector<std::uint8_t> is_wanted(table.n_columns());
+  for (const std::size_t column : columns) is_wanted[column] = 1;
+  std::vector<RankScratch> scratch(std::max<std::size_t>(n_threads, 1));
+  each_column(table, kMostColumnsAtOnce, n_threads, interrupt,
+              [&](std::size_t column, std::span<const std::uint64_t> bits, std::size_t worker) {
+                if (is_wanted[column])
+                  bins[column] = weighted_bins(bits, encoding.weight, encoding.max_bins, scratch[worker]);
+              });
+}
+
 }  // namespace
 
 Columns encode_bins(const AnyTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt) {
@@ -210,7 +226,11 @@ Columns encode_bins(const AnyTable& table, const Encoding& encoding, std::size_t
   parallel_for(table.n_columns(), n_threads, interrupt,
                [&](std::size_t column, std::size_t) { samples[column] = take_sample(table, column); });
   std::vector<ColumnBins> bins(table.n_columns());
-  const std::vector<std::size_t> many = find_few_values(table, encoding, samples, n_threads, interrupt, bins);
+  std::vector<std::size_t> many = find_few_values(table, encoding, samples, n_threads, interrupt, bins);
+  if (!many.empty() && !encoding.weight.empty()) {
+    find_weighted_bins(table, many, encoding, n_threads, interrupt, bins);
+    many.clear();
+  }
   std::size_t most_codes = many.empty() ? 0 : encoding.max_bins + 1;  // with that of missing values
   for (const ColumnBins& own : bins) most_codes = std::max(most_codes, own.ends.size() + own.has_missing);
   auto packed = [&]<class Int>(Int) {

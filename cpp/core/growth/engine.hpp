@@ -15,6 +15,7 @@
 #include "growth/given_tree.hpp"
 #include "growth/node_sums.hpp"
 #include "growth/space_graph.hpp"
+#include "leaves/leaf_models.hpp"
 #include "outcomes/any_outcome.hpp"
 #include "outcomes/categorical.hpp"
 #include "outcomes/fixed_point.hpp"
@@ -42,6 +43,20 @@ struct Budget {
   std::optional<double> seconds = {};
   bool root_only = false;  // open no partition but the root's
   std::function<void(std::size_t n_nodes, double log_evidence)> progress = {};  // called after every round
+};
+
+// How a tree with models in its leaves is searched.
+struct LeafSearch {
+  std::size_t width = 5;  // best splits of the outcome that are scored with models, and of the residual
+  std::size_t few_rows = 4096;  // of a larger node that is searched on some of its rows
+  std::size_t n_rounds = 3;  // of moving the best split to where the models of its two sides divide the rows
+};
+
+// A tree with the model of every node.
+template <class Number>
+struct ModelTree {
+  std::vector<Node<Number>> nodes;  // in depth-first order
+  std::vector<LeafModel> models;
 };
 
 template <class Number>
@@ -75,6 +90,11 @@ struct Engine {
   static Nodes grow_tree(const Columns& columns, const T& outcome, const Settings& settings,
                          const std::vector<double>& root_prior, const Lookahead& lookahead, std::size_t subtree_rows,
                          std::size_t n_threads, Interrupt& interrupt);
+
+  // The greedy-modal tree whose leaves hold models.
+  static ModelTree<Number> grow_leaf_models(const Columns& columns, const T& outcome, const Settings& settings,
+                                            const std::vector<double>& root_prior, LeafModels& models,
+                                            const LeafSearch& search, std::size_t n_threads, Interrupt& interrupt);
 
   // Explores the tree space until the budget is spent, nothing is left, or an interruption; what was explored by then
   // is kept. In the order of their depth, so that children come behind their parents.

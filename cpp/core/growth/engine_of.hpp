@@ -10,6 +10,7 @@
 #include "growth/given.hpp"
 #include "growth/given_levels.hpp"
 #include "growth/grow_tree.hpp"
+#include "growth/leaf_models.hpp"
 #include "growth/levels.hpp"
 #include "growth/listing.hpp"
 #include "growth/tree_space.hpp"
@@ -21,6 +22,16 @@ typename Engine<T>::Nodes Engine<T>::grow_tree(const Columns& columns, const T& 
                                                const std::vector<double>& root_prior, const Lookahead& lookahead,
                                                std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
   return baytree::grow_tree(columns, outcome, settings, root_prior, lookahead, subtree_rows, n_threads, interrupt);
+}
+
+template <Outcome T>
+ModelTree<typename T::Number> Engine<T>::grow_leaf_models(const Columns& columns, const T& outcome,
+                                                          const Settings& settings,
+                                                          const std::vector<double>& root_prior, LeafModels& models,
+                                                          const LeafSearch& search, std::size_t n_threads,
+                                                          Interrupt& interrupt) {
+  if constexpr (kOfCodesAlone<T>) throw std::invalid_argument("trees of this outcome are grown of packed codes alone");
+  else return baytree::grow_leaf_models(columns, outcome, settings, root_prior, models, search, n_threads, interrupt);
 }
 
 template <Outcome T>

@@ -64,7 +64,7 @@ def predict(
         check_names(carry, parts.names, "--carry", data)
         carried_columns = list(carry) or parts.names
         first_row = 1
-        with _open_writer(out, as_json=as_json) as writer:
+        with open_writer(out, as_json=as_json) as writer:
             for table in parts.tables:
                 predicted = _predictions(estimator, features.read(table, first_row), interval)
                 writer.write(_append_columns(table.select(carried_columns), predicted))
@@ -151,7 +151,7 @@ class _ParquetWriter(_Writer):
 
 
 @contextmanager
-def _open_writer(out: str | None, *, as_json: bool) -> Iterator[_Writer]:
+def open_writer(out: str | None, *, as_json: bool) -> Iterator[_Writer]:
     """A writer to a file, which is there only once all is written, or to standard output."""
     from ._output import open_out, suffix_of
 

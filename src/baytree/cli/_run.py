@@ -15,6 +15,7 @@ from ._explain import explain
 from ._fit import fit
 from ._options import CommandState, debug_option
 from ._predict import predict
+from ._reasons import reasons
 from ._report import report
 from ._show import export, show
 
@@ -58,7 +59,7 @@ def completion(shell: str) -> None:
     sys.stdout.write(kind(commands, {}, "baytree", "_BAYTREE_COMPLETE").source() + "\n")
 
 
-for _command in (fit, predict, explain, show, report, export, compare, completion):
+for _command in (fit, predict, explain, reasons, show, report, export, compare, completion):
     commands.add_command(_command)
 
 

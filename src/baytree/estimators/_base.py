@@ -23,7 +23,7 @@ from .._validation import (
     short_repr,
     unchanged_on_error,
 )
-from ..explain import Explanation, explain, read_allowed, tree_html
+from ..explain import Explanation, Reason, explain, read_allowed, reasons_of, tree_html
 from ..fitted import Fitted, Stability
 from ..growth import Engine, Growth, TableData, read_monotonic
 from ..outcomes import Outcome
@@ -505,6 +505,57 @@ class Estimator(BaseEstimator, ABC):
         weight = self._as_counts(sample_weight, table)
         source = MemorySource(table, y, weight, extras, names, self._n_threads())
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))
+
+    def reasons(self, X: Any, k: int = 4, *, codes: Any = None, towards: Any = None) -> Any:
+        """Return the columns that push the decision on each row most: the main reasons, for a letter.
+
+        The contributions are path-dependent Shapley values of the model that predicts, as in ``explain``: of a tree
+        space or forest those of the average. Only columns that push towards the decision are listed, so that a row may
+        have fewer than `k`.
+
+        Parameters
+        ----------
+        X
+            Rows, one or many: a table like that of `fit`.
+        k
+            Most reasons of a row.
+        codes
+            Dict from column to the code of its reason, or to a pair of a code and a text.
+        towards
+            A class: what pushes towards it is listed, whatever is decided. For numbers ``"high"`` or ``"low"``. None:
+            the decision on the row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``row`` (position in X), ``rank``, ``feature``, ``contribution`` (to the probability of the class,
+            or to the mean) and ``value``; with `codes` also ``code`` and ``text``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from baytree import BayesianForestClassifier
+        >>> data = load_breast_cancer(as_frame=True)
+        >>> y = data.target_names[data.target]
+        >>> model = BayesianForestClassifier(20, random_state=0).fit(data.data, y)
+        >>> reasons = model.reasons(data.data[:1], k=2, towards="malignant", codes={"worst area": "A1"})
+        >>> reasons[["rank", "feature", "code"]].values.tolist()
+        [[1, 'worst area', 'A1'], [2, 'mean area', None]]
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an optional dependency
+        except ImportError:
+            raise ImportError("reasons needs pandas: pip install pandas, or use explain(X)[i].contributions.") from None
+        names = ["row", "rank", "feature", "contribution", "value", *([] if codes is None else ["code", "text"])]
+        found = self._reasons(X, k, codes, towards)
+        columns = {name: [getattr(one, name) for one in found] for name in names}
+        objects = {"feature", "value", "code", "text"}  # no missing text becomes a number
+        return pd.DataFrame(
+            {name: pd.Series(own, dtype=object if name in objects else None) for name, own in columns.items()}
+        )
+
+    def _reasons(self, X: Any, k: int, codes: Any, towards: Any) -> list[Reason]:
+        return reasons_of(self.fitted_, self._read_all(X), k, codes, towards, self._n_threads())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file; ``baytree.load`` reads it. The file is data, never code.

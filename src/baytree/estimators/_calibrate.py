@@ -16,6 +16,7 @@ from .._typing import FloatArray, IntArray
 from ..fitted import Fitted, real_outcome
 from ..growth import TableData, TrainingData, assign_small_folds, count_duplicates
 from ..outcomes import RealOutcome
+from ._calibrate_classes import calibrate_classes
 
 _FOLDS = 10
 _MOST_ROWS = 5000  # that are cross-validated
@@ -28,7 +29,9 @@ Coverage = Callable[[RealOutcome], FloatArray]  # 1 of a row inside of its inter
 
 
 def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fitted]) -> Fitted:
-    """Give a result the spread that cross-validation asks for, where its outcome has one."""
+    """Give a result the calibration that cross-validation asks for, where its outcome has one."""
+    if fitted.outcome.predicts_classes:
+        return calibrate_classes(fitted, data, grow)
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted

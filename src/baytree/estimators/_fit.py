@@ -37,8 +37,9 @@ def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[C
     """The columns of a source and their bins, as a fit of the estimator would find them."""
     refuse_other_models(model)
     model._check_plain()
-    summary = source.summarise(TargetPlan(model._target_reader()), model.categorical_features, model.max_bins)
-    return summary.schema, source.bins(model.max_bins, summary)
+    plan = TargetPlan(model._target_reader())
+    plan, summary = _settle_target(plan, source.summarise(plan, model.categorical_features, model.max_bins))
+    return summary.schema, source.bins(plan, model.max_bins, summary)
 
 
 def refuse_other_models(model: Any) -> None:
@@ -114,6 +115,8 @@ def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capabili
         needs.append(Capability.LOOKAHEAD)
     if estimator.partitions == "oblique":
         needs.append(Capability.HYPERPLANES)
+    if getattr(estimator, "leaf", "constant") != "constant":
+        needs.append(Capability.LEAF_MODELS)
     return needs
 
 

@@ -419,7 +419,7 @@ class BaseForest(Estimator):
         (1.0, 3)
         """
         rows = self._read(X)
-        return self.fitted_.mixture(rows, self._n_threads())
+        return self.fitted_.posterior_mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf of each row in each tree.

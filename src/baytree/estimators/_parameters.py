@@ -37,6 +37,22 @@ def read_unseen(unseen: Any) -> str:
     return unseen
 
 
+def read_leaf(leaf: Any) -> str:
+    """Read the `leaf` parameter: what a leaf holds."""
+    if not isinstance(leaf, str) or leaf not in ("constant", "linear"):
+        raise ValueError(f"leaf must be 'constant' or 'linear'; got {short_repr(leaf)}.")
+    return leaf
+
+
+def refuse_with_leaf_models(estimator: Any) -> None:
+    """Refuse parameters that have no meaning beside models in the leaves."""
+    alone = {"partitions": "axis", "lookahead": 0, "smoothing": 0, "monotonic_cst": None, "outcome": "normal"}
+    for name, value in alone.items():
+        given = getattr(estimator, name, value)
+        if given is not value and not (isinstance(given, type(value) | float) and given == value):
+            raise ValueError(f"leaf='linear' needs {name}={value!r}; got {short_repr(given)}.")
+
+
 def read_weights(weights: Any) -> bool:
     """Read the `weights` parameter: whether weights only compare rows."""
     if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):

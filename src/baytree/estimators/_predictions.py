@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, FloatArray
 from .._validation import check_quantiles, check_real
-from ..outcomes import REGRESSION_OUTCOMES
+from ..fitted import class_outcome
+from ..outcomes import REGRESSION_OUTCOMES, Calibration
 from ._base import Estimator
 
 
@@ -31,6 +32,22 @@ class ClassPredictions(Estimator):
         """
         check_is_fitted(self)
         return self.fitted_.classes
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The discount on the counts of a leaf, and the strength with which it is drawn to the overall rates.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> round(model.calibration_.discount, 2), round(model.calibration_.strength, 1)
+        (0.68, 5.9)
+        """
+        check_is_fitted(self)
+        return class_outcome(self.fitted_.outcome).calibration
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class.

@@ -108,7 +108,7 @@ class BaseTreeSpace(Estimator):
         try:
             return calibrate(fitted, data, explore_less) if calibrated else fitted
         except KeyboardInterrupt:
-            _warn("The calibration was interrupted: intervals are as wide as the leaves alone say (spread_ is 1).")
+            _warn("The calibration was interrupted: predictions are those of the leaves alone.")
             return fitted
 
     def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
@@ -411,7 +411,7 @@ class BaseTreeSpace(Estimator):
         (1.0, 3)
         """
         rows = self._read(X)
-        return self.fitted_.mixture(rows, self._n_threads())
+        return self.fitted_.posterior_mixture(rows, self._n_threads())
 
     def apply(self, X: Any) -> IntArray:
         """Return the leaf of the modal tree that each row falls into.

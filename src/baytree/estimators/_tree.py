@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from ..fitted import Fitted
-from ..growth import TableData, TrainingData, add_rows, enforce_monotonic
+from ..growth import LeafModelSettings, TableData, TrainingData, add_rows, enforce_monotonic
 from ..outcomes import Outcome
 from ..sources import TargetPlan, TargetReader, read_target
 from ..table import Rows
@@ -20,6 +20,7 @@ from ..tree import TreeStore, most_probable_pruning
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._facts import facts_of
+from ._parameters import read_leaf, refuse_with_leaf_models
 
 
 class SingleTree(Estimator):
@@ -29,13 +30,28 @@ class SingleTree(Estimator):
     prune: Any
     lookahead: Any
     max_leaf_nodes: Any
+    leaf: Any
+    max_leaf_terms: Any
+    extrapolate: Any
 
     def _check_own_parameters(self) -> dict[str, Any]:
         check_truth("prune", self.prune)
         return {
+            "leaf_models": self._read_leaf_models(),
             "lookahead": check_integer("lookahead", self.lookahead, low=0),
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
+
+    def _read_leaf_models(self) -> LeafModelSettings | None:
+        """Read `leaf`, `max_leaf_terms` and `extrapolate`, and refuse parameters that only constant leaves have."""
+        if "leaf" not in self._get_param_names():
+            return None
+        max_terms = check_integer("max_leaf_terms", self.max_leaf_terms, low=0)
+        check_truth("extrapolate", self.extrapolate)
+        if read_leaf(self.leaf) == "constant":
+            return None
+        refuse_with_leaf_models(self)
+        return LeafModelSettings(max_terms, bool(self.extrapolate))
 
     def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         def grow(data: TrainingData) -> Fitted:
@@ -186,7 +202,8 @@ class SingleTree(Estimator):
         >>> model.posterior(X[:1]).round(2)
         array([[50.67,  0.67,  0.67]])
         """
-        return self.tree_.posterior.take(self.apply(X), axis=0)
+        rows = self._read(X)
+        return self.tree_.leaves.parameters(self.fitted_.leaves(rows, self._n_threads()), rows)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf.

@@ -19,3 +19,5 @@ from ._explain import explain as explain
 from ._explanation import Explanation as Explanation
 from ._explanation import Step as Step
 from ._notebook import tree_html as tree_html
+from ._reasons import Reason as Reason
+from ._reasons import reasons_of as reasons_of

@@ -191,7 +191,7 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
         "estimate": {name: estimate for name, (estimate, _, _) in summary.items()},
         "interval": {name: (low, high) for name, (_, low, high) in summary.items()},
         "family": fitted.outcome.family,
-        "posterior": dict(zip(fitted.outcome.posterior_names, tree.posterior[leaf].tolist(), strict=True)),
+        "posterior": dict(zip(fitted.outcome.posterior_names, tree.calibrated[leaf].tolist(), strict=True)),
         "pruned": _pruned_split(fitted, leaf),
         "conditions": {
             schema.name(feature): condition_text(condition, schema.columns[feature])

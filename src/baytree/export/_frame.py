@@ -77,6 +77,6 @@ def _numbers(fitted: Fitted) -> dict[str, Any]:
     for name in summaries[0]:
         for i, what in enumerate(("estimate", "low", "high")):
             columns[f"{what}_{name}"] = [summary[name][i] for summary in summaries]
-    for name, values in zip(fitted.outcome.posterior_names, fitted.trees.posterior.T, strict=True):
+    for name, values in zip(fitted.outcome.posterior_names, fitted.trees.calibrated.T, strict=True):
         columns[f"posterior_{name}"] = values
     return columns

@@ -64,14 +64,14 @@ def value_names(fitted: Fitted) -> list[str]:
 def leaf_columns(fitted: Fitted, interval: float | None, std: bool) -> dict[str, FloatArray]:
     """The values of each node that an export of a single tree adds to the prediction, by name."""
     _check_std(fitted, std)
-    deviation = {"std": np.asarray(real_outcome(fitted.outcome).std(fitted.trees.posterior))} if std else {}
+    deviation = {"std": np.asarray(real_outcome(fitted.outcome).std(fitted.trees.calibrated))} if std else {}
     return deviation if interval is None else deviation | _interval_ends(fitted, interval)
 
 
 def _interval_ends(fitted: Fitted, interval: float) -> dict[str, FloatArray]:
     level = check_real("interval", interval, low=0, high=1)
     sides = {"low": (1 - level) / 2, "high": (1 + level) / 2}
-    posterior = fitted.trees.posterior
+    posterior = fitted.trees.calibrated
     if fitted.outcome.predicts_classes:
         ends = class_outcome(fitted.outcome).quantiles(posterior, np.array([*sides.values()]))
         names = fitted.class_names
@@ -130,12 +130,12 @@ def _check_std(fitted: Fitted, std: Any) -> None:
 
 
 def _variances(fitted: Fitted, trees: TreeStore) -> FloatArray:
-    return np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(trees.posterior).var())
+    return np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(trees.calibrated).var())
 
 
 def _moments(fitted: Fitted, trees: TreeStore, center: float) -> FloatArray:
     """Mean and mean square of every node about a number; where they are infinite, the second alone says so."""
-    mean = np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(trees.posterior).mean()) - center
+    mean = np.asarray(distribution_of(fitted.leaf_outcome, "outcome")(trees.calibrated).mean()) - center
     square = _variances(fitted, trees) + mean**2
     finite = np.isfinite(square)
     moments = np.stack([np.where(finite, mean, 0.0), np.where(finite, square, np.inf)], axis=1)

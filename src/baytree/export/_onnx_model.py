@@ -197,7 +197,7 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
         return
     add_leaf_output("mean", tree.value[:, 0])
     if fitted.has_distribution():
-        std: FloatArray = np.asarray(real_outcome(fitted.outcome).std(tree.posterior), dtype=np.float64)
+        std: FloatArray = np.asarray(real_outcome(fitted.outcome).std(tree.calibrated), dtype=np.float64)
         add_leaf_output("std", std[:, None])
 
 

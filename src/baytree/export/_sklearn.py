@@ -103,4 +103,4 @@ def _impurity(fitted: Fitted) -> FloatArray:
         return np.asarray(1 - np.sum(tree.value[:, 0] ** 2, axis=1))
     if not fitted.has_distribution():
         return np.zeros(tree.node_count)
-    return np.nan_to_num(real_outcome(fitted.outcome).std(tree.posterior) ** 2, posinf=0.0)
+    return np.nan_to_num(real_outcome(fitted.outcome).std(tree.calibrated) ** 2, posinf=0.0)

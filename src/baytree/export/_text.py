@@ -7,6 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
+from ..leaves import LinearLeaves, formula
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -18,7 +19,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
 
     ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
     ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
-    counts training rows. Where some of them lack the value, their number and the branch that they take follow.
+    counts training rows. Where some of them lack the value, their number and the branch that they take follow. A leaf
+    with a linear model is a formula, with the 90 % intervals of its slopes in brackets.
 
     Parameters
     ----------
@@ -81,8 +83,10 @@ def _threshold(value: float, decimals: int) -> str:
 def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     """The prediction of a leaf, and its posterior; of many classes the most probable ones."""
     tree = fitted.trees
-    numbers = ", ".join(map(number_text, tree.posterior[node].tolist()))
+    numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
+    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse, special
@@ -112,6 +112,11 @@ class Fitted:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same result with another calibration of its outcome."""
+        grown = None if self.grown_tree is None else self.grown_tree.with_outcome(outcome)
+        return replace(self, trees=self.trees.with_outcome(outcome), grown_tree=grown, outcome=outcome)
 
     # What is predicted.
 
@@ -280,18 +285,24 @@ class Fitted:
     def mixture(
         self, rows: Rows, n_threads: int = 1, by_tree: FloatArray | None = None
     ) -> tuple[sparse.csr_matrix, FloatArray]:
-        """The posterior of each row, a mixture: its weights on components, and the components' parameters."""
+        """The prediction of each row, a mixture: its weights on components, and the components' parameters."""
         parts = list(self.leaf_weights(rows, n_threads, by_tree))
         weights = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
         return self._components(weights, rows)
+
+    def posterior_mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
+        """The same before it is calibrated: the conjugate posteriors of the nodes."""
+        weights, parameters = self.mixture(rows, n_threads)
+        leaves = self.routed.trees.leaves
+        return weights, leaves.posterior if leaves.is_constant else parameters
 
     def _components(self, weights: sparse.csr_matrix, rows: Rows) -> tuple[sparse.csr_matrix, FloatArray]:
         """Nodes are components where all of their rows have one posterior; else every row has its own in each."""
         leaves = self.routed.trees.leaves
         if leaves.is_constant:
-            return weights, leaves.posterior
+            return weights, leaves.calibrated
         row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-        parameters = leaves.parameters(weights.indices, rows, row)
+        parameters = leaves.outcome.calibrated(leaves.parameters(weights.indices, rows, row))
         shape = (weights.shape[0], weights.nnz)
         return sparse.csr_matrix((weights.data, np.arange(weights.nnz), weights.indptr), shape=shape), parameters
 
@@ -404,9 +415,9 @@ class Fitted:
         return np.asarray(self.distribution(rows, "outcome", n_threads).std())
 
     def _parameters(self, rows: Rows, n_threads: int = 1) -> FloatArray:
-        """Posterior parameters of each row in its leaf."""
-        routed = self.routed
-        return routed.trees.leaves.parameters(routed.leaves(rows, n_threads), rows)
+        """Calibrated parameters of each row in its leaf."""
+        leaves = self.routed.trees.leaves
+        return leaves.outcome.calibrated(leaves.parameters(self.routed.leaves(rows, n_threads), rows))
 
     def _evaluate_by_leaf(self, rows: Rows, n_threads: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Evaluate a function of posteriors: once a leaf where all of its rows have one."""
@@ -414,7 +425,7 @@ class Fitted:
         if not leaves.is_constant:
             return np.asarray(function(self._parameters(rows, n_threads)))
         reached, inverse = np.unique(self.routed.leaves(rows, n_threads), return_inverse=True)
-        return np.asarray(function(leaves.posterior[reached]))[inverse]
+        return np.asarray(function(leaves.calibrated[reached]))[inverse]
 
     def uncertainty(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Noise, and uncertainty that more rows would reduce, shape (n_rows, 2).
@@ -441,7 +452,7 @@ class Fitted:
     def summaries(self, nodes: IntArray) -> list[Summary]:
         """The prediction of nodes with 90 % intervals: every class, or the mean and the outcome."""
         leaves, outcome = self.trees.leaves, self.outcome
-        ends = outcome.intervals(leaves.posterior[nodes], np.array([0.05, 0.95]))
+        ends = outcome.intervals(leaves.calibrated[nodes], np.array([0.05, 0.95]))
         numbers = np.concatenate([outcome.estimates(leaves.value[nodes])[:, :, None], ends], axis=2)
         return [dict(zip(outcome.estimate_names, map(tuple, node), strict=True)) for node in numbers.tolist()]
 

@@ -26,8 +26,10 @@ from ._histograms import WAITING as WAITING
 from ._histograms import ClassHistograms as ClassHistograms
 from ._histograms import Histograms as Histograms
 from ._histograms import Routes as Routes
+from ._leaf_models import grow_with_models as grow_with_models
 from ._monotonic import enforce_monotonic as enforce_monotonic
 from ._monotonic import read_monotonic as read_monotonic
+from ._other_rows import other_rows as other_rows
 from ._out_of_bag import out_of_bag_weights as out_of_bag_weights
 from ._refit import add_rows as add_rows
 from ._refit import held_out_log_likelihood as held_out_log_likelihood
@@ -36,6 +38,7 @@ from ._row_hash import hash_of_codes as hash_of_codes
 from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import HyperplaneSearch as HyperplaneSearch
+from ._settings import LeafModelSettings as LeafModelSettings
 from ._table_data import TableData as TableData
 from ._training_data import LeafSums as LeafSums
 from ._training_data import TrainingData as TrainingData

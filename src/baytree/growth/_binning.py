@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..table import Rows
 from ._settings import Growth
 
@@ -26,7 +26,8 @@ class ColumnBins:
     @property
     def middle(self) -> FloatArray:
         """The midpoint of each bin, which represents its values."""
-        return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
+        with np.errstate(invalid="ignore"):  # of a column that no split may use
+            return np.where(self.lows < self.highs, self.lows / 2 + self.highs / 2, self.lows)
 
     @property
     def numbers(self) -> tuple[float, float, bool]:
@@ -48,13 +49,13 @@ class ColumnBins:
         return np.append(between, np.inf)[: len(self.highs)]
 
 
-def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth) -> _core.Columns:
-    """Encode the columns of a table; a table of few rows needs no bins."""
+def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth, weight: IntArray | None = None) -> _core.Columns:
+    """Encode the columns of a table; a table of few rows needs no bins. Quantile bins count integer weights."""
     X, engine = _make_constant(rows.matrix, growth.feature_weight == 0), growth.engine
     max_bins = growth.max_bins or 0
     n_bins = engine.n_bins if len(rows) > engine.subtree_rows and max_bins < engine.n_bins else 0
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
-    options = (is_nominal.astype(np.uint8), n_bins, max_bins, keep_values, growth.n_threads)
+    options = (is_nominal.astype(np.uint8), n_bins, max_bins, keep_values, growth.n_threads, weight)
     if not sparse.issparse(X):
         return _core.encode(X, *options)
     if not X.has_canonical_format:

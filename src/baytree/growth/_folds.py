@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import AnyArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
-from ._row_hash import hash_of_values
+from ._row_hash import finer_hash_of_values, hash_of_values
 
 _FEWEST_POINTS = 50  # a table of fewer distinct rows has duplicates by chance
 
@@ -31,7 +31,7 @@ def assign_small_folds(
     hashes = hash_of_values(rows, target)
     n_all_folds = n_folds * -(-len(hashes) // max_rows)
     first = _fold(hashes if by is None else hash_of_values(rows, replace(target, y=by)), n_all_folds)
-    return (first + _number_among_duplicates(hashes, target.weight)) % n_all_folds
+    return (first + _number_among_duplicates(hashes, rows, target)) % n_all_folds
 
 
 def count_duplicates(rows: Rows, target: Target) -> int:
@@ -43,13 +43,21 @@ def count_duplicates(rows: Rows, target: Target) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _number_among_duplicates(hashes: AnyArray, weight: AnyArray | None) -> IntArray:
-    """Number the rows of each hash 0, 1, ... in the order of their weights."""
-    order = np.argsort(hashes) if weight is None else np.lexsort((weight, hashes))
-    is_new = np.append(True, hashes[order][1:] != hashes[order][:-1])
+def _number_among_duplicates(hashes: AnyArray, rows: Rows, target: Target) -> IntArray:
+    """Number the rows of each hash 0, 1, ... in the order of their values and weights."""
+    result = np.zeros(len(hashes), dtype=np.int64)
+    order = np.argsort(hashes)
+    is_equal = hashes[order][1:] == hashes[order][:-1]
+    at = order[np.append(is_equal, False) | np.append(False, is_equal)]
+    if len(at) == 0:
+        return result
+    some = target.take(at)
+    weight = np.ones(len(at)) if some.weight is None else some.weight
+    finer = finer_hash_of_values(Rows(rows.matrix[at]), some)
+    at = at[np.lexsort((weight, finer, hashes[at]))]
+    is_new = np.append(True, hashes[at][1:] != hashes[at][:-1])
     first = np.flatnonzero(is_new)
-    result = np.empty(len(hashes), dtype=np.int64)
-    result[order] = np.arange(len(hashes)) - np.repeat(first, np.diff(np.append(first, len(hashes))))
+    result[at] = np.arange(len(at)) - np.repeat(first, np.diff(np.append(first, len(at))))
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import BoolArray, FloatArray, IntArray
-from ..leaves import ConstantLeaves
+from ..leaves import ConstantLeaves, LeafModel
 from ..outcomes import Outcome, Target
 from ..tree import NO_CHILD, SplitKind, TreeStore, prune_to_leaf_count, take_splits
 from ._settings import Growth
@@ -53,9 +54,14 @@ def score_tree(
     return replace_scores(tree, nodes, outcome, growth)
 
 
-def read_tree(nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:
+def read_tree(
+    nodes: dict[str, Any],
+    outcome: Outcome,
+    growth: Growth,
+    with_models: Callable[[ConstantLeaves], LeafModel] = lambda leaves: leaves,
+) -> TreeStore:
     """Read the tree that the compiled core grew, in the units of the target."""
-    leaves = _read_leaves(nodes, outcome)
+    leaves = with_models(_read_leaves(nodes, outcome))
     tree = TreeStore(
         n_features=nodes["feature_posterior"].shape[1] - 1,
         roots=np.zeros(1, dtype=np.int64),
@@ -142,7 +148,7 @@ def _prior_of(prior: FloatArray, outcome: Outcome) -> FloatArray:
 
 
 def _split_likelihood(
-    arrays: dict[str, Any], leaves: ConstantLeaves, node_of_split: IntArray, growth: Growth
+    arrays: dict[str, Any], leaves: LeafModel, node_of_split: IntArray, growth: Growth
 ) -> FloatArray | None:
     """The likelihood of the two sides of each split; None unless smoothing makes that of the children differ."""
     if growth.smoothing == 0:
@@ -150,7 +156,7 @@ def _split_likelihood(
     return leaves.outcome.log_likelihood_from_core(arrays["log_likelihood_split"], leaves.statistics[node_of_split])
 
 
-def _read_tree_nodes(nodes: dict[str, Any], leaves: ConstantLeaves, growth: Growth) -> dict[str, Any]:
+def _read_tree_nodes(nodes: dict[str, Any], leaves: LeafModel, growth: Growth) -> dict[str, Any]:
     """The fields of a tree that have one entry per node, except its split."""
     return {
         "leaves": leaves,

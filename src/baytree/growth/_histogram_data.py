@@ -20,6 +20,7 @@ from ._encoded_rows import EncodedRows, n_sample_shares
 from ._grower import read_tree, replace_scores, score_tree
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
 from ._missing import LevelCounts, count_missing, encoded_rows_without
+from ._same_rows import NodeTotals
 from ._settings import Growth
 from ._training_data import LeafSums
 
@@ -131,7 +132,7 @@ class HistogramData:
     def halves(self, outcome: Outcome) -> tuple[Self, Self]:  # noqa: ARG002
         """Two halves of the rows."""
         one, other = self._divisible_source.halves()
-        return replace(self, source=one), replace(self, source=other)
+        return replace(self, source=one, totals=()), replace(self, source=other, totals=())
 
     def sample(self, outcome: Outcome) -> TableData:  # noqa: ARG002
         """A few thousand rows in memory."""
@@ -158,20 +159,25 @@ class HistogramData:
         levels, depth, at_once = self._new_levels(outcome, tree), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
+        node_totals = NodeTotals.of_table(first, self.sample_size.n_rows, self.totals)
         missing = LevelCounts(first, [bins.has_missing for bins in self.bins])
         while len(levels.open):
             chosen, n_open = levels.open[:at_once], len(levels.open)
             counted = subtraction.nodes_to_count(chosen)
             histograms = self.source.histograms(_open_routes(levels, counted))
+            node_totals.check(histograms, counted)
             if isinstance(histograms, ClassHistograms):
                 histograms = subtraction.complete(histograms, counted, chosen)
             if self.on_level is not None:
                 self.on_level(depth, n_open, int(histograms.n_rows(slice(first[1])).sum()))
             if isinstance(histograms, ClassHistograms):
                 levels.grow(histograms.weights, histograms.rows, n_threads)
-                subtraction.add_parents(histograms, chosen, _open_routes(levels, levels.open))
             else:
                 levels.grow(histograms.rows, histograms.sums, histograms.low, histograms.high, n_threads)
+            routes = _open_routes(levels, levels.open)
+            node_totals.expect_of_children(histograms, chosen, routes)
+            if isinstance(histograms, ClassHistograms):
+                subtraction.add_parents(histograms, chosen, routes)
             missing.add(chosen, histograms.n_rows, levels.routes()["feature"])
             at_once = max(1, _MAX_BYTES * len(chosen) // histograms.n_bytes)
             depth += 1

@@ -11,6 +11,7 @@ from .. import _core
 from .._typing import AnyArray, IntArray
 from ..tree import Hyperplane, PresentMissing, Threshold, TreeStore
 from ._binning import ColumnBins
+from ._other_rows import other_rows
 
 WAITING = -2  # an open node whose histograms are asked for later
 _MAX_PARENT_BYTES = 2**28  # of the histograms of parents
@@ -135,6 +136,8 @@ class ClassHistograms:
         """Write the difference between a parent and a node of `other`, the sibling, to one of these nodes."""
         for (to, source), (_, total) in zip(self._pairs(other), self._pairs(parent), strict=True):
             np.subtract(total[0], source[sibling], out=to[node])
+            if to[node].min() < 0:  # the sibling has rows that the parent lacks
+                raise other_rows("a child of a node has rows that the node does not have")
 
     def _pairs(self, other: ClassHistograms) -> list[tuple[IntArray, IntArray]]:
         """Pairs of the arrays that both have."""

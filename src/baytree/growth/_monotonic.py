@@ -49,13 +49,14 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     leaves = store.leaves
     if not isinstance(leaves, ConstantLeaves):
         raise TypeError("monotonic_cst needs constant leaves.")
-    before = leaves.value[:, -1]  # the mean, or the probability of the second class
+    mean = leaves.outcome.mean(leaves.posterior)  # the calibration of constrained predictions keeps it
+    before = mean[:, -1]  # the mean, or the probability of the second class
     after = _clip_to_constraints(store, monotonic, before)
     finite = before[np.isfinite(before)]
     rounding = 1e-9 * (finite.max() - finite.min()) if len(finite) else 0.0
     if not np.allclose(before, after, rtol=1e-9, atol=rounding):
         raise ValueError("These rows would break monotonic_cst in the tree as it is: fit it anew on all rows.")
-    is_mean = leaves.value.shape[1] == 1
+    is_mean = mean.shape[1] == 1
     value = after[:, None] if is_mean else np.stack([1 - after, after], axis=1)
     return replace(store, leaves=replace(leaves, monotonic_mean=value))
 

@@ -18,13 +18,13 @@ def refit(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
 
     On its training rows the result is the tree itself. With bins, a row goes where the midpoint of its bin goes.
     """
-    constant_leaves(tree)
+    constant_leaves(tree, "A given tree")
     return data.score(tree, outcome)
 
 
 def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore:
     """Keep the structure of a tree and add rows to the posteriors of the nodes on their paths."""
-    leaves, structure = constant_leaves(tree), (tree.children_left, tree.children_right, tree.depth)
+    leaves, structure = constant_leaves(tree, "partial_fit"), (tree.children_left, tree.children_right, tree.depth)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that do not fit raise an error below
         sums = data.leaf_sums(tree, outcome)
         statistics = leaves.statistics + sum_from_leaves(sums.statistics, *structure)
@@ -46,14 +46,14 @@ def add_rows(tree: TreeStore, data: TrainingData, outcome: Outcome) -> TreeStore
 
 def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -> float:
     """Log probability of rows that the tree was not fitted to, given those that it was."""
-    posterior = constant_leaves(tree).posterior[tree.is_leaf]
+    posterior = constant_leaves(tree, "This prior").posterior[tree.is_leaf]
     return float(outcome.log_marginal(posterior, sums.statistics).sum())
 
 
-def constant_leaves(tree: TreeStore) -> ConstantLeaves:
+def constant_leaves(tree: TreeStore, what: str) -> ConstantLeaves:
     """The leaves of a tree, which must be constant."""
     if not isinstance(tree.leaves, ConstantLeaves):
-        raise TypeError("This needs constant leaves.")
+        raise ValueError(f"{what} needs constant leaves: fit a model with leaf='constant'.")
     return tree.leaves
 
 

@@ -58,6 +58,21 @@ class Engine:
 
 
 @dataclass(frozen=True)
+class LeafModelSettings:
+    """Models in the leaves of a tree: how many terms one may have, and how far it may extrapolate."""
+
+    max_terms: int = 10
+    extrapolate: bool = False
+    width: int = 5  # best splits of the outcome, and of the residual, that are scored with the models of both sides
+    few_rows: int = 4096  # of a larger node that is searched on some of its rows
+    n_rounds: int = 3  # of moving the best split to where the models of its two sides divide the rows
+
+    def search(self) -> _core.LeafSearch:
+        """Convert the settings of the search for the compiled core."""
+        return _core.LeafSearch(self.width, self.few_rows, self.n_rounds)
+
+
+@dataclass(frozen=True)
 class Growth:
     """Settings of growth that follow from the parameters of an estimator."""
 
@@ -75,12 +90,13 @@ class Growth:
     oblique: bool = False
     max_bins: int | None = None  # quantile bins of a numeric column; None: one for each distinct value
     many_trees: bool = False  # explore a tree space
+    leaf_models: LeafModelSettings | None = None  # None: constant leaves
     engine: Engine = field(default_factory=Engine)
 
     @property
     def needs_canonical_target(self) -> bool:
-        """Whether rounding in sums over the rows could change the result: hyperplanes, look-ahead, tree spaces."""
-        return self.oblique or self.lookahead > 0 or self.many_trees
+        """Whether rounding in sums over the rows could change the result: only plain trees are safe from it."""
+        return self.oblique or self.lookahead > 0 or self.many_trees or self.leaf_models is not None
 
     def settings(self) -> _core.Settings:
         """Convert these settings for the compiled core."""

@@ -7,15 +7,17 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .. import _core
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..outcomes import (
     Family,
     Grids,
     Outcome,
     SampleSize,
     Target,
+    TargetRange,
     asks_for_evidence,
     fixed_point_outcome,
     integer_weight,
@@ -29,10 +31,12 @@ from ._fingerprint import fingerprint
 from ._folds import assign_folds
 from ._grower import explore_space, grow_tree, score_tree
 from ._histogram_data import HistogramData
+from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
 from ._missing import count_missing, rows_without
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
+_MOST_CODES = 2**26  # of a sparse table, for a dense array of them
 _MAX_CODES = 2**16  # of each column, for halves that are the same at any source
 
 
@@ -82,15 +86,35 @@ class TableData:
     @cached_property
     def columns(self) -> _core.Columns:
         """The encoded columns, as the compiled core reads them."""
-        return encode_rows(self.rows, self.schema.is_nominal, self.growth)
+        return encode_rows(self.rows, self.schema.is_nominal, self.growth, self._weight_of_bins)
+
+    @property
+    def _weight_of_bins(self) -> IntArray | None:
+        """The integer weight of each row, by which quantile bins are found."""
+        target = self.target
+        if target.weight is None or self.growth.max_bins is None:
+            return None
+        if target.grids is None:  # an outcome of the user's own
+            grids = Grids.over(TargetRange.of(target, of_y=False), from_zero=True, positive=False)
+            target = replace(target, grids=grids)
+        return integer_weight(target)
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:  # noqa: ARG002
         """Grow the tree of an outcome; the last tree is cached, since the search for a prior has grown it already."""
         if self._last.get("outcome") is not outcome:
-            tree = self.count_missing(grow_tree(self.columns, self.target, outcome, self.growth))
+            tree = self.count_missing(self._grow(outcome))
             self._last.update(outcome=outcome, tree=tree)
         grown: TreeStore = self._last["tree"]
         return grown
+
+    def _grow(self, outcome: Outcome) -> TreeStore:
+        if self.growth.leaf_models is None:
+            return grow_tree(self.columns, self.target, outcome, self.growth)
+        return grow_with_models(self.columns, self._terms, self.target, outcome, self.growth)
+
+    @cached_property
+    def _terms(self) -> CandidateTerms:
+        return candidate_terms(self.rows, self.schema, self.growth)
 
     def explore(self, outcome: Outcome, budget: _core.Budget) -> tuple[TreeStore, bool]:
         """Explore the tree space of an outcome; the second result is true if the user interrupted the search."""
@@ -140,10 +164,16 @@ class TableData:
     def sample(self, outcome: Outcome) -> TableData:
         """All rows; with `max_bins` a few thousand, the same ones as at any source."""
         grids = self.target.grids
-        if grids is None or grids.y is None:
+        if grids is None:
             return self
         sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
         return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
+
+    def coded_rows(self) -> Rows:
+        """The rows as positions of their values among those of the column: units and constant columns do not count."""
+        if sparse.issparse(self.rows.matrix) and np.prod(self.rows.matrix.shape) > _MOST_CODES:
+            return self.rows
+        return Rows(self._codes.astype(np.float64))
 
     def size(self) -> tuple[tuple[int, int], float, str]:
         """The shape of the table, the total weight of its rows, and its hash."""

@@ -70,11 +70,16 @@ class ConstantLeaves:
         return _read_only(self.outcome.update(self.prior, self.statistics))
 
     @cached_property
+    def calibrated(self) -> FloatArray:
+        """Parameters that predictions use: those of the posterior, as the outcome calibrates them."""
+        return _read_only(self.outcome.calibrated(self.posterior))
+
+    @cached_property
     def value(self) -> FloatArray:
         """Expected outcome of each node, shape (n_nodes, n_values)."""
         if self.monotonic_mean is not None:
             return self.monotonic_mean
-        return _read_only(self.outcome.mean(self.posterior))
+        return _read_only(self.outcome.mean(self.calibrated))
 
     @cached_property
     def weight(self) -> FloatArray:
@@ -85,6 +90,11 @@ class ConstantLeaves:
     def log_likelihood(self) -> FloatArray:
         """Log marginal likelihood of the rows of each node in one set."""
         return _read_only(self.outcome.log_marginal(self.prior, self.statistics))
+
+    @property
+    def used_features(self) -> IntArray:
+        """None: all rows of a leaf have the same prediction."""
+        return np.zeros(0, dtype=np.int64)
 
     @property
     def log_ceiling(self) -> FloatArray:
@@ -98,6 +108,10 @@ class ConstantLeaves:
     def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:  # noqa: ARG002
         """Expected outcome in node[i]."""
         return self.value.take(node, axis=0)
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same leaves with another calibration."""
+        return replace(self, outcome=outcome)
 
     def take(self, nodes: IntArray) -> Self:
         """The leaves of some nodes, in a new order."""

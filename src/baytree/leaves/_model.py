@@ -1,7 +1,8 @@
 """The interface of leaf models. Nothing outside of them depends on how a leaf predicts.
 
-A leaf model turns (node, row) into parameters of the outcome's posterior. The outcome makes everything else of them:
-means, distributions, quantiles, decisions. A constant leaf has the same parameters for all of its rows; a leaf with a
+A leaf model turns (node, row) into parameters of the outcome's posterior, as the outcome calibrates them. The outcome
+makes everything else of them: means, distributions, quantiles, decisions. Growth, prunings and odds use the posterior
+before it is calibrated. A constant leaf has the same parameters for all of its rows; a leaf with a
 model of its own looks at the row.
 """
 
@@ -23,7 +24,11 @@ class LeafModel(Protocol):
 
     @property
     def is_constant(self) -> bool:
-        """Whether all rows of a node have the same parameters, those of `posterior`."""
+        """Whether all rows of a node have the same parameters, those of `calibrated`."""
+
+    @property
+    def used_features(self) -> IntArray:
+        """The features that the models look at, in ascending order."""
 
     @property
     def prior(self) -> FloatArray:
@@ -34,8 +39,16 @@ class LeafModel(Protocol):
         """Parameters after them, one set a node; where rows differ, those at the node's centre."""
 
     @property
+    def calibrated(self) -> FloatArray:
+        """The parameters that predictions use: those of `posterior`, as the outcome calibrates them."""
+
+    @property
+    def statistics(self) -> FloatArray:
+        """Sums over the rows of each node of what the outcome needs of them."""
+
+    @property
     def value(self) -> FloatArray:
-        """Expected outcome of `posterior`, shape (n_nodes, n_values)."""
+        """Expected outcome of `calibrated`, shape (n_nodes, n_values)."""
 
     @property
     def weight(self) -> FloatArray:
@@ -54,6 +67,9 @@ class LeafModel(Protocol):
 
     def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
         """Expected outcome of the same, shape (n, n_values)."""
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """These models with another calibration of the same outcome."""
 
     def take(self, nodes: IntArray) -> Self:
         """The models of some nodes, in a new order."""

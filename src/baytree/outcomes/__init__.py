@@ -6,6 +6,10 @@ from ._base import PriorSearch as PriorSearch
 from ._base import RealOutcome as RealOutcome
 from ._base import asks_for_evidence as asks_for_evidence
 from ._base import fixed_point_outcome as fixed_point_outcome
+from ._calibration import Calibration as Calibration
+from ._calibration import HeldOutCounts as HeldOutCounts
+from ._calibration import estimate_calibration as estimate_calibration
+from ._calibration import estimate_discount as estimate_discount
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome

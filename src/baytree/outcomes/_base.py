@@ -123,6 +123,10 @@ class Outcome(ABC):
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Posterior of sets of rows with these statistics."""
 
+    def calibrated(self, posterior: FloatArray) -> FloatArray:
+        """The parameters that predictions use, given those of the conjugate posterior."""
+        return posterior
+
     @abstractmethod
     def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Log marginal likelihood of sets of rows with these statistics."""

@@ -19,6 +19,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, short_repr
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
+from ._calibration import Calibration
 from ._grids import Grids, SampleSize
 from ._search import most_probable
 from ._target import Target
@@ -39,10 +40,16 @@ class ClassOptions:
 
 @dataclass(frozen=True)
 class CategoricalOutcome(FixedPointOutcome):
-    """The number of classes and their prior at the root; the target holds class codes."""
+    """The number of classes and their prior at the root; the target holds class codes.
+
+    With `rates`, predictions are calibrated: see `Calibration`.
+    """
 
     prior: FloatArray
     classes: AnyArray | None = None
+    discount: float = 1.0
+    strength: float = 0.0
+    rates: FloatArray | None = None
 
     name = "categorical"
 
@@ -180,6 +187,20 @@ class CategoricalOutcome(FixedPointOutcome):
         """Add the counts."""
         return prior + statistics
 
+    def calibrated(self, posterior: FloatArray) -> FloatArray:
+        """Discount the counts, and draw them to the overall rates."""
+        if self.rates is None:
+            return posterior
+        return np.asarray(self.strength * self.rates + self.discount * (posterior - self.prior))
+
+    @property
+    def calibration(self) -> Calibration:
+        """The discount, the strength and the rates; without calibration those of the prior."""
+        if self.rates is not None:
+            return Calibration(self.discount, self.strength, self.rates)
+        strength = float(self.prior.sum())
+        return Calibration(1.0, strength, self.prior / strength)
+
     def expected_entropy(self, posterior: FloatArray) -> FloatArray:
         """The entropy of class probabilities drawn from the posterior, on average, in nats."""
         total = posterior.sum(axis=1)
@@ -218,8 +239,8 @@ class CategoricalOutcome(FixedPointOutcome):
         return Betas(posterior[:, position], posterior.sum(axis=1) - posterior[:, position])
 
     def state(self) -> dict[str, Any]:
-        """The prior and the labels."""
-        return {"prior": self.prior, "classes": self.classes}
+        """The prior, the labels and the calibration."""
+        return {name: getattr(self, name) for name in ("prior", "classes", "discount", "strength", "rates")}
 
 
 def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:

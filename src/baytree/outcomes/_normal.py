@@ -134,7 +134,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         """Standard y."""
         if target.grids is not None:
             return self._from_grids(target, target.grids)
-        return _core.Normal(self._standard(target), target.weight)
+        return _core.Normal(self.standard(target), target.weight)
 
     @classmethod
     def fixed_point_rows(cls, target: Target) -> list[IntArray]:
@@ -174,7 +174,8 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         half = np.full(2, float(weight) * grids.weight_unit / 2)
         return Target(np.array([middle - distance, middle + distance]), half, grids=grids)
 
-    def _standard(self, target: Target) -> FloatArray:
+    def standard(self, target: Target) -> FloatArray:
+        """Y, shifted and scaled to mean 0 and variance 1."""
         return (np.asarray(target.y, dtype=np.float64) - self.shift) / self.scale
 
     def core_prior(self) -> FloatArray:
@@ -196,7 +197,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
 
     def statistics(self, target: Target) -> FloatArray:
         """One, standard y and its square."""
-        z = self._standard(target)
+        z = self.standard(target)
         return np.stack([np.ones(len(z)), z, z * z], axis=-1)
 
     def update(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:

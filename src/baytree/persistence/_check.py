@@ -93,7 +93,7 @@ def check_outcome(outcome: Outcome) -> None:
     """Refuse priors that are none, other numbers that are none, and classes that do not fit the prior."""
     for field in fields(outcome):  # type: ignore[arg-type]
         value = getattr(outcome, field.name)
-        if field.name in ("prior", "classes"):
+        if field.name in ("prior", "classes", "rates"):
             continue
         if not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
@@ -104,6 +104,7 @@ def check_outcome(outcome: Outcome) -> None:
     check_parameters(outcome, np.atleast_2d(outcome.prior))
     if isinstance(outcome, CategoricalOutcome):
         _check_classes(outcome.classes, outcome.prior)
+        _check_calibration(outcome)
 
 
 def _check_classes(classes: Any, prior: AnyArray) -> None:
@@ -111,6 +112,18 @@ def _check_classes(classes: Any, prior: AnyArray) -> None:
         raise ValueError("there is not one class for each parameter of the prior")
     if np.any(classes[1:] <= classes[:-1]):
         raise ValueError("the classes are not in order")
+
+
+def _check_calibration(outcome: CategoricalOutcome) -> None:
+    rates = outcome.rates
+    if not 0 < outcome.discount <= 1 or not 0 <= outcome.strength < np.inf:
+        raise ValueError("the calibration of the outcome is out of range")
+    if rates is None:
+        return
+    if not isinstance(rates, np.ndarray) or rates.dtype != np.float64 or rates.shape != outcome.prior.shape:
+        raise ValueError("there is not one rate for each class")
+    if not np.all(rates > 0) or abs(rates.sum() - 1) > _ROUNDING or outcome.strength == 0:
+        raise ValueError("the rates of the classes are out of range")
 
 
 def check_parameters(outcome: Outcome, parameters: AnyArray) -> None:

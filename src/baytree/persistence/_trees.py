@@ -10,11 +10,12 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..fitted import ModelKind
-from ..leaves import ConstantLeaves
+from ..leaves import ConstantLeaves, LinearLeaves
 from ..outcomes import Outcome, fixed_point_outcome
 from ..table import Schema
 from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, sum_from_leaves
 from ._check import check_parameters, check_posterior
+from ._leaf_models import arrays_of_models, read_models, split_models
 
 _RAGGED = tuple(name for start, others in RAGGED.items() for name in (start, *others))
 _KEPT = (*NO_SPLIT, *_RAGGED, "children_right", "n_node_samples", "log_prior_leaf")
@@ -46,7 +47,10 @@ _TYPES: dict[str, type] = {"kind": np.uint8, "roots": np.int64} | dict.fromkeys(
 def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     """The arrays of a store that a file keeps."""
     leaves = store.leaves
-    if not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
+    models: dict[str, AnyArray] = {}
+    if isinstance(leaves, LinearLeaves):
+        models = arrays_of_models(leaves)
+    elif not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")
     arrays: dict[str, AnyArray] = {name: getattr(store, name) for name in _KEPT}
     arrays |= {name: getattr(store, name) for name in _OPTIONAL if _is_kept(getattr(store, name))}
@@ -60,11 +64,12 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     arrays["prior"] = leaves.prior[:1] if constant else leaves.prior
     of_leaves = leaves.statistics[store.is_leaf] if store.is_plain else leaves.statistics
     is_sum = store.is_plain and np.array_equal(_sum_from_leaves(of_leaves, store), leaves.statistics)
-    return arrays | {"statistics": of_leaves if is_sum else leaves.statistics}
+    return arrays | {"statistics": of_leaves if is_sum else leaves.statistics} | models
 
 
 def read_store(arrays: dict[str, AnyArray], kind: ModelKind, schema: Schema, outcome: Outcome) -> TreeStore:
     """The store that a file keeps, of a tree, a tree space or a forest; refuses arrays that are none."""
+    arrays, models = split_models(arrays)
     n_nodes, n_choices = len(arrays["log_prior_leaf"]), len(arrays["kind"])
     if n_nodes == 0 or n_choices < n_nodes or (n_choices > n_nodes and kind is not ModelKind.SPACE):
         raise ValueError("the nodes and the choices are not those of their kind")
@@ -81,7 +86,10 @@ def read_store(arrays: dict[str, AnyArray], kind: ModelKind, schema: Schema, out
     structure = {name: arrays[name] for name in (*_KEPT, *_OPTIONAL) if name in arrays}
     structure |= {"roots": roots, "choice_start": start, "children_left": left, "depth": depth.astype(right.dtype)}
     leaves = _read_leaves(arrays, left, right, depth, outcome, is_plain=is_plain)
-    store = TreeStore(leaves=leaves, n_features=schema.n_features, **structure)
+    if models and kind is not ModelKind.TREE:
+        raise ValueError("only single trees hold models in their leaves")
+    own = read_models(models, leaves, schema) if models else leaves
+    store = TreeStore(leaves=own, n_features=schema.n_features, **structure)
     _check_numbers(store)
     _check_splits(store, schema)
     return store

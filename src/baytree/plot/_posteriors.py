@@ -82,12 +82,12 @@ def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
 
 
 def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
-    names, posterior, best = fitted.class_names, fitted.trees.posterior[node], int(fitted.node_codes[node])
+    names, posterior, best = fitted.class_names, fitted.trees.calibrated[node], int(fitted.node_codes[node])
     values = fitted.trees.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
         estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
-        curve = _curve(stats.beta(posterior[1], posterior[0]), 0.0, 1.0)
+        curve = _beta_curve(stats.beta(posterior[1], posterior[0]))
         labels = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
         return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
@@ -102,7 +102,7 @@ def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     """The posterior of the predicted class alone."""
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
-    low, high = outcome.quantiles(fitted.trees.posterior[[node]], np.array([0.05, 0.95]))[0, best]
+    low, high = outcome.quantiles(fitted.trees.calibrated[[node]], np.array([0.05, 0.95]))[0, best]
     estimate = Estimate(float(fitted.trees.value[node, 0, best]), float(low), float(high), class_colour(best))
     labels = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
     return NodePosterior(labels, (estimate,), 0, None)
@@ -135,7 +135,7 @@ def _mean_distribution(fitted: Fitted, node: int) -> Any:
     """Distribution of the mean outcome in a node; None where an outcome of the user's own has none."""
     if not fitted.has_distribution("mean"):
         return None
-    return distribution_of(fitted.outcome, "mean")(fitted.trees.posterior[[node]])
+    return distribution_of(fitted.outcome, "mean")(fitted.trees.calibrated[[node]])
 
 
 def _estimate(values: FloatArray, distribution: Any) -> Estimate:
@@ -165,6 +165,17 @@ def _common_range(estimates: list[Estimate], distributions: list[Any]) -> tuple[
     high = min(float(everything.max()), float(middle.max()) + room)
     margin = 0.0 if low < high else abs(low) / 10 or 1.0
     return low - margin, high + margin
+
+
+def _beta_curve(distribution: Any) -> Curve | None:
+    """Mean densities between neighbouring points: that of a Beta distribution may be infinite at 0 or 1."""
+    begin, end = (_quantile(distribution, q) for q in (_TAIL, 1 - _TAIL))
+    if not begin < end:
+        return None
+    ends = np.linspace(begin, end, _POINTS - 1)
+    density = np.diff(distribution.cdf(ends)) / np.diff(ends)
+    middle = (ends[1:] + ends[:-1]) / 2
+    return np.concatenate([[begin], middle, [end]]), np.concatenate([density[:1], density, density[-1:]])
 
 
 def _curve(distribution: Any, low: float, high: float) -> Curve | None:

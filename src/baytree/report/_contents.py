@@ -104,7 +104,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     curves, number = _curves(fitted), threshold_text(tree)
     return {
         "value": [value if leaf else None for value, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
-        "posterior": _posteriors(fitted, tree.posterior),
+        "posterior": _posteriors(fitted, tree.calibrated),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
         "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
         "leafShare": tree.is_leaf.astype(float).tolist(),
@@ -127,7 +127,7 @@ def _averaged_trees(fitted: Fitted) -> TreeStore | None:
 
 def _space(fitted: Fitted, space: TreeStore) -> dict[str, Any]:
     is_end = (space.leaf_share > 0).tolist()
-    posterior = _posteriors(fitted, space.posterior)
+    posterior = _posteriors(fitted, space.calibrated)
     if posterior is not None:
         posterior = [numbers if end else [] for numbers, end in zip(posterior, is_end, strict=True)]
     return {
@@ -251,7 +251,7 @@ def _curves(fitted: Fitted) -> list[list[float] | None]:
     grid = np.linspace(*_range(fitted), _CURVE_POINTS)
     make = distribution_of(fitted.outcome, "mean")
     for node in np.flatnonzero(tree.is_leaf).tolist():
-        density = np.asarray(make(tree.posterior[[node]]).pdf(grid), dtype=np.float64)
+        density = np.asarray(make(tree.calibrated[[node]]).pdf(grid), dtype=np.float64)
         if np.all(np.isfinite(density)) and density.max() > 0:
             curves[node] = [round(float(height), 3) for height in density / density.max()]
     return curves

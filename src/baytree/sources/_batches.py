@@ -22,6 +22,7 @@ from .._typing import AnyArray
 from ..growth import EncodedRows
 from ._frames import frames_of
 from ._part_source import EncodedParts
+from ._part_sums import PartSums
 from ._parts import ColumnRoles, EncodedPart, Part, RawTarget, split_frame
 
 T = TypeVar("T")
@@ -88,20 +89,39 @@ class Batches:
         return CachedParts(work(part) for part in self) if self.cache else UncachedParts(self, work)
 
 
-@dataclass(frozen=True)
+@dataclass
 class UncachedParts:
-    """Parts that are read and encoded anew in every pass."""
+    """Parts that are read and encoded anew in every pass, which must be the same ones each time."""
 
     parts: Batches
     work: Callable[[Part], EncodedPart]
+    _sums: PartSums | None = field(default=None, init=False, repr=False)  # of the first pass
+    _has_sums: bool = field(default=False, init=False, repr=False)
+
+    def __iter__(self) -> Iterator[EncodedPart]:
+        sums: PartSums | None = None
+        for part in self.parts:
+            encoded = self.work(part)
+            sums = _add_sums(sums, encoded)
+            yield encoded
+        if not self._has_sums:
+            self._sums, self._has_sums = sums, True
+        elif self._sums is not None:
+            self._sums.check(sums)
 
     def reduce(self, work: Callable[[EncodedPart], T], merge: Callable[[T, T], T]) -> T:
         """Read and encode all parts, apply a function to them, and merge the results."""
-        return _reduce_parts((work(self.work(part)) for part in self.parts), merge)
+        return _reduce_parts((work(part) for part in self), merge)
+
+    def sums(self) -> PartSums | None:
+        """The sums of the rows of the first pass."""
+        return self._sums
 
     def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
         """The parts with a further function, which every pass applies."""
-        return UncachedParts(self.parts, partial(_apply_both, self.work, work))
+        mapped = UncachedParts(self.parts, partial(_apply_both, self.work, work))
+        mapped._sums, mapped._has_sums = self._sums, self._has_sums
+        return mapped
 
     def rows_in_memory(self) -> EncodedRows | None:
         """None: nothing is cached."""
@@ -118,8 +138,18 @@ class CachedParts:
         self._folder = tempfile.TemporaryDirectory(prefix="baytree-")
         self._number = itertools.count()
         labels = _LabelList()
-        self._arrays = self._write(_arrays_of(labels.recode(part)) for part in parts)
+        self._sums: PartSums | None = None
+        self._arrays = self._write(_arrays_of(labels.recode(part)) for part in self._counted(parts))
         self._raw = labels.raw
+
+    def _counted(self, parts: Iterable[EncodedPart]) -> Iterator[EncodedPart]:
+        for part in parts:
+            self._sums = _add_sums(self._sums, part)
+            yield part
+
+    def sums(self) -> PartSums | None:
+        """The sums of the rows that were encoded."""
+        return self._sums
 
     def _write(self, parts: Iterable[dict[str, AnyArray]]) -> dict[str, Mapped]:
         """Write each array of all parts to one file; any failure, Ctrl-C included, removes the folder."""
@@ -198,6 +228,10 @@ def _apply_both(
     first: Callable[[Part], EncodedPart], second: Callable[[EncodedPart], EncodedPart], part: Part
 ) -> EncodedPart:
     return second(first(part))
+
+
+def _add_sums(total: PartSums | None, part: EncodedPart) -> PartSums | None:
+    return total if part.sums is None else part.sums if total is None else total + part.sums
 
 
 def _arrays_of(part: EncodedPart) -> dict[str, AnyArray]:

@@ -1,13 +1,15 @@
 """Exact quantile bins of columns that are read part by part.
 
-A bin ends at the value of rank ceil(k n / max_bins), so the bins do not depend on how the rows are divided into parts.
-One pass counts the values between splitters; a second pass collects the values near the ends of bins. The splitters
-affect how many values are collected, and nothing else.
+A bin ends at the value of rank ceil(k n / max_bins), so the bins do not depend on how the rows are divided into parts;
+a row of weight 2 counts as two rows. One pass counts the values between splitters; a second pass collects the values
+near the ends of bins. With weights another pass between them adds these up, since their unit is known only after the
+first. The splitters affect how many values are collected, and nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,9 +35,10 @@ class IntervalCounts:
     """Counts of the values of a column between splitters, and the values themselves while they are few."""
 
     splitters: FloatArray
-    counts: IntArray  # values up to each splitter and above the one before, and values above the last
+    counts: IntArray  # values up to each splitter and above the one before, and above the last; or their weights
     lows: FloatArray  # the lowest value of each interval, NaN for an empty one
     distinct: FloatArray | None  # None for more than max_bins distinct values
+    n_values: IntArray | None = None  # where `counts` has weights
 
     def merge(self, other: IntervalCounts, max_bins: int) -> IntervalCounts:
         """The counts of two parts."""
@@ -43,12 +46,14 @@ class IntervalCounts:
         if self.distinct is not None and other.distinct is not None:
             both = np.union1d(self.distinct, other.distinct)
             distinct = both if len(both) <= max_bins else None
-        return IntervalCounts(self.splitters, self.counts + other.counts, np.fmin(self.lows, other.lows), distinct)
+        n_values = None if self.n_values is None or other.n_values is None else self.n_values + other.n_values
+        lows = np.fmin(self.lows, other.lows)
+        return IntervalCounts(self.splitters, self.counts + other.counts, lows, distinct, n_values)
 
     def holds_end(self, max_bins: int) -> BoolArray:
         """Which intervals contain the end of a bin."""
         n, upto = int(self.counts.sum()), np.cumsum(self.counts)
-        return np.asarray(_n_ended_bins(upto, n, max_bins) > _n_ended_bins(upto - self.counts, n, max_bins))
+        return np.asarray(n_ended_bins(upto, n, max_bins) > n_ended_bins(upto - self.counts, n, max_bins))
 
     @property
     def has_one_value(self) -> BoolArray:
@@ -61,7 +66,8 @@ class IntervalCounts:
 
     def is_fine(self, max_bins: int) -> bool:
         """Whether the values to be collected fit into memory."""
-        return self.distinct is not None or int(self.counts[self.is_collected(max_bins)].sum()) <= _MAX_COLLECTED
+        n_values = self.counts if self.n_values is None else self.n_values
+        return self.distinct is not None or int(n_values[self.is_collected(max_bins)].sum()) <= _MAX_COLLECTED
 
     def finer_splitters(self, max_bins: int) -> FloatArray:
         """Splitters that divide the intervals to be collected, within their old limits."""
@@ -95,22 +101,51 @@ def _values(ordered: AnyArray) -> FloatArray:
     return np.where(ordered & _SIGN, ordered ^ _SIGN, ~ordered).view(np.float64)
 
 
-def _n_ended_bins(rank: IntArray, n: int, max_bins: int) -> IntArray:
+def n_ended_bins(rank: IntArray, n: int, max_bins: int) -> IntArray:
     """The number of bins that end at or before a rank."""
-    return rank * max_bins // n if n < 2**40 else np.array([int(r) * max_bins // n for r in rank], dtype=np.int64)
+    if n < 2**40:
+        return rank * max_bins // n
+    ends = np.array([-(-k * n // max_bins) for k in range(1, max_bins + 1)], dtype=np.int64)
+    return np.asarray(np.searchsorted(ends, rank, side="right"))
 
 
-def count(matrix: FloatArray, splitters: dict[int, FloatArray], max_bins: int) -> dict[int, IntervalCounts]:
-    """Count the values of some columns."""
-    columns = _core.interval_counts(matrix, list(splitters), list(splitters.values()), max_bins, 1)
+def count(
+    matrix: FloatArray, splitters: dict[int, FloatArray], max_bins: int, weight: IntArray | None = None
+) -> dict[int, IntervalCounts]:
+    """Count the values of some columns, by the integer weights of their rows if these are given."""
+    columns = _core.interval_counts(matrix, list(splitters), list(splitters.values()), max_bins, None, 1)
     result = {}
     for column, (counts, lows, distinct) in zip(splitters, columns, strict=True):
         are_few = len(distinct) > 0 or not counts.any()
         result[column] = IntervalCounts(splitters[column], counts, lows, distinct if are_few else None)
-    return result
+    if weight is None:
+        return result
+    columns = _core.interval_counts(matrix, list(splitters), list(splitters.values()), 0, weight, 1)
+    return {
+        column: replace(of_values, counts=weights, n_values=of_values.counts)
+        for (column, of_values), (weights, _, _) in zip(result.items(), columns, strict=True)
+    }
 
 
-def collect(matrix: FloatArray, counts: dict[int, IntervalCounts], max_bins: int) -> dict[int, FloatArray]:
+class Collected(NamedTuple):
+    """Some values of a column, and the weights of their rows."""
+
+    values: FloatArray
+    weight: IntArray | None = None
+
+    @classmethod
+    def sorted(cls, parts: list[Collected]) -> Collected:
+        """The values of all parts in ascending order."""
+        values, weight = np.concatenate([part.values for part in parts]), None
+        order = np.argsort(values, kind="stable")
+        if parts[0].weight is not None:
+            weight = np.concatenate([part.weight for part in parts if part.weight is not None])[order]
+        return cls(values[order], weight)
+
+
+def collect(
+    matrix: FloatArray, counts: dict[int, IntervalCounts], max_bins: int, weight: IntArray | None = None
+) -> dict[int, Collected]:
     """Collect the values of some columns in the intervals that contain ends of bins."""
     ends, chosen = [], []
     for column in counts.values():
@@ -119,22 +154,25 @@ def collect(matrix: FloatArray, counts: dict[int, IntervalCounts], max_bins: int
         last = np.append(np.flatnonzero(is_collected[1:] != is_collected[:-1]), len(is_collected) - 1)
         ends.append(column.splitters[last[:-1]])
         chosen.append(is_collected[last].astype(np.uint8))
-    return dict(zip(counts, _core.values_in_intervals(matrix, list(counts), ends, chosen, 1), strict=True))
+    found = _core.values_in_intervals(matrix, list(counts), ends, chosen, weight, 1)
+    return {column: Collected(*pair) for column, pair in zip(counts, found, strict=True)}
 
 
-def _runs(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The distinct ones of sorted values, and how often each occurs."""
+def _runs(values: FloatArray, weight: IntArray | None) -> tuple[FloatArray, IntArray]:
+    """The distinct ones of sorted values, and how often each occurs, or the weight of its rows."""
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
-    return values[starts], np.diff(np.append(starts, len(values)))
+    if weight is None or len(values) == 0:
+        return values[starts], np.diff(np.append(starts, len(values)))
+    return values[starts], np.add.reduceat(weight, starts)
 
 
 def _values_near_ends(
-    counts: IntervalCounts, values: FloatArray, max_bins: int
+    counts: IntervalCounts, collected: Collected, max_bins: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """The distinct values in the intervals that contain ends of bins, how often each occurs, and its interval."""
     holds_end, has_one_value = counts.holds_end(max_bins), counts.has_one_value
     one = np.flatnonzero(holds_end & has_one_value)
-    value, times = _runs(values)
+    value, times = _runs(*collected)
     interval = np.searchsorted(counts.splitters, value)
     is_near = (holds_end & ~has_one_value)[interval]
     value, times, interval = (
@@ -145,17 +183,17 @@ def _values_near_ends(
     return value[order], times[order], interval[order]
 
 
-def bins_of(counts: IntervalCounts, values: FloatArray | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
+def bins_of(counts: IntervalCounts, collected: Collected | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
     """The bins of a column from its counts and the collected values, which are sorted."""
-    if counts.distinct is not None or values is None:
+    if counts.distinct is not None or collected is None:
         distinct = np.zeros(0) if counts.distinct is None else counts.distinct
         return ColumnBins(distinct, distinct, has_missing)
-    value, times, interval = _values_near_ends(counts, values, max_bins)
+    value, times, interval = _values_near_ends(counts, collected, max_bins)
     n, before = int(counts.counts.sum()), np.cumsum(counts.counts) - counts.counts
     is_first = np.diff(interval, prepend=-1) != 0  # of its interval
     upto = np.cumsum(times)
     rank = before[interval] + upto - (upto - times)[is_first][np.cumsum(is_first) - 1]
-    is_end = _n_ended_bins(rank, n, max_bins) > _n_ended_bins(rank - times, n, max_bins)
+    is_end = n_ended_bins(rank, n, max_bins) > n_ended_bins(rank - times, n, max_bins)
     filled = np.flatnonzero(counts.counts)
     low_of_next = np.append(counts.lows[filled], np.nan)[np.searchsorted(filled, interval, "right")]
     following = np.where(np.append(is_first[1:], True), low_of_next, np.append(value[1:], np.nan))

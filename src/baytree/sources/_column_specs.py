@@ -105,7 +105,7 @@ class ColumnSpecs:
             elif self.columns[i].kind is Kind.TRUTH:
                 is_wrong = ~(np.isnan(values) | (values == 0) | (values == 1))
             else:
-                is_wrong = np.isinf(values)
+                is_wrong = np.isinf(values) if len(self.bins[i].highs) else ~np.isnan(values)
             if is_wrong.any():
                 raise self.error_of_value(i, _value(X, int(np.argmax(is_wrong)), i))
         return matrix
@@ -121,6 +121,10 @@ class ColumnSpecs:
         if spec.kind is Kind.TRUTH:
             return ValueError(
                 f"{name} of X has the value {short_repr(value)}, but dtypes says that it is a truth value."
+            )
+        if len(self.bins[column].highs) == 0:
+            return ValueError(
+                f"{name} of X has the value {short_repr(value)}, but no bins: give it bins, or none at all."
             )
         return ValueError(f"{name} of X has an infinite value ({value}): replace it, or make it missing.")
 
@@ -285,7 +289,7 @@ def _bins(column: Any, values: Any) -> ColumnBins:
         lows, highs = numbers.T
         if np.any(lows > highs) or np.any(highs[:-1] >= lows[1:]):
             raise ValueError(f"{what}; those of {short_repr(values)} overlap or are not in ascending order.")
-    if len(lows) == 0:
+    if len(lows) == 0 and numbers.ndim == 1:  # no limit: one bin
         lows = highs = np.zeros(1)
     if len(lows) >= MAX_CODES:
         raise ValueError(f"bins of column {column!r} are more than {MAX_CODES - 1}: give fewer.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import add
 from typing import Any, TypeVar
 
 import dask
@@ -16,6 +17,7 @@ import numpy as np
 from ..growth import EncodedRows
 from ..table import check_frame
 from ._part_source import EncodedParts
+from ._part_sums import PartSums
 from ._parts import ColumnRoles, EncodedPart, Part, split_frame
 
 T = TypeVar("T")
@@ -113,6 +115,10 @@ class DaskEncoded:
         """Apply a function to the parts, on their workers."""
         return DaskEncoded(list(dask.persist(*(dask.delayed(work)(part) for part in self.parts))))
 
+    def sums(self) -> PartSums | None:
+        """The sums of the rows that were encoded."""
+        return _merge_in_pairs([dask.delayed(_sums_of)(part) for part in self.parts], add)
+
     def rows_in_memory(self) -> EncodedRows | None:
         """None: the rows are on the workers."""
         return None
@@ -120,6 +126,10 @@ class DaskEncoded:
     def close(self) -> None:
         """Release the memory of the workers."""
         self.parts = []
+
+
+def _sums_of(part: EncodedPart) -> PartSums | None:
+    return part.sums
 
 
 def _apply(piece: Any, make: Callable[[Any], Part], work: Callable[[Part], T]) -> T:

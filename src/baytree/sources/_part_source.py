@@ -13,8 +13,9 @@ from .._typing import BoolArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes
 from ..outcomes import Family, Outcome
 from ..table import Schema
-from ._bins import IntervalCounts, bins_of
-from ._column_specs import MAX_CODES, ColumnSpecs, TableSpec, present_bins
+from ._bins import Collected, IntervalCounts, bins_of
+from ._column_specs import ColumnSpecs, TableSpec, present_bins
+from ._part_sums import PartSums
 from ._parts import (
     EncodedPart,
     IntervalValues,
@@ -51,6 +52,9 @@ class EncodedParts(Protocol):
 
     def map(self, work: Callable[[EncodedPart], EncodedPart]) -> EncodedParts:
         """Replace each part by the result of a function."""
+
+    def sums(self) -> PartSums | None:
+        """The sums of the rows from which the parts were encoded; None without rows."""
 
     def rows_in_memory(self) -> EncodedRows | None:
         """All rows, if they fit into the memory of this machine."""
@@ -129,16 +133,14 @@ class PartSource:
         self.encoded = self.parts.encode(partial(encode_features, plan=plan, specs=specs))
         return self.encoded.reduce(partial(summarise_target, plan=plan), _union).table_summary(self.schema)
 
-    def bins(self, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
-        """Find the bins; columns of many values or of categories take a pass over all parts, rarely two."""
+    def bins(self, plan: TargetPlan, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
+        """Find the bins; columns of many values or of categories take a pass over all parts, with weights two."""
+        self.plan = plan
         schema, specs = require(self.schema), require(self.specs)
         bins = specs.bins | {i: excluded_bins() for i in np.flatnonzero(excluded).tolist()}
         if self.summary is not None:
             self._add_bins(self.summary, bins, max_bins)
         self.columns = tuple(bins[i] for i in range(schema.n_features))
-        for i, column in enumerate(self.columns):
-            if column.n_codes > MAX_CODES:
-                raise ValueError(f"{schema.describe(i)} has more than {MAX_CODES} categories: make them fewer.")
         return self.columns
 
     def _add_bins(self, summary: PartSummary, bins: dict[int, ColumnBins], max_bins: int) -> None:
@@ -151,8 +153,9 @@ class PartSource:
                 bins[i] = bins_of(column, None, max_bins, has_missing=missing[i])
         while remaining := {i: column for i, column in counts.items() if i not in bins}:
             collected = self._collect(require(self.plan), require(self.schema), remaining, max_bins)
+            summary.sums.check(collected.sums)
             for i, values in collected.values.items():
-                bins[i] = _column_bins(counts[i], np.concatenate(values), max_bins, missing[i])
+                bins[i] = _column_bins(counts[i], Collected.sorted(values), max_bins, missing[i])
             counts |= collected.finer
 
     def _collect(
@@ -173,6 +176,8 @@ class PartSource:
         unordered = require(self.specs).complete_categories
         n_codes = {i: self.columns[i].n_codes for i in unordered if not is_excluded(self.columns[i])}
         totals = self.encoded.reduce(partial(totals_of, family=family, n_codes=n_codes), _sum)
+        if self.summary is not None:
+            self.summary.sums.check(self.encoded.sums())
         self._drop_absent_codes(self.encoded, totals.is_present)
         n_classes = 0 if plan.classes is None else len(plan.classes)
         self.layout = CodeLayout.of(self.columns, n_classes, require(plan.grids), self.n_threads)
@@ -217,11 +222,11 @@ class PartSource:
             self.encoded = None
 
 
-def _column_bins(counts: IntervalCounts | None, values: Any, max_bins: int, has_missing: bool) -> ColumnBins:
+def _column_bins(counts: IntervalCounts | None, of: Collected, max_bins: int, has_missing: bool) -> ColumnBins:
     if counts is None:  # categories
-        positions = np.unique(values)
+        positions = np.unique(of.values)
         return ColumnBins(positions, positions, has_missing)
-    return bins_of(counts, np.sort(values), max_bins, has_missing=has_missing)
+    return bins_of(counts, of, max_bins, has_missing=has_missing)
 
 
 def _union(one: Summary, other: Summary) -> Summary:

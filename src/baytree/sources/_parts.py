@@ -19,9 +19,10 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
 from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
-from ._bins import IntervalCounts, collect, count, splitters_of
+from ._bins import Collected, IntervalCounts, collect, count, splitters_of
 from ._column_specs import ColumnSpecs, TableSpec
 from ._frames import eager
+from ._part_sums import PartSums, refuse_new_categories
 from ._source import TableSummary
 from ._targets import TargetPlan
 
@@ -159,6 +160,7 @@ class PartSummary:
     schema: PartSchema
     counts: tuple[IntervalCounts | None, ...]  # None for unordered categories
     target: TargetSummary
+    sums: PartSums
     max_bins: int
 
     def __or__(self, other: PartSummary) -> PartSummary:
@@ -166,7 +168,8 @@ class PartSummary:
             a if b is None else b if a is None else a.merge(b, self.max_bins)
             for a, b in zip(self.counts, other.counts, strict=True)
         )
-        return PartSummary(self.schema | other.schema, counts, self.target | other.target, self.max_bins)
+        target, sums = self.target | other.target, self.sums + other.sums
+        return PartSummary(self.schema | other.schema, counts, target, sums, self.max_bins)
 
 
 def read_column_specs(
@@ -202,7 +205,8 @@ def summarise_part(
     pairs = enumerate(zip(splitters, schema.columns, strict=True))
     numeric = count(matrix, {i: between for i, (between, column) in pairs if not column.is_nominal}, max_bins)
     counts = tuple(numeric.get(i) for i in range(schema.n_features))
-    return PartSummary(PartSchema.of(schema, Rows(matrix)), counts, TargetSummary.of(target, plan), max_bins)
+    sums = PartSums.of(matrix, dict(zip(specs.incomplete, schema.columns, strict=True)), target, specs.names)
+    return PartSummary(PartSchema.of(schema, Rows(matrix)), counts, TargetSummary.of(target, plan), sums, max_bins)
 
 
 def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]]:
@@ -219,14 +223,15 @@ def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]
 class IntervalValues:
     """Values of columns near the ends of their bins; for categories, the positions that occur."""
 
-    values: dict[int, list[FloatArray]]  # one array for each part
-    finer: dict[int, IntervalCounts]  # second counts, between finer splitters
+    values: dict[int, list[Collected]]  # of each part
+    finer: dict[int, IntervalCounts]  # second counts, between finer splitters, or by weight
+    sums: PartSums
 
     def merge(self, other: IntervalValues, max_bins: int) -> IntervalValues:
         """The values of two parts."""
         values = {i: arrays + other.values[i] for i, arrays in self.values.items()}
         finer = {i: counts.merge(other.finer[i], max_bins) for i, counts in self.finer.items()}
-        return IntervalValues(values, finer)
+        return IntervalValues(values, finer, self.sums + other.sums)
 
 
 def collect_part(
@@ -235,19 +240,30 @@ def collect_part(
     """Collect the values that decide the bins of some columns; None for a part without rows."""
     if len(part) == 0:
         return None
-    _, has_weight = plan.read(part.y, part.weight, part.extras)
+    target, has_weight = plan.read(part.y, part.weight, part.extras)
     rows = schema.read(as_table(part.like(schema.names, schema.n_features).X), np.array(list(counts)))
     place = {i: i if rows.column_of is None else int(rows.column_of[i]) for i in counts}
-    matrix = rows.dense() if has_weight is None else rows.dense()[has_weight]
+    matrix = (rows.dense() if has_weight is None else rows.dense()[has_weight])[:, list(place.values())]
+    columns = {i: schema.columns[i] for i in counts}
+    refuse_new_categories(matrix, columns, schema.names)
+    sums = PartSums.of(matrix, columns, target, schema.names)
+    weight = plan.integer_weight(target)
+    place = {i: at for at, i in enumerate(counts)}
     numeric = {i: column for i, column in counts.items() if column is not None}
-    fine = {place[i]: column for i, column in numeric.items() if column.is_fine(max_bins)}
-    coarse = {place[i]: column.finer_splitters(max_bins) for i, column in numeric.items() if place[i] not in fine}
-    near, finer = collect(matrix, fine, max_bins), count(matrix, coarse, max_bins)
+    fine, coarse = {}, {}
+    for i, column in numeric.items():
+        if weight is not None and column.n_values is None:
+            coarse[place[i]] = column.splitters  # they were counted before the unit of weights was known
+        elif column.is_fine(max_bins):
+            fine[place[i]] = column
+        else:
+            coarse[place[i]] = column.finer_splitters(max_bins)
+    near, finer = collect(matrix, fine, max_bins, weight), count(matrix, coarse, max_bins, weight)
     values = {i: [near[at]] for i, at in place.items() if at in near}
     for i in counts.keys() - numeric.keys():
         positions = np.unique(matrix[:, place[i]])
-        values[i] = [positions[~np.isnan(positions)]]
-    return IntervalValues(values, {i: finer[at] for i, at in place.items() if at in finer})
+        values[i] = [Collected(positions[~np.isnan(positions)])]
+    return IntervalValues(values, {i: finer[at] for i, at in place.items() if at in finer}, sums)
 
 
 @dataclass(frozen=True)
@@ -265,6 +281,7 @@ class EncodedPart(EncodedRows):
     numbers: AnyArray
     weight: AnyArray | None
     raw: RawTarget | None = None
+    sums: PartSums | None = None  # of the rows as they were read; None without rows
 
     def target(self) -> Target:
         """The target as it was read."""
@@ -282,7 +299,8 @@ def encode(
     if len(part) == 0:
         return _empty_part(bins, plan, family)
     target, has_weight = plan.read(part.y, part.weight, part.extras)
-    return _fixed_point_part(_codes(part, specs, schema, bins, has_weight), plan.to_fixed_point(target), family)
+    codes, sums = _codes(part, specs, schema, bins, (target, has_weight))
+    return replace(_fixed_point_part(codes, plan.to_fixed_point(target), family), sums=sums)
 
 
 def encode_features(part: Part, plan: TargetPlan, specs: ColumnSpecs) -> EncodedPart:
@@ -297,8 +315,8 @@ def encode_features(part: Part, plan: TargetPlan, specs: ColumnSpecs) -> Encoded
     if plan.has_classes:
         labels, y = np.unique(target.y, return_inverse=True)
     numbers = np.stack([y, *(target.extras[name] for name in names)], axis=1).astype(np.float64)
-    codes = _codes(part, specs, specs.schema(None), bins, has_weight)
-    return EncodedPart(codes, numbers, target.weight, RawTarget(labels, names))
+    codes, sums = _codes(part, specs, specs.schema(None), bins, (target, has_weight))
+    return EncodedPart(codes, numbers, target.weight, RawTarget(labels, names), sums)
 
 
 def summarise_target(part: EncodedPart, plan: TargetPlan) -> TargetSummary:
@@ -315,7 +333,7 @@ def encode_target(part: EncodedPart, plan: TargetPlan, bins: tuple[ColumnBins, .
     if excluded:
         codes = np.array(codes)
         codes[:, excluded] = 0
-    return _fixed_point_part(codes, plan.to_fixed_point(part.target()), family)
+    return replace(_fixed_point_part(codes, plan.to_fixed_point(part.target()), family), sums=part.sums)
 
 
 def _fixed_point_part(codes: AnyArray, target: Target, family: Family) -> EncodedPart:
@@ -339,15 +357,27 @@ def _needs_two_bytes(bins: tuple[ColumnBins, ...]) -> bool:
 
 
 def _codes(
-    part: Part, specs: ColumnSpecs, schema: Schema, bins: tuple[ColumnBins, ...], has_weight: AnyArray | None
-) -> AnyArray:
-    """The codes of all features of a part; values beyond the last of specified bins are in that bin."""
+    part: Part,
+    specs: ColumnSpecs,
+    schema: Schema,
+    bins: tuple[ColumnBins, ...],
+    read: tuple[Target, AnyArray | None],
+) -> tuple[AnyArray, PartSums]:
+    """The codes of all features of a part, and its sums; values beyond the last of specified bins are in that bin.
+
+    `read` has the target of the rows of positive weight, and which rows these are.
+    """
+    target, has_weight = read
     matrix = specs.read(part.like(schema.names, schema.n_features).X, schema)
     matrix = matrix if has_weight is None else matrix[has_weight]
+    columns = dict(enumerate(schema.columns))
+    refuse_new_categories(matrix, columns, schema.names)
+    sums = PartSums.of(matrix, columns, target, schema.names)
     specified = specs.bins
     highs = [column.ends if i in specified else column.highs for i, column in enumerate(bins)]
     missing, excluded = [column.has_missing for column in bins], [is_excluded(column) for column in bins]
-    return np.asarray(_core.encode_part(matrix, highs, missing, excluded, _needs_two_bytes(bins), 1))
+    codes = _core.encode_part(matrix, highs, missing, excluded, _needs_two_bytes(bins), 1)
+    return np.asarray(codes), sums
 
 
 def excluded_bins() -> ColumnBins:

@@ -29,6 +29,7 @@ class Capability(Enum):
     )
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
     HYPERPLANES = "Hyperplanes need the rows in memory: make partitions 'axis'."
+    LEAF_MODELS = "leaf='linear' needs the rows in memory: make it 'constant'."
     TREE_SPACE = "A tree space needs the rows in memory: fit it there, or fit a single tree."
     FOREST = "A forest needs the rows in memory: fit it there, or fit a single tree."
 
@@ -75,8 +76,8 @@ class EncodingSource(DivisibleSource, Protocol):
     def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
         """Summarise the columns and targets in a first pass over the rows."""
 
-    def bins(self, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
-        """Find the bins of every column; an excluded column has one bin."""
+    def bins(self, plan: TargetPlan, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
+        """Find the bins of every column, by the weights of the rows; an excluded column has one bin."""
 
     def totals(self, plan: TargetPlan, family: Family) -> list[int]:
         """Encode the rows by this plan, and return their `FixedPointOutcome.totals`."""
@@ -98,9 +99,10 @@ class RemoteSource:
         """Summarise the columns and targets in a first pass over the rows."""
         return self.encoding.summarise(plan, categorical_features, max_bins or DEFAULT_BINS)
 
-    def bins(self, max_bins: int | None, summary: TableSummary) -> tuple[ColumnBins, ...]:
+    def bins(self, plan: TargetPlan, max_bins: int | None, summary: TableSummary) -> tuple[ColumnBins, ...]:
         """Find the bins of every column."""
-        return self.encoding.bins(max_bins or DEFAULT_BINS, np.zeros(summary.schema.n_features, dtype=bool))
+        excluded = np.zeros(summary.schema.n_features, dtype=bool)
+        return self.encoding.bins(plan, max_bins or DEFAULT_BINS, excluded)
 
     def training_data(
         self, plan: TargetPlan, summary: TableSummary, family: Family, growth: Growth, on_level: OnLevel | None
@@ -109,7 +111,7 @@ class RemoteSource:
         source, grids, target_range = self.encoding, plan.grids, summary.target_range
         if grids is None or target_range is None:
             raise RuntimeError("The target has no grids yet.")
-        source.bins(growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
+        source.bins(plan, growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
         totals = source.totals(plan, family)
         sample_size = SampleSize(target_range.n_rows, float(totals[0]) * grids.weight_unit)
         return HistogramData(

@@ -15,7 +15,7 @@ from typing import Any
 import ibis
 import numpy as np
 
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import (
     ClassHistograms,
     ColumnBins,
@@ -24,6 +24,7 @@ from ..growth import (
     HistogramSource,
     Routes,
     hash_of_codes,
+    other_rows,
 )
 from ..outcomes import Family, Outcome, Target, fixed_point_outcome
 from ..table import Column, Kind, Schema
@@ -32,14 +33,22 @@ from ._interrupts import end_running_query
 from ._parts import ColumnRoles, excluded_bins, is_excluded
 from ._source import TableSummary, require
 from ._sql_backend import ConnectionSettings, backend_of
-from ._sql_bins import Range, find_bins
+from ._sql_bins import BinQueries, Range, find_bins
 from ._sql_columns import ColumnQueries
 from ._sql_execution import fetch, fetch_arrays
-from ._sql_fixed_point import code_expression, fixed_point_target, product_digits, unexpected_code
+from ._sql_fixed_point import (
+    code_expression,
+    fixed_point_target,
+    integer_weights,
+    product_digits,
+    unexpected_code,
+)
 from ._sql_histograms import Aggregation, ClassAggregation, Layout, NumberAggregation, flatten
 from ._sql_node_table import NodeTable
 from ._sql_packing import Packing
+from ._sql_same_rows import check_classes, check_codes, check_targets
 from ._sql_slices import SlicedColumn, Slices, encode_by_slices
+from ._sql_snapshot import Snapshot, fixed_rows
 from ._sql_target import TargetQueries
 from ._sql_temporary import TemporaryTables
 from ._targets import TargetPlan
@@ -57,8 +66,10 @@ class SqlSource:
     schema: Schema | None = field(default=None, init=False)
     n_rows: int = field(default=0, init=False)
     ranges: dict[int, Range] = field(default_factory=dict, init=False)
+    positions: dict[int, AnyArray] = field(default_factory=dict, init=False)  # of categories with positive weight
     columns: tuple[ColumnBins, ...] = field(default=(), init=False)
     classes: AnyArray | None = field(default=None, init=False)
+    class_rows: FloatArray | None = field(default=None, init=False)
     plan: TargetPlan | None = field(default=None, init=False)
     coded: Any = field(default=None, init=False)  # the rows as packed codes and fixed-point targets
     n_stored: list[int] = field(default_factory=list, init=False)  # number of codes of each column in the coded rows
@@ -70,7 +81,8 @@ class SqlSource:
         self.names.check(list(self.table.columns))
         backend = backend_of(self.table)
         self.settings = ConnectionSettings(backend)
-        self.temporary = TemporaryTables(backend)  # of the coded rows
+        self.temporary, self.fixed = TemporaryTables(backend), TemporaryTables(backend)  # of coded and of raw rows
+        self.snapshot: Snapshot | None = None
         self.features = [name for name in self.table.columns if name not in self.names.all]
 
     def summarise(
@@ -81,28 +93,31 @@ class SqlSource:
     ) -> TableSummary:
         """Summarise the columns and targets by a few queries; columns that are specified need none."""
         self.plan = plan
-        columns, targets = ColumnQueries(self.table, self.names), TargetQueries(self.table, self.names, plan)
         self.specs = specs = self.table_spec.of(self.features, len(self.features), categorical_features)
-        kinds = columns.kinds(specs)
+        kinds = ColumnQueries(self.table, self.names).kinds(specs)
+        TargetQueries(self.table, self.names, plan).check_types()
+        self.table = fixed_rows(self.table, self.fixed)
+        self.stores_codes = self.temporary.are_possible(self.table)
+        self.snapshot = Snapshot(self.table.get_backend())
+        columns, targets = ColumnQueries(self.table, self.names), TargetQueries(self.table, self.names, plan)
         self.rows = rows = targets.counted_rows()
         incomplete = specs.incomplete
         target_range = targets.target_range(rows)
         self.n_rows = target_range.n_rows
         self.ranges = columns.ranges(rows, target_range.n_rows, {i: kinds[i] for i in incomplete})
-        learnt = tuple(
-            Column(kinds[i], columns.labels(rows, self.features[i]) if kinds[i] is Kind.CATEGORY else None)
-            for i in incomplete
-        )
+        labels = {i: columns.labels(self.features[i]) for i in incomplete if kinds[i] is Kind.CATEGORY}
+        self.positions = {i: positions for i, (_, positions) in labels.items()}
+        learnt = tuple(Column(kinds[i], labels[i][0] if i in labels else None) for i in incomplete)
         self.schema = specs.schema(Schema(learnt, tuple(self.features[i] for i in incomplete)))
         if not plan.has_classes:
             targets.check_numbers(rows)
             return TableSummary(self.schema, target_range)
-        self.classes, counts, largest = targets.classes(rows)
-        return TableSummary(self.schema, target_range, self.classes, counts, largest)
+        self.classes, self.class_rows, largest = targets.classes(rows)
+        return TableSummary(self.schema, target_range, self.classes, self.class_rows, largest)
 
-    def bins(self, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
+    def bins(self, plan: TargetPlan, max_bins: int, excluded: BoolArray) -> tuple[ColumnBins, ...]:
         """Find the bins of numeric columns that are not specified, by a few queries for all of them."""
-        schema, specs = require(self.schema), require(self.specs)
+        specs = require(self.specs)
         bins = specs.bins | {i: excluded_bins() for i in np.flatnonzero(excluded).tolist()}
         ranges = {}
         for i in specs.incomplete:
@@ -110,11 +125,12 @@ class SqlSource:
                 continue
             column_range = self.ranges[i]
             if column_range.low is None:
-                positions = np.arange(_n_categories(schema.columns[i]), dtype=np.float64)
+                positions = self.positions.get(i, np.zeros(0))
                 bins[i] = ColumnBins(positions, positions, column_range.has_missing)
             else:
                 ranges[self.features[i]] = column_range
-        numeric = find_bins(self.rows, ranges, max_bins, self._exact_range)
+        of_rows = BinQueries(self.rows, integer_weights(self.rows, self.names, plan), max_bins)
+        numeric = find_bins(of_rows, ranges, self._exact_range)
         self.columns = tuple(numeric[name] if name in numeric else bins[i] for i, name in enumerate(self.features))
         return self.columns
 
@@ -131,19 +147,31 @@ class SqlSource:
         numbers = [self.coded[f"u{k}"] for k in range(self.n_numbers)]
         digits = product_digits(numbers, self.weight, with_square=len(numbers) == 1)
         expressions = {f"d{i}": digit.expression for i, digit in enumerate(flatten(digits))}
-        specified = require(self.specs).bins
-        codes = {f"c{i}": require(self.packing).code(self.coded, i) for i in specified}
-        table = self.coded.select(**expressions, **codes)
-        largest = {name: table[name].max() for name in codes}
-        row = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in expressions}, **largest))
-        for i in specified:
-            if row[f"c{i}"][0] == unexpected_code(self.columns[i]):
-                raise self._error_of_value(i)
+        self._check_rows()
+        table = self.coded.select(**expressions)
+        row = fetch(table.aggregate(**{name: table[name].sum().cast("int64") for name in expressions}))
         self._drop_absent_codes()
         if self.temporary.names:
+            require(self.snapshot).close(keep=True)
+            self.fixed.drop()
+            self.settings.forget_order()
             self.node_table = NodeTable(self.coded, self.stored, self._layout, self._aggregation, self.settings)
         sums = iter([int(row[f"d{i}"][0] or 0) for i in range(len(expressions))])
         return [sum(next(sums) << digit.power for digit in number) for number in digits]
+
+    def _check_rows(self) -> None:
+        """Raise an error if other rows were encoded than those in which bins, categories and classes were found."""
+        names = [f"u{k}" for k in range(self.n_numbers)] + ([] if self.weight is None else ["w"])
+        check_targets(self.coded, names, self.n_rows)
+        if self.class_rows is not None:
+            check_classes(self.coded, self.class_rows)
+        specified, packing = require(self.specs).bins, require(self.packing)
+        codes = {i: packing.code(self.coded, i) for i, bins in enumerate(self.columns) if not is_excluded(bins)}
+        n_missing = {i: of.n_missing for i, of in self.ranges.items() if i in codes}
+        for i in check_codes(self.coded, codes, self.columns, n_missing):
+            if i in specified:
+                raise self._error_of_value(i)
+            raise other_rows(f"column {self.features[i]!r} has other values")
 
     def _drop_absent_codes(self) -> None:
         """Remove the codes of specified categories that do not occur."""
@@ -165,7 +193,7 @@ class SqlSource:
     def _error_of_value(self, i: int) -> ValueError:
         """The error for a value that contradicts the specification of its column."""
         bins, column = self.columns[i], require(self.schema).columns[i]
-        code = code_expression(self.rows[self.features[i]], bins, column)
+        code = code_expression(self.rows[self.features[i]], bins, column, is_specified=True)
         wrong = self.rows.filter(code == unexpected_code(bins))
         value = fetch(wrong.select(value=self.features[i]).limit(1))["value"][0]
         return require(self.specs).error_of_value(i, value)
@@ -200,20 +228,21 @@ class SqlSource:
         columns = [(rows[name], bins) for name, bins in zip(self.features, self.columns, strict=True)]
         self.n_stored = [bins.n_codes for bins in self.columns]
         backend = self.table.get_backend()
-        self.packing = Packing.of([n + (i in specs.bins) for i, n in enumerate(self.n_stored)], backend)
+        self.packing = Packing.of([self._n_codes_with_unexpected(i) for i in range(len(self.columns))], backend)
         sliced = {}
         for i, (column, bins) in enumerate(columns):
             # Specified bins may have values beyond their ends.
             can_slice = i not in specs.bins and schema.columns[i].categories is None and not is_excluded(bins)
             slices = Slices.of(bins) if can_slice else None
             if slices is not None:
-                missing = len(bins.highs) if bins.has_missing else None
-                sliced[f"c{i}"] = SlicedColumn(self.ranges[i].value(column), missing, slices)
+                sliced[f"c{i}"] = SlicedColumn(self.ranges[i].value(column), len(bins.highs), slices)
 
         def expressions(chosen: Iterable[int]) -> dict[str, Any]:
-            return {f"c{i}": code_expression(*columns[i], schema.columns[i]) for i in chosen}
+            return {
+                f"c{i}": code_expression(*columns[i], schema.columns[i], is_specified=i in specs.bins) for i in chosen
+            }
 
-        if not self.temporary.are_possible(rows):
+        if not self.stores_codes:
             self.coded = self._pack(rows.select(**others, **expressions(range(len(columns)))), others)
             return
         tables = TemporaryTables(backend)
@@ -223,6 +252,15 @@ class SqlSource:
             self.coded = self.temporary.of_query(self._pack(codes, others), "part")
         finally:
             tables.drop()
+
+    def _n_codes_with_unexpected(self, i: int) -> int:
+        """The codes of a column and of values that it should not have; those of numbers then count as missing."""
+        bins, column = self.columns[i], require(self.schema).columns[i]
+        if is_excluded(bins):
+            return 1
+        if i in require(self.specs).bins or column.categories is not None:
+            return unexpected_code(bins) + 1
+        return len(bins.highs) + 1
 
     def _pack(self, codes: Any, others: dict[str, Any]) -> Any:
         """The packed codes of rows and other columns; all rows are in node 0."""
@@ -234,9 +272,12 @@ class SqlSource:
         """Restore the settings of the connection and drop the temporary tables."""
         end_running_query(self.table.get_backend())
         self.settings.close()
+        if self.snapshot is not None:
+            self.snapshot.close()
         if self.node_table is not None:
             self.node_table.close()
         self.temporary.drop()
+        self.fixed.drop()
 
     def rows_in_memory(self) -> EncodedRows | None:
         """None: the rows are in the database."""
@@ -322,7 +363,3 @@ def _is_code_among(code: Any, codes: AnyArray) -> Any:
     if len(codes) and codes[-1] - codes[0] + 1 == len(codes):
         return (code >= int(codes[0])) & (code <= int(codes[-1]))
     return code.isin([int(value) for value in codes])
-
-
-def _n_categories(column: Column) -> int:
-    return 0 if column.categories is None else len(column.categories)

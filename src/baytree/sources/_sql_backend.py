@@ -18,7 +18,7 @@ _HASH, _MAX_BITS = "perfect_ht_threshold", 22
 _MAX_BITS_OF_THREADS = 24  # of all threads together, each of which has its own table
 _MAX_PARTS = 2**10 - 2  # ten bits; the parts of more nodes are counted faster in separate tables
 _MAX_GROUPS = 8
-_ORDER = "preserve_insertion_order"  # not needed, and slow
+_ORDER = "preserve_insertion_order"  # slow, and not needed for rows whose codes are stored
 
 
 def backend_of(table: Any) -> Any:
@@ -49,12 +49,16 @@ class ConnectionSettings:
             n_threads = int(self.before.pop("threads"))
             self.max_bits = min(_MAX_BITS, _MAX_BITS_OF_THREADS - n_threads.bit_length())
             self._set(_HASH, self.max_bits)
-            self._set(_ORDER, False)
 
     @property
     def can_update(self) -> bool:
         """Whether updating some rows of a table is faster than writing it anew."""
         return bool(self.before)
+
+    def forget_order(self) -> None:
+        """Let DuckDB change the order of rows; before, a view with a limit would have other rows in every query."""
+        if self.before:
+            self._set(_ORDER, False)
 
     def tune_for(self, rows: Any) -> None:
         """Tune the settings for counting some rows."""

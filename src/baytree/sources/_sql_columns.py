@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import ibis
 import numpy as np
 
 from .._typing import AnyArray
-from ..table import Kind
+from ..table import MAX_CATEGORIES, Kind, too_many_categories
 from ._column_specs import ColumnSpec, ColumnSpecs
 from ._parts import ColumnRoles
 from ._sql_bins import Range
@@ -125,15 +126,25 @@ class ColumnQueries:
         extremes = {f"low_{i}": values.min(), f"high_{i}": values.max()}
         return {f"infinite_{i}": infinite, f"n_{i}": values.count()} | extremes
 
-    def labels(self, rows: Any, name: str) -> AnyArray:
-        """The categories of a column, in ascending order."""
-        present = rows.filter(~is_missing(rows[name]))
-        labels = fetch(present.select(label=_label(present[name])).distinct())["label"]
+    def labels(self, name: str) -> tuple[AnyArray, AnyArray]:
+        """The categories of a column in ascending order, and the positions of those in rows of positive weight."""
+        weight = self.names.weight
+        has_weight = ibis.literal(1) if weight is None else (as_number(self.table[weight]) > 0).cast("int32")
+        present = self.table.filter(~is_missing(self.table[name])).select(
+            label=_label(self.table[name]), has_weight=has_weight
+        )
+        groups = present.group_by("label").aggregate(has_weight=present.has_weight.max()).limit(MAX_CATEGORIES + 1)
+        found = fetch(groups)
+        if len(found["label"]) > MAX_CATEGORIES:
+            raise too_many_categories(f"Column {name!r}")
+        order = sorted(range(len(found["label"])), key=found["label"].__getitem__)
+        labels = [found["label"][i] for i in order]
+        positions = np.flatnonzero([found["has_weight"][i] for i in order]).astype(np.float64)
         if all(isinstance(label, str) for label in labels):
             result = np.empty(len(labels), dtype=object)
-            result[:] = sorted(labels)
-            return result
-        return np.array(sorted(float(label) for label in labels))
+            result[:] = labels
+            return result, positions
+        return np.array([float(label) for label in labels]), positions
 
 
 def _batches(features: list[int]) -> list[list[int]]:
@@ -154,6 +165,7 @@ def _range(row: dict[str, Any], i: int, n_rows: int, *, has_nan: bool = False) -
         None if high is None else float(high) + 0.0,
         has_missing=int(row[f"n_{i}"] or 0) < n_rows,
         has_nan=has_nan or is_odd or bool(row.get(f"odd_{i}")),
+        n_missing=n_rows - int(row[f"n_{i}"] or 0),
     )
 
 

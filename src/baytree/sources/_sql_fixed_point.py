@@ -81,24 +81,36 @@ def number(column: Any) -> Any:
     return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
 
 
-def code_expression(column: Any, bins: ColumnBins, of: Column) -> Any:
-    """The code of each value of a column; `unexpected_code` for a value that its specification does not allow."""
+def code_expression(column: Any, bins: ColumnBins, of: Column, *, is_specified: bool) -> Any:
+    """The code of each value of a column; `unexpected_code` for a value that is not in its bins or categories.
+
+    Where bins were found, no value is outside of them: one that is all the same counts as missing, as one too many.
+    """
     if is_excluded(bins):
         return ibis.literal(0, "int32")
     missing = ibis.literal(len(bins.highs), "int32")
+    unexpected = unexpected_code(bins)
     if of.categories is not None:
+        labels = of.categories.tolist()
         value = column if column.type().is_string() else as_number(column)
-        return _position(value, is_missing(column), of.categories.tolist(), unexpected_code(bins))
+        if len(labels) > len(bins.highs):  # only rows of weight zero have the others
+            labels = [labels[int(place)] for place in bins.highs]
+        return _position(value, is_missing(column), labels, unexpected)
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
-        return _position(as_number(column), is_missing(column), [0.0, 1.0], unexpected_code(bins))
+        return _position(as_number(column), is_missing(column), [0.0, 1.0], unexpected)
+    if len(bins.highs) == 0:
+        return ibis.ifelse(is_missing(column), missing, unexpected)
     code = _bin_search(as_number(column), bins.ends, 0, len(bins.highs))
-    if may_be_nan(column):
-        code = ibis.ifelse(as_number(column).isinf(), unexpected_code(bins), code)
-    return ibis.ifelse(is_missing(column), missing, code)
+    if is_specified and may_be_nan(column):
+        code = ibis.ifelse(as_number(column).isinf(), unexpected, code)
+    is_outside = is_missing(column)
+    if not is_specified:
+        is_outside |= (as_number(column) < real(bins.lows[0])) | (as_number(column) > real(bins.highs[-1]))
+    return ibis.ifelse(is_outside, missing, code)
 
 
 def unexpected_code(bins: ColumnBins) -> int:
-    """The code of values that the specification of a column does not allow; it follows all others."""
+    """The code of values that are not in the bins or categories of a column; it follows that of missing values."""
     return len(bins.highs) + 1
 
 
@@ -130,18 +142,28 @@ def fixed_point_target(rows: Any, names: ColumnRoles, plan: TargetPlan, family: 
     if grids is None:
         raise RuntimeError("The target has no grids yet.")
     target = rows[names.target]
-    weight = None if names.weight is None else as_number(rows[names.weight])
     if plan.classes is not None:
         numbers = [_classes(target, plan.classes)]
-        if plan.by_class is not None:
-            pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
-            class_weight = target.cases(*((label_literal(label), real(of)) for label, of in pairs), else_=real(1.0))
-            weight = class_weight if weight is None else class_weight * weight
     elif grids.y is not None and not family.outcome.from_zero:
         numbers = [on_grid(target, grids.y)]
     else:
         numbers = _rates(rows, names, plan, family)
-    return numbers, None if weight is None or grids.weight is None else on_grid(weight, grids.weight)
+    return numbers, integer_weights(rows, names, plan)
+
+
+def integer_weights(rows: Any, names: ColumnRoles, plan: TargetPlan) -> Any:
+    """The integer weight of each row; None for 1."""
+    weight = None if names.weight is None else as_number(rows[names.weight])
+    if plan.classes is not None and plan.by_class is not None:
+        pairs = zip(plan.classes.tolist(), plan.by_class.tolist(), strict=True)
+        labels = ((label_literal(label), real(of)) for label, of in pairs)
+        class_weight = rows[names.target].cases(*labels, else_=real(1.0))
+        weight = class_weight if weight is None else class_weight * weight
+    return (
+        None
+        if weight is None or plan.grids is None or plan.grids.weight is None
+        else on_grid(weight, plan.grids.weight)
+    )
 
 
 def _classes(target: Any, classes: AnyArray) -> Any:

@@ -12,14 +12,11 @@ import ibis
 import numpy as np
 
 from .._typing import AnyArray
-from ..growth import ClassHistograms, Histograms
+from ..growth import ClassHistograms, Histograms, other_rows
 from ._sql_fixed_point import Digit, int128_halves, product_digits
 from ._sql_packing import Packing
 
-_ROWS_DIFFER = (
-    "The database counts other rows for one column than for another: do not change the table during a fit, or fit a "
-    "copy of it."
-)
+_ROWS_DIFFER = "one column counts other rows than another"
 _INT64, _INT32 = np.iinfo(np.int64), np.iinfo(np.int32)
 
 
@@ -82,13 +79,13 @@ class Layout:
     def check_keys(self, result: dict[str, AnyArray], n_parts: int) -> None:
         """Raise an error for keys beyond those of all parts."""
         if not np.all((result["key"] >= 0) & (result["key"] < n_parts * self.width)):
-            raise ValueError(_ROWS_DIFFER)
+            raise other_rows(_ROWS_DIFFER)
 
     def check_rows(self, rows: AnyArray) -> None:
         """Raise an error if columns have different numbers of rows, on which the compiled core relies."""
         by_column = np.add.reduceat(rows, self.first[:-1], axis=-1)
         if np.any(by_column != by_column[..., :1]):
-            raise ValueError(_ROWS_DIFFER)
+            raise other_rows(_ROWS_DIFFER)
 
 
 @dataclass(frozen=True)

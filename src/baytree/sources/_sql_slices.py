@@ -88,7 +88,7 @@ class SlicedColumn:
     """A column whose codes are looked up by slices."""
 
     value: Any  # null where it is missing
-    missing: int | None  # code of missing values, if there are any
+    missing: int  # code of missing values, and of unexpected ones
     slices: Slices
 
 
@@ -112,7 +112,7 @@ def encode_by_slices(
     codes = {}
     for name, column in columns.items():
         code = column.slices.codes(joined[f"w_{name}"], lookups[name])
-        codes[name] = code if column.missing is None else code.fill_null(float(column.missing))
+        codes[name] = code.fill_null(float(column.missing))
     return joined.select(*others, **codes)
 
 

@@ -32,14 +32,13 @@ class TargetQueries:
 
     def counted_rows(self) -> Any:
         """The rows of positive weight; values that no row may have raise an error."""
-        self._check_types()
         self._check_all_rows()
         return self.table if self.names.weight is None else self.table.filter(as_number(self._column("weight")) > 0)
 
     def _column(self, name: str) -> Any:
         return self.table[{"y": self.names.target, **self.numbers}[name]]
 
-    def _check_types(self) -> None:
+    def check_types(self) -> None:
         """Refuse, before any query, extras that the outcome does not take and columns that do not hold numbers."""
         one = np.ones(1)
         self.plan.reader.read(one, None, dict.fromkeys(self.names.extras, one))

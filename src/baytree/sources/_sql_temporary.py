@@ -46,6 +46,10 @@ class TemporaryTables:
         table = run_query(self.backend, partial(self.backend.create_table, self._add_name(), obj=stored, temp=True))
         return table.unpack("row") if is_duckdb else table
 
+    def copy_of(self, table: Any) -> Any:
+        """Store a table of the user's as it is."""
+        return run_query(self.backend, partial(self.backend.create_table, self._add_name(), obj=table, temp=True))
+
     def of_values(self, columns: dict[str, AnyArray]) -> Any:
         """Store numbers and texts of digits, which Ibis would read slowly."""
         if self.backend.name != "duckdb":

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_labels, check_outcomes, check_real, check_sample_weight, check_truth, short_repr
 from ..decision import Decision, read_decision
 from ..outcomes import (
@@ -20,6 +20,7 @@ from ..outcomes import (
     Outcome,
     Target,
     TargetRange,
+    integer_weight,
     read_outcome,
     round_to_grids,
 )
@@ -66,6 +67,11 @@ class TargetPlan:
             target = replace(target, weight=self.by_class[target.y] * (1.0 if target.weight is None else target.weight))
         return target if self.grids is None else round_to_grids(target, self.grids)
 
+    def integer_weight(self, target: Target) -> IntArray | None:
+        """The weight of each row of a target that was read, in units; None where every row counts once."""
+        target = self.to_fixed_point(target)
+        return None if target.weight is None or target.grids is None else integer_weight(target)
+
     def with_classes(
         self, classes: AnyArray, class_rows: FloatArray, class_largest: FloatArray, target_range: TargetRange
     ) -> tuple[TargetPlan, TargetRange]:
@@ -106,7 +112,7 @@ class TargetReader(Protocol):
         """The outcome of the target, without its prior."""
 
     def calibrates(self) -> bool:
-        """Whether the fit calibrates prediction intervals."""
+        """Whether the fit calibrates predictions."""
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """The rule from probabilities to classes."""
@@ -119,6 +125,7 @@ class ClassReader:
     class_weight: Any = None
     classes: AnyArray | None = None  # all classes, if y may lack some
     decision: Any = None
+    calibrate: Any = False
 
     def check_y(self, y: Any) -> AnyArray:
         """Read labels of any type."""
@@ -173,8 +180,8 @@ class ClassReader:
         return Family(CategoricalOutcome, ClassOptions(0 if classes is None else len(classes), classes))
 
     def calibrates(self) -> bool:
-        """False: only numbers have prediction intervals."""
-        return False
+        """Read the `calibrate` parameter."""
+        return check_truth("calibrate", self.calibrate)
 
     def read_decision(self, classes: AnyArray | None) -> Decision:
         """Read the `decision` parameter."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray
 from ._rows import Rows
-from ._schema import Column, Kind, Schema
+from ._schema import MAX_CATEGORIES, Column, Kind, Schema, too_many_categories
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,7 @@ def _merge_labels(column: Column, one: AnyArray, other: AnyArray, name: str) -> 
         if not np.array_equal(one, other):
             raise ValueError(f"{name} of X has ordered categories that differ from part to part: unify them first.")
         return one
-    return np.array(sorted({*one.tolist(), *other.tolist()}), dtype=one.dtype)
+    labels = {*one.tolist(), *other.tolist()}
+    if len(labels) > MAX_CATEGORIES:
+        raise too_many_categories(name)
+    return np.array(sorted(labels), dtype=one.dtype)

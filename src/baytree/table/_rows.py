@@ -66,6 +66,13 @@ class Rows:
         ranges = np.fmin.reduce(lows), np.fmax.reduce(highs), are_integers.all(axis=0)
         return list(zip(*(column.tolist() for column in ranges), strict=True))
 
+    def feature(self, feature: int, chosen: IntArray) -> FloatArray:
+        """The values of one feature in some rows."""
+        column = feature if self.column_of is None else int(self.column_of[feature])
+        if not sparse.issparse(self.matrix):
+            return np.asarray(self.matrix[chosen, column], dtype=np.float64)
+        return np.asarray(self.matrix[:, [column]].toarray()[chosen, 0], dtype=np.float64)
+
     def dense(self) -> FloatArray:
         """All rows as one dense matrix."""
         return np.asarray(self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix)

@@ -34,6 +34,7 @@ class Kind(StrEnum):
     ORDERED = "ordered category"  # split by order
 
 
+MAX_CATEGORIES = 65535  # of a column; with missing values, codes of 16 bits
 _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
 
@@ -254,6 +255,14 @@ class Schema:
         return Rows(matrix, column_of)
 
 
+def too_many_categories(column: str) -> ValueError:
+    """The error for a column of so many categories that it must be an identifier."""
+    return ValueError(
+        f"{column} of X has more than {MAX_CATEGORIES:,} categories: leave it out if it names the rows, or make them "
+        "fewer."
+    )
+
+
 def _as_float(X: Any) -> Any:
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
@@ -266,6 +275,8 @@ def _learn_column(values: Values, is_chosen: bool, name: str, known: Kind | None
         if known is Kind.ORDERED and kind is Kind.CATEGORY:
             raise ValueError(f"{name} of X is to be ordered, but has no order: give its categories, in order.")
         labels = values.categories()
+        if len(labels) > MAX_CATEGORIES:
+            raise too_many_categories(name)
         if known is Kind.CATEGORY and kind is Kind.ORDERED:
             return Column(known, np.array(sorted(labels.tolist()), dtype=labels.dtype))
         return Column(kind, labels)

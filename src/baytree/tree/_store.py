@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..leaves import LeafModel
+from ..outcomes import Outcome
 from ._choices import NO_CHILD, RAGGED
 from ._evidence import Evidence
 from ._routing import Routing
@@ -253,6 +254,11 @@ class TreeStore:
         return self.leaves.posterior
 
     @property
+    def calibrated(self) -> FloatArray:
+        """The parameters that predictions use: those of `posterior`, as the outcome calibrates them."""
+        return self.leaves.calibrated
+
+    @property
     def weighted_n_node_samples(self) -> FloatArray:
         """Sum of the weights of the training rows in each node."""
         return self.leaves.weight
@@ -337,8 +343,9 @@ class TreeStore:
 
     @cached_property
     def used_features(self) -> IntArray:
-        """The features that some split uses, in ascending order."""
-        return np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature).astype(np.int64)
+        """The features that some split or leaf uses, in ascending order."""
+        of_splits = np.union1d(self.feature[~self.is_leaf], self.hyperplane_feature)
+        return np.union1d(of_splits, self.leaves.used_features).astype(np.int64)
 
     def feature_uses(self) -> BoolArray:
         """Whether each split uses each feature, shape (n_choices, n_features)."""
@@ -394,6 +401,10 @@ class TreeStore:
     def tree(self, t: int) -> Self:
         """The tree below one root."""
         return self.trees_between(t, t + 1)
+
+    def with_outcome(self, outcome: Outcome) -> Self:
+        """The same trees with another calibration of their outcome."""
+        return replace(self, leaves=self.leaves.with_outcome(outcome))
 
     def trees_between(self, first: int, stop: int) -> Self:
         """The trees below the roots first, first + 1, ..., stop - 1."""

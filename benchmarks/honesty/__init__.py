@@ -1,0 +1,1 @@
+"""How often the certainty that models express is right: ``make honesty``."""

@@ -1,0 +1,180 @@
+"""Whether the certainty that models express is right: ``python -m benchmarks.honesty``, or ``make honesty``.
+
+Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
+`noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
+(log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
+--page writes the first table into docs/certainty.md and the README.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+import baytree
+from baytree import (
+    BayesianForestClassifier,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+)
+from benchmarks.honesty.intervals import held_out, simulated
+from benchmarks.honesty.tables import NOISE_KINDS, SHAPES, noise, real_tables
+from benchmarks.measure import calibration_error
+
+Make = Callable[..., Any]
+MODELS: dict[str, Make] = {
+    "tree": BayesianTreeClassifier,
+    "oblique tree": partial(BayesianTreeClassifier, partitions="oblique"),
+    "tree space": partial(TreeSpaceClassifier, max_nodes=500),
+    "forest": partial(BayesianForestClassifier, 50, random_state=0),
+}
+N_TABLES = {"tree": {300: 30, 1000: 20, 3000: 10}, "oblique tree": {300: 10, 1000: 5}}
+OTHERS = {300: 3, 1000: 2}  # quantiles of averages take their time
+_PAGES = (Path("docs/certainty.md"), Path("README.md"))
+
+
+def settings_of(make: Make) -> dict[str, dict[str, Any]]:
+    """The settings that are compared: calibrated, where a model can be, and not."""
+    can = "calibrate" in make().get_params()
+    return {"conjugate": {"calibrate": False}, "calibrated": {}} if can else {"default": {}}
+
+
+def print_simulated() -> list[str]:
+    """Coverage where the truth is known, for each model, shape and number of rows; returns a table for the pages."""
+    lines = ["| model | rows | " + " | ".join(SHAPES) + " | mean |", "|---|---:|" + "---:|" * (len(SHAPES) + 1)]
+    print("\nCoverage of 90 % intervals: the true mean of a leaf (in brackets: the true probability of a row)")
+    for name, make in MODELS.items():
+        for n, n_tables in N_TABLES.get(name, OTHERS).items():
+            for setting, parameters in settings_of(make).items():
+                found = [simulated(partial(make, **parameters), shape, n, n_tables, 200) for shape in SHAPES]
+                words = [f"{leaf:.2f} ({row:.2f})" for leaf, row in found]
+                mean = np.nanmean([leaf for leaf, _ in found])
+                print(f"  {name:13s} {setting:10s} n={n:<5d} {'  '.join(words)}  mean {mean:.2f}", flush=True)
+                cells = [f"{100 * leaf:.0f} %" for leaf, _ in found]
+                lines.append(f"| {name}, {setting} | {n:,} | {' | '.join(cells)} | {100 * mean:.0f} % |")
+    return lines
+
+
+def print_held_out() -> None:
+    """Coverage of held-out counts of the classes, in leaves or in groups of rows with similar predictions."""
+    print("\nCoverage of 90 % intervals of held-out counts; in leaves below 50 rows; in single tables")
+    for name, make in MODELS.items():
+        for setting, parameters in settings_of(make).items():
+            by_table = held_out(partial(make, **parameters))
+            groups = np.array([group for groups in by_table.values() for group in groups]).reshape(-1, 2)
+            inside, size = groups.T
+            large, small = inside[size >= 50], inside[size < 50]
+            few = f"{small.mean():.3f} of {len(small)}" if len(small) else "none"
+            tables = "  ".join(f"{table} {np.mean([i for i, _ in own]):.2f}" for table, own in by_table.items())
+            print(f"  {name:13s} {setting:10s} {large.mean():.3f} of {len(large)}; small {few}; {tables}", flush=True)
+
+
+def print_noise() -> None:
+    """The number of tables of noise that are split, by outcome and kind of column."""
+    n_tables, n = 100, 300
+    outcomes: dict[str, tuple[Make, Callable[[np.random.Generator], Any]]] = {
+        "two classes": (BayesianTreeClassifier, lambda random: random.integers(0, 2, n)),
+        "four classes": (BayesianTreeClassifier, lambda random: random.integers(0, 4, n)),
+        "normal": (BayesianTreeRegressor, lambda random: random.normal(size=n)),
+        "poisson": (partial(BayesianTreeRegressor, outcome="poisson"), lambda random: random.poisson(3, n)),
+        "exponential": (
+            partial(BayesianTreeRegressor, outcome="exponential"),
+            lambda random: random.exponential(size=n),
+        ),
+    }
+    print(f"\nTables of noise that are split, of {n_tables} with {n} rows")
+    for name, (make, draw) in outcomes.items():
+        parameters = {"calibrate": False}
+        words = []
+        for kind in NOISE_KINDS:
+            random = np.random.default_rng(0)
+            split = sum(
+                make(**parameters).fit(noise(kind, n, random), draw(random)).get_n_leaves() > 1 for _ in range(n_tables)
+            )
+            words.append(f"{kind} {split}")
+        print(f"  {name:13s} {'   '.join(words)}", flush=True)
+
+
+def print_decisions() -> None:
+    """How often an explanation names the class that `predict` gives."""
+    print("\nExplanations whose decision is the prediction")
+    for name, make in MODELS.items():
+        same, total = 0, 0
+        for _, X, y in real_tables():
+            model = make().fit(X, y)
+            rows = X.iloc[:100]
+            same += sum(
+                e.decision == str(p) for e, p in zip(model.explain(rows, n_changes=0), model.predict(rows), strict=True)
+            )
+            total += len(rows)
+        print(f"  {name:13s} {same} of {total}", flush=True)
+
+
+def print_scores() -> None:
+    """Accuracy, log loss and calibration error with and without calibration, three folds."""
+    print("\nAccuracy, log loss, calibration error: means over the tables of BAYTREE_DATA")
+    for name, make in MODELS.items():
+        for setting, parameters in settings_of(make).items():
+            figures = []
+            for _, X, y in real_tables():
+                for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+                    model = make(**parameters).fit(X.iloc[train], y[train])
+                    p = model.predict_proba(X.iloc[test])
+                    right = (model.classes_[p.argmax(axis=1)] == y[test]).mean()
+                    error = calibration_error(y[test], p, model.classes_)
+                    figures.append([100 * right, log_loss(y[test], p, labels=model.classes_), error])
+            print(
+                "  {:13s} {:10s} {:.2f} %  {:.4f}  {:.4f}".format(name, setting, *np.mean(figures, axis=0)), flush=True
+            )
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "simulated": print_simulated,
+    "held-out": print_held_out,
+    "noise": print_noise,
+    "decisions": print_decisions,
+    "scores": print_scores,
+}
+_NEED_DATA = ("held-out", "decisions", "scores")
+
+
+def write_pages(lines: list[str]) -> None:
+    """Put the table between its marks in the pages that show it."""
+    for page in _PAGES:
+        text = page.read_text("utf-8")
+        table = "\n".join(["<!-- honesty: simulated -->", *lines, "<!-- end of honesty -->"])
+        pattern = "<!-- honesty: simulated -->.*?<!-- end of honesty -->"
+        page.write_text(re.sub(pattern, lambda _, table=table: table, text, flags=re.DOTALL), "utf-8")
+
+
+def main() -> None:
+    """Print the parts that were asked for."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.honesty", description=__doc__)
+    options.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
+    options.add_argument("--page", action="store_true", help="write the table of `simulated` into the pages")
+    given = options.parse_args()
+    warnings.filterwarnings("ignore", category=UserWarning, module="baytree")
+    print(f"baytree {baytree.__version__}, pandas {pd.__version__}")
+    has_data = any(True for _ in real_tables())
+    for name in given.only:
+        if name in _NEED_DATA and not has_data:
+            print(f"\n{name}: skipped, since BAYTREE_DATA names no folder with tables")
+            continue
+        result = PARTS[name]()
+        if name == "simulated" and given.page:
+            write_pages(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Calibration of class probabilities on rows that a fit did not see (docs/certainty.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..fitted import Fitted, class_outcome
+from ..growth import TableData, TrainingData, assign_small_folds
+from ..outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
+
+_FOLDS = 5
+_MOST_ROWS = 5000  # that are cross-validated
+_FEWEST = 20.0  # rows, by weight
+
+
+def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fitted]) -> Fitted:
+    """Give a result the discount and the strength that cross-validation asks for.
+
+    A result without a split needs none: its only leaf was not chosen.
+    """
+    outcome = class_outcome(fitted.outcome)
+    if fitted.trees.node_count == 1 or len(outcome.prior) == 1:
+        return fitted
+    sample = data.sample(outcome)
+    if sample.target.total_weight() < _FEWEST:
+        return fitted
+    counts = _cross_validate(sample, outcome, grow)
+    if fitted.monotonic is None:
+        discount, strength = estimate_calibration(counts)
+        rates = outcome.mean(fitted.trees.posterior[:1])[0]
+    else:  # leaves keep their means, which are in order, and only their intervals change
+        discount, rates = estimate_discount(counts, float(outcome.prior.sum())), outcome.prior / outcome.prior.sum()
+        strength = discount * float(outcome.prior.sum())
+    return fitted.with_outcome(replace(outcome, discount=discount, strength=strength, rates=rates))
+
+
+def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable[[TableData], Fitted]) -> HeldOutCounts:
+    """The leaves of trees that lack one fold each; those without a split tell nothing about leaves that were chosen."""
+    fold = assign_small_folds(data.coded_rows(), data.target, _FOLDS, _MOST_ROWS)
+    no_leaf = np.zeros((0, len(outcome.prior)))
+    parts = [HeldOutCounts(no_leaf, no_leaf, no_leaf)]
+    for k in range(_FOLDS):
+        held_out = fold == k
+        train = (fold < _FOLDS) & ~held_out
+        if held_out.any() and train.any():
+            trial = grow(data.take(train))
+            if trial.trees.node_count > 1:
+                parts.append(_held_out_counts(trial, data.take(held_out), outcome))
+    return HeldOutCounts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _held_out_counts(trial: Fitted, test: TableData, outcome: CategoricalOutcome) -> HeldOutCounts:
+    """The counts in the nodes that held-out rows reach; of a tree space, each row counts with its share in a node."""
+    labels, posterior = outcome.statistics(test.target), trial.trees.posterior
+    if test.target.weight is not None:
+        labels = labels * test.target.weight[:, None]
+    held_out, first = np.zeros(posterior.shape), 0
+    for weights in trial.leaf_weights(test.rows):
+        held_out += weights.T @ labels[first : first + weights.shape[0]]
+        first += weights.shape[0]
+    reached = held_out.any(axis=1)
+    rates = outcome.mean(posterior[:1] if trial.monotonic is None else outcome.prior[None])
+    seen = _without_prior(posterior[reached], outcome)
+    return HeldOutCounts(seen, held_out[reached], np.broadcast_to(rates, seen.shape))
+
+
+def _without_prior(posterior: FloatArray, outcome: CategoricalOutcome) -> FloatArray:
+    """What the rows, and the smoothing by those above, added to the prior at the root."""
+    return np.asarray(posterior - outcome.prior)

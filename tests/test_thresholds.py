@@ -178,3 +178,16 @@ def test_columns_of_integers_are_split_between_integers_in_texts():
     assert "age = 30 > 29 " in str(model.explain(frame[50:51])[0])
     between = str(model.explain(pd.DataFrame({"age": [29.2]}))[0])
     assert "age = 29.2 <= 29.5 " in between
+
+
+@pytest.mark.parametrize("thresholds", ["round", "midpoint"])
+def test_values_between_given_bins_are_counted_where_predictions_send_them(thresholds):
+    frame = pd.DataFrame({"x": np.tile([1.0, 2.0, 4.3, 5.0, 8.0, 11.0], 50)})
+    frame["y"] = np.where(frame["x"] > 5, "yes", "no")
+    model = BayesianTreeClassifier(thresholds=thresholds)
+    fitted = engines.fit(
+        model, lambda: iter([frame[:99], frame[99:]]), target="y", dtypes={"x": float}, bins={"x": [[0, 4], [9, 12]]}
+    )
+    leaves, rows = np.unique(fitted.apply(frame[["x"]]), return_counts=True)
+    assert_array_equal(fitted.tree_.n_node_samples[leaves], rows)
+    assert fitted.tree_.threshold[0] == (6.0 if thresholds == "round" else 6.5)

@@ -10,6 +10,7 @@
 #include "data/encode.hpp"
 #include "data/scan.hpp"
 #include "interrupt.hpp"
+#include "partitions/round_threshold.hpp"
 
 namespace baytree::bindings {
 
@@ -107,6 +108,18 @@ void bind_columns(nb::module_& module) {
       nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"), nb::arg("keep_values"),
       nb::arg("n_threads"), nb::arg("weight").noconvert() = nb::none(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
       nb::keep_alive<0, 4>(), "The same of a matrix by column (compressed sparse columns).");
+
+  module.def(
+      "thresholds_between",
+      [](const Vector<double>& lower, const Vector<double>& upper, bool round) {
+        require(lower.shape(0) == upper.shape(0), "as many lower as upper values");
+        std::vector<double> result(lower.shape(0));
+        std::transform(span_of(lower).begin(), span_of(lower).end(), span_of(upper).begin(), result.begin(),
+                       round ? roundest_between : midpoint);
+        return array_of(std::move(result));
+      },
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round"),
+      "The threshold between each two values that are neighbours.");
 }
 
 }  // namespace baytree::bindings

@@ -60,6 +60,13 @@ def encode_sparse(
 ) -> Columns:
     """The same of a matrix by column (compressed sparse columns)."""
 
+def thresholds_between(
+    lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    round: bool,
+) -> object:
+    """The threshold between each two values that are neighbours."""
+
 class PartitionPrior:
     """Prior of the partitions of a node."""
 

@@ -210,8 +210,8 @@ def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
 
 def _as_seen_by(row: FloatArray, split: Split, schema: Schema) -> Schema:
     """The schema for a condition that a row meets: 29.2 is not <= 29, though the column held integers in training."""
-    column = schema.columns[split.features[0]]
-    if not isinstance(split, Threshold) or not column.is_integer or float(row[split.feature]).is_integer():
+    column, value = schema.columns[split.features[0]], float(row[split.features[0]])
+    if not isinstance(split, Threshold) or not column.is_integer or value != value or value.is_integer():
         return schema
     columns = list(schema.columns)
     columns[split.feature] = replace(column, is_integer=False)

@@ -152,10 +152,13 @@ PARAMETERS = [
         "leaf",
         "str",
         '"constant"',
-        '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few terms, which '
-        'the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        {
+            "classes": '``"constant"``: every leaf holds class probabilities. ``"linear"``: every leaf holds a '
+            "logistic model of few terms, which the evidence chooses (docs/linear_leaves.md).",
+            "numbers": '``"constant"``: every leaf holds a mean. ``"linear"``: every leaf holds a linear model of few '
+            'terms, which the evidence chooses (docs/linear_leaves.md); for ``"normal"`` only.',
+        },
         ("tree",),
-        only="numbers",
     ),
     Parameter(
         "max_leaf_terms",
@@ -163,17 +166,19 @@ PARAMETERS = [
         "10",
         'Maximum number of terms in a leaf, for ``leaf="linear"``.',
         ("tree",),
-        only="numbers",
     ),
     Parameter(
         "extrapolate",
         "bool",
         "False",
-        'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False '
-        "moves them to the nearest value of these rows, and keeps predictions in the range of their y, widened by 10 % "
-        "on either side.",
+        {
+            "classes": 'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as '
+            "they are. False moves them to the nearest value of these rows.",
+            "numbers": 'For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as '
+            "they are. False moves them to the nearest value of these rows, and keeps predictions in the range of "
+            "their y, widened by 10 % on either side.",
+        },
         ("tree",),
-        only="numbers",
     ),
     Parameter(
         "lookahead",

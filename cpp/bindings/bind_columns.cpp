@@ -111,14 +111,14 @@ void bind_columns(nb::module_& module) {
 
   module.def(
       "thresholds_between",
-      [](const Vector<double>& lower, const Vector<double>& upper, bool round) {
+      [](const Vector<double>& lower, const Vector<double>& upper, bool round_numbers) {
         require(lower.shape(0) == upper.shape(0), "as many lower as upper values");
         std::vector<double> result(lower.shape(0));
         std::transform(span_of(lower).begin(), span_of(lower).end(), span_of(upper).begin(), result.begin(),
-                       round ? roundest_between : midpoint);
+                       round_numbers ? roundest_between : midpoint);
         return array_of(std::move(result));
       },
-      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round"),
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round_numbers"),
       "The threshold between each two values that are neighbours.");
 }
 

@@ -13,6 +13,7 @@
 #include "interrupt.hpp"
 #include "leaves/leaf_models.hpp"
 #include "leaves/linear.hpp"
+#include "leaves/logistic.hpp"
 #include "node_arrays.hpp"
 #include "outcomes.hpp"
 
@@ -133,6 +134,25 @@ void bind_leaves(nb::module_& module) {
       nb::arg("log_weight").noconvert(), nb::arg("most_terms"), nb::arg("y").noconvert(),
       nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
       "Linear models of y, which is shifted and scaled as for Normal.");
+  module.def(
+      "logistic_leaves",
+      [](const Columns& columns, const Vector<std::int64_t>& feature, const Vector<std::uint8_t>& kind,
+         const Vector<double>& category, const Vector<double>& log_weight, std::size_t most_terms,
+         const Vector<std::int64_t>& classes, const std::optional<Vector<double>>& weight,
+         const std::vector<double>& prior) {
+        require(classes.shape(0) == columns.n_rows, "one class per row");
+        require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
+        for (const std::int64_t own : span_of(classes))
+          require(own >= 0 && static_cast<std::size_t>(own) < prior.size(), "a class code is out of range");
+        auto models = std::make_shared<LogisticLeafModels>(columns,
+                                                           terms_of(columns, feature, kind, category, log_weight),
+                                                           most_terms, copy_of(classes), copy_of(weight), prior);
+        return BoundLeafModels{std::move(models), columns.n_rows};
+      },
+      nb::arg("columns"), nb::arg("feature").noconvert(), nb::arg("kind").noconvert(), nb::arg("category").noconvert(),
+      nb::arg("log_weight").noconvert(), nb::arg("most_terms"), nb::arg("classes").noconvert(),
+      nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
+      "Logistic models of class codes, with the parameters of a Dirichlet prior.");
   module.def("grow_leaf_models", &grow_leaf_models, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"),
              nb::arg("settings"), nb::arg("models"), nb::arg("search"), nb::arg("n_threads"),
              "Grow a tree with models in its leaves; returns one array per field of its nodes, and of their models.");

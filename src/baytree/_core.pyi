@@ -63,7 +63,7 @@ def encode_sparse(
 def thresholds_between(
     lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    round: bool,
+    round_numbers: bool,
 ) -> object:
     """The threshold between each two values that are neighbours."""
 
@@ -348,6 +348,21 @@ def linear_leaves(
     prior: Sequence[float],
 ) -> LeafModels:
     """Linear models of y, which is shifted and scaled as for Normal."""
+
+def logistic_leaves(
+    columns: Columns,
+    feature: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    most_terms: int,
+    classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    prior: Sequence[float],
+) -> LeafModels:
+    """
+    Logistic models of class codes, with the parameters of a Dirichlet prior.
+    """
 
 def grow_leaf_models(
     columns: Columns,

@@ -106,15 +106,26 @@ def refuse_masked(name: str, value: Any) -> None:
 
 def importance_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return weights that only compare rows, scaled to the effective number of rows: (sum of w)² / (sum of w²)."""
-    weight = check_sample_weight(sample_weight, n_rows, compares=True)
+    weight = check_sample_weight(sample_weight, n_rows)
     if weight is None:
         return None
     weight = weight / weight.max()  # squares neither overflow nor vanish
     return np.asarray(weight * (weight.sum() / (weight**2).sum()))
 
 
-def warn_of_large_weights(total: float, n_rows: int, *, stacklevel: int) -> None:
-    """Warn of weights that sum to much more than the number of rows, which a tree takes for that many rows."""
+def warn_of_weights(total: float, n_rows: int, *, stacklevel: int) -> None:
+    """Warn of the weights of a table that sum to much more or less than the number of its rows.
+
+    A tree takes them for that many rows. The weights of a part of the table tell nothing about this.
+    """
+    if total < _FEW * n_rows:
+        warnings.warn(
+            f"sample_weight sums to {total:.3g} over {n_rows} rows. Weights count rows (a weight of 2 is the row "
+            f"twice), so these count as {total:.3g} rows in all: multiply them by {n_rows / total:.3g} if they only "
+            "compare rows.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
     if total > _MANY * n_rows:
         warnings.warn(
             f"sample_weight sums to {total:.6g} over {n_rows} rows. Weights are counts, so the model is as sure as "
@@ -125,8 +136,8 @@ def warn_of_large_weights(total: float, n_rows: int, *, stacklevel: int) -> None
         )
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int, *, compares: bool = False) -> FloatArray | None:
-    """Return weights as a float64 vector, or None where every row counts once; `compares`: they are no counts."""
+def check_sample_weight(sample_weight: Any, n_rows: int, *, of_part: bool = False) -> FloatArray | None:
+    """Return weights as a float64 vector, or None where every row counts once; all those of a part may be zero."""
     if sample_weight is None:
         return None
     weight = as_numbers("sample_weight", sample_weight)
@@ -143,16 +154,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int, *, compares: bool = Fal
             raise ValueError("sample_weight is too large to be summed: divide it by a large number.")
     if np.any(weight < 0):
         raise ValueError("sample_weight holds a negative value: every weight must be zero or more.")
-    if not np.any(weight > 0):
+    if not of_part and not np.any(weight > 0):
         raise ValueError("sample_weight is zero throughout: at least one row must have weight.")
-    n_counted, total = int((weight > 0).sum()), float(weight.sum())
-    if total < _FEW * n_counted and not compares:
-        warnings.warn(
-            f"sample_weight sums to {total:.3g} over {n_counted} rows. Weights count rows (a weight of 2 is the row "
-            f"twice), so these count as {total:.3g} rows in all: multiply them by {n_counted / total:.3g} if they only "
-            "compare rows.",
-            stacklevel=6,
-        )
     return weight
 
 

@@ -420,13 +420,13 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width = 0.2 <= 0.8  (+0.641; split beyond doubt; column 66.2 %, else petal length 33.8 %)
-        leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
-            0: 0.9744  (90 % between 0.9314 and 0.9975)
-            1: 0.01282  (90 % between 0.0001885 and 0.04413)
-            2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
-        or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        because petal width = 0.2 <= 0.8  (+0.6513; split beyond doubt; column 66.2 %, else petal length 33.8 %)
+        leaf 1, 50 training rows, Dirichlet(22.5007, 0.175777, 0.175777):
+            0: 0.9846  (90 % between 0.9335 and 1)
+            1: 0.007692  (90 % between 1.143e-09 and 0.04112)
+            2: 0.007692  (90 % between 1.143e-09 and 0.04112)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8951; like 54 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9621; like 46 training rows)
         not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..fitted import Fitted, class_outcome
 from ..growth import TableData, TrainingData, assign_small_folds
+from ..leaves import ModelLeaves
 from ..outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
 
 _FOLDS = 5
@@ -20,10 +21,10 @@ _FEWEST = 20.0  # rows, by weight
 def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fitted]) -> Fitted:
     """Give a result the discount and the strength that cross-validation asks for.
 
-    A result without a split needs none: its only leaf was not chosen.
+    A result without a split needs none: its only leaf was not chosen. Logistic leaves have no counts to discount.
     """
     outcome = class_outcome(fitted.outcome)
-    if fitted.trees.node_count == 1 or len(outcome.prior) == 1:
+    if fitted.trees.node_count == 1 or len(outcome.prior) == 1 or isinstance(fitted.trees.leaves, ModelLeaves):
         return fitted
     sample = data.sample(outcome)
     if sample.target.total_weight() < _FEWEST:

@@ -45,6 +45,14 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         of the child.
     partitions
         ``"axis"``: splits along one feature. ``"oblique"``: also along hyperplanes of a few features (docs/oblique.md).
+    leaf
+        ``"constant"``: every leaf holds class probabilities. ``"linear"``: every leaf holds a logistic model of few
+        terms, which the evidence chooses (docs/linear_leaves.md).
+    max_leaf_terms
+        Maximum number of terms in a leaf, for ``leaf="linear"``.
+    extrapolate
+        For ``leaf="linear"``: whether to use values beyond those of the training rows of a leaf as they are. False
+        moves them to the nearest value of these rows.
     lookahead
         Number of levels to look ahead. 0 grows the greedy-modal tree. With k, a node takes the partition whose best
         subtree within k further levels is the most probable. The eight best features of a node are followed, each by
@@ -136,6 +144,9 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
+        leaf: str = "constant",
+        max_leaf_terms: int = 10,
+        extrapolate: bool = False,
         lookahead: int = 0,
         prune: bool = True,
         categorical_features: Any = "from_dtype",
@@ -158,6 +169,9 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.partitions = partitions
+        self.leaf = leaf
+        self.max_leaf_terms = max_leaf_terms
+        self.extrapolate = extrapolate
         self.lookahead = lookahead
         self.prune = prune
         self.categorical_features = categorical_features

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .._validation import unchanged_on_error, warn_of_large_weights
+from .._validation import unchanged_on_error, warn_of_weights
 from ..fitted import Fitted
 from ..growth import ColumnBins, OnLevel
 from ..outcomes import Family
@@ -63,7 +63,7 @@ def fit(estimator: Estimator, source: Source, reader: TargetReader, on_level: On
     """Fit an estimator to the rows of a source; returns the fitted result."""
     data, plan, family = prepare(estimator, source, reader, on_level)
     if estimator.weights is None:
-        warn_of_large_weights(data.total_weight(), len(data), stacklevel=4)
+        warn_of_weights(data.total_weight(), len(data), stacklevel=4)
     with _in_background(partial(facts_of, data), data.growth.n_threads) as facts:
         outcome = settle_outcome(family, estimator.prior, data)
         fitted = estimator._grow(data, outcome, calibrated=reader.calibrates())

@@ -44,8 +44,6 @@ class SingleTree(Estimator):
 
     def _read_leaf_models(self) -> LeafModelSettings | None:
         """Read `leaf`, `max_leaf_terms` and `extrapolate`, and refuse parameters that only constant leaves have."""
-        if "leaf" not in self._get_param_names():
-            return None
         max_terms = check_integer("max_leaf_terms", self.max_leaf_terms, low=0)
         check_truth("extrapolate", self.extrapolate)
         if read_leaf(self.leaf) == "constant":
@@ -203,7 +201,8 @@ class SingleTree(Estimator):
         array([[50.67,  0.67,  0.67]])
         """
         rows = self._read(X)
-        return self.tree_.leaves.parameters(self.fitted_.leaves(rows, self._n_threads()), rows)
+        leaves, nodes = self.tree_.leaves, self.fitted_.leaves(rows, self._n_threads())
+        return leaves.posterior.take(nodes, axis=0) if leaves.is_constant else leaves.parameters(nodes, rows)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf.

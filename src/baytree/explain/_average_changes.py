@@ -87,8 +87,10 @@ class AverageChanges:
         return values[values != own]
 
     def _numbers(self, f: int, column: Column, row: FloatArray) -> FloatArray:
-        edges = np.concatenate([self.thresholds[f], self._crossings(f, row)])
         low, high = self._range(f)
+        edges = np.concatenate([self.thresholds[f], self._crossings(f, row)])
+        if not self.trees.leaves.is_constant:  # predictions change between thresholds too
+            edges = np.append(edges, np.linspace(low, high, _MOST_VALUES))
         edges = edges[np.isfinite(edges)]
         sides = [np.floor(edges), np.floor(edges) + 1] if column.is_integer else [edges, np.nextafter(edges, np.inf)]
         values = np.unique(np.concatenate([*sides, [low, high]]))
@@ -109,6 +111,8 @@ class AverageChanges:
 
     def _try(self, row: FloatArray, code: int, columns: IntArray, values: FloatArray) -> list[_Candidate]:
         """Candidates for one new value each."""
+        if len(values) == 0:
+            return []
         changed = np.repeat(row[None], len(values), axis=0)
         changed[np.arange(len(values)), columns] = values
         mean = self.decided.means(changed)

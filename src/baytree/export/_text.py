@@ -7,7 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
-from ..leaves import LinearLeaves, formula
+from ..leaves import ModelLeaves, leaf_text
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -85,8 +85,8 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
-    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
-        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
+    if isinstance(tree.leaves, ModelLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{leaf_text(tree.leaves, node, fitted.schema, fitted.class_names)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"

@@ -46,7 +46,7 @@ class ColumnBins:
     def ends(self) -> FloatArray:
         """The upper limit of each bin: the threshold between it and the next, so that no value falls between."""
         between = _core.thresholds_between(self.highs[:-1].copy(), self.lows[1:].copy(), self.round_ends)
-        return np.append(between, np.inf)[: len(self.highs)]
+        return np.append(np.asarray(between), np.inf)[: len(self.highs)]
 
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth, weight: IntArray | None = None) -> _core.Columns:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
-from ..leaves import ConstantLeaves, LeafTerms, LinearLeaves, TermKind
-from ..outcomes import NormalOutcome, Outcome, Target
+from ..leaves import ConstantLeaves, LeafTerms, LinearLeaves, LogisticLeaves, ModelLeaves, TermKind
+from ..outcomes import CategoricalOutcome, NormalOutcome, Outcome, Target
 from ..table import Rows, Schema
 from ..tree import TreeStore
 from ._grower import read_tree
@@ -71,61 +70,50 @@ def grow_with_models(
 ) -> TreeStore:
     """Grow the tree of a table whose leaves hold models."""
     settings = growth.leaf_models
-    if settings is None or not isinstance(outcome, NormalOutcome):
-        raise TypeError(f"Leaves of the outcome {outcome.name!r} hold no models.")
-    prior = outcome.core_prior().tolist()
-    nodes, models = _core.grow_leaf_models(
+    if settings is None:
+        raise ValueError("These settings are for constant leaves.")
+    models = leaf_models(columns, terms, target, outcome, settings)
+    nodes, fitted = _core.grow_leaf_models(
         columns,
         outcome.to_core(target),
-        prior,
+        outcome.core_prior().tolist(),
         growth.settings(),
-        linear_models(columns, terms, target, outcome, settings),
-        settings.search(),
+        models,
+        settings.search(of_classes=outcome.predicts_classes),
         growth.n_threads,
     )
-    make = partial(_linear_leaves, outcome, terms, nodes["log_likelihood"], models, settings)
+
+    def make(constant: ConstantLeaves) -> ModelLeaves:
+        own: dict[str, Any] = {
+            "outcome": outcome,
+            "prior": np.array(constant.prior),
+            "statistics": constant.statistics,
+            "terms": _leaf_terms(terms, fitted),
+            "posterior": outcome.prior_from_core(fitted["level"]),
+            "coefficient": fitted["coefficient"],
+            "covariance": fitted["covariance"],
+            "log_likelihood": outcome.log_likelihood_from_core(nodes["log_likelihood"], constant.statistics),
+            "extrapolate": settings.extrapolate,
+        }
+        if not isinstance(outcome, NormalOutcome):
+            return LogisticLeaves(**own)
+        y_range = np.stack([fitted["lowest"], fitted["highest"]], axis=1) * outcome.scale + outcome.shift
+        return LinearLeaves(**own | {"coefficient": fitted["coefficient"] * outcome.scale}, y_range=y_range)
+
     return read_tree(nodes, outcome, growth, make)
 
 
-def linear_models(
-    columns: _core.Columns, terms: CandidateTerms, target: Target, outcome: NormalOutcome, settings: LeafModelSettings
+def leaf_models(
+    columns: _core.Columns, terms: CandidateTerms, target: Target, outcome: Outcome, settings: LeafModelSettings
 ) -> _core.LeafModels:
-    """The linear models of sets of rows, as the compiled core fits them."""
-    return _core.linear_leaves(
-        columns,
-        terms.feature,
-        terms.kind,
-        terms.category,
-        terms.log_weight,
-        settings.max_terms,
-        outcome.standard(target),
-        target.weight,
-        outcome.core_prior().tolist(),
-    )
-
-
-def _linear_leaves(
-    outcome: NormalOutcome,
-    terms: CandidateTerms,
-    log_likelihood: FloatArray,
-    models: dict[str, Any],
-    settings: LeafModelSettings,
-    constant: ConstantLeaves,
-) -> LinearLeaves:
-    """The models that the compiled core fitted, in the units of the target."""
-    y_range = np.stack([models["lowest"], models["highest"]], axis=1)
-    return LinearLeaves(
-        outcome=outcome,
-        prior=np.array(constant.prior),
-        statistics=constant.statistics,
-        terms=_leaf_terms(terms, models),
-        posterior=outcome.prior_from_core(models["level"]),
-        coefficient=models["coefficient"] * outcome.scale,
-        covariance=models["covariance"],
-        log_likelihood=outcome.log_likelihood_from_core(log_likelihood, constant.statistics),
-        y_range=y_range * outcome.scale + outcome.shift,
-        extrapolate=settings.extrapolate,
-    )
+    """The models of sets of rows, as the compiled core fits them."""
+    choice = (terms.feature, terms.kind, terms.category, terms.log_weight, settings.max_terms)
+    prior = outcome.core_prior().tolist()
+    if isinstance(outcome, NormalOutcome):
+        return _core.linear_leaves(columns, *choice, outcome.standard(target), target.weight, prior)
+    if isinstance(outcome, CategoricalOutcome):
+        return _core.logistic_leaves(columns, *choice, target.y.astype(np.int64), target.weight, prior)
+    raise TypeError(f"Leaves of the outcome {outcome.name!r} hold no models.")
 
 
 def _leaf_terms(terms: CandidateTerms, models: dict[str, Any]) -> LeafTerms:

@@ -3,8 +3,13 @@
 from ._constant import ConstantLeaves as ConstantLeaves
 from ._formula import effects as effects
 from ._formula import formula as formula
+from ._formula import leaf_text as leaf_text
+from ._formula import odds_formula as odds_formula
+from ._formula import odds_ratios as odds_ratios
 from ._formula import term_text as term_text
 from ._linear import LinearLeaves as LinearLeaves
+from ._logistic import LogisticLeaves as LogisticLeaves
 from ._model import LeafModel as LeafModel
+from ._models import ModelLeaves as ModelLeaves
 from ._terms import LeafTerms as LeafTerms
 from ._terms import TermKind as TermKind

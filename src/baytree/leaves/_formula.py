@@ -8,9 +8,11 @@ import numpy as np
 from scipy import stats
 
 from .._typing import FloatArray
-from .._words import category_text, number_text
+from .._words import category_text, estimate_text, number_text
 from ..table import Schema
 from ._linear import LinearLeaves
+from ._logistic import LogisticLeaves
+from ._models import ModelLeaves
 from ._terms import LeafTerms, TermKind
 
 
@@ -38,6 +40,43 @@ def effects(leaves: LinearLeaves, node: int, level: float = 0.9) -> FloatArray:
     reach = stats.t.ppf((1 + level) / 2, 2 * alpha) * deviation
     middle, scale = leaves.coefficient[part], leaves.terms.scale[part]
     return np.stack([middle, middle - reach, middle + reach], axis=1) / scale[:, None]
+
+
+def odds_ratios(leaves: LogisticLeaves, node: int, level: float = 0.9) -> FloatArray:
+    """Logs of the factors on the odds of the second of two classes per unit of each column, with their intervals."""
+    terms = leaves.terms.of(node)
+    middle, deviation = _log_odds(leaves, node)
+    reach = stats.norm.ppf((1 + level) / 2) * deviation[1:]
+    slopes = np.stack([middle[1:], middle[1:] - reach, middle[1:] + reach], axis=1)
+    return slopes / leaves.terms.scale[terms.start : terms.stop, None]
+
+
+def _log_odds(leaves: LogisticLeaves, node: int) -> tuple[FloatArray, FloatArray]:
+    """Intercept and slopes of the log odds of the second of two classes, and their standard deviations."""
+    return math.sqrt(2) * leaves.coefficients_of(node), np.sqrt(2 * np.diag(leaves.covariance_of(node)))
+
+
+def odds_formula(leaves: LogisticLeaves, node: int, schema: Schema) -> str:
+    """A leaf in one line: ``odds 0.35 at the mean, × 1.6 per 1,000 of balance (1.3 to 1.9)``."""
+    parts = [f"odds {estimate_text(math.exp(_log_odds(leaves, node)[0][0]))} at the mean"]
+    for term, logs in zip(leaves.terms.of(node), odds_ratios(leaves, node), strict=True):
+        is_value = leaves.terms.kind[term] == TermKind.VALUE
+        unit = 10.0 ** round(math.log10(leaves.terms.scale[term])) if is_value else 1.0
+        ratio, low, high = (f"{value:.3g}" for value in np.exp(np.clip(logs * unit, -500, 500)))
+        name = term_text(leaves.terms, term, schema)
+        what = f"per {number_text(unit)} of {name}" if is_value else f"if {name}"
+        parts.append(f"× {ratio} {what} ({low} to {high})")
+    return ", ".join(parts)
+
+
+def leaf_text(leaves: ModelLeaves, node: int, schema: Schema, class_names: tuple[str, ...]) -> str:
+    """The model of a leaf that has terms, in one line: a formula, or of several classes the names of its terms."""
+    if isinstance(leaves, LinearLeaves):
+        return formula(leaves, node, schema)
+    if isinstance(leaves, LogisticLeaves) and len(class_names) == 2:
+        return f"{class_names[1]}: {odds_formula(leaves, node, schema)}"
+    names = ", ".join(term_text(leaves.terms, term, schema) for term in leaves.terms.of(node))
+    return f"classes by {names}"
 
 
 def formula(leaves: LinearLeaves, node: int, schema: Schema) -> str:

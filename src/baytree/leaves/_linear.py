@@ -10,45 +10,24 @@ where C is the covariance of the coefficients in units of the noise. Alpha and b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..outcomes import Outcome
 from ..table import Rows
-from ._terms import LeafTerms, rows_by_node, take_ragged
+from ._models import ModelLeaves
+from ._terms import rows_by_node
 
 _BEYOND = 0.1  # of the range of y in a leaf: how far a prediction may leave it on either side
 
 
 @dataclass(frozen=True, eq=False)
-class LinearLeaves:
-    """The linear model of every node.
+class LinearLeaves(ModelLeaves):
+    """The linear model of every node: one coefficient for each term, in units of y per scaled term.
 
-    Attributes
-    ----------
-    outcome
-        What the leaves predict: normal numbers.
-    prior, statistics
-        Parameters of the prior of each node, and sums over its rows, as in constant leaves.
-    terms
-        The columns that the nodes use.
-    posterior
-        Parameters in each node where every term is at its centre.
-    coefficient
-        Posterior mean of each coefficient, in units of y per scaled term.
-    covariance
-        Covariance of the coefficients of each node in units of the noise variance: a square for each node, row by row.
-    log_likelihood
-        Log marginal likelihood of the rows of each node, with the prior probability of the choice of its terms.
-    y_range
-        Lowest and highest y of each node, shape (n_nodes, 2).
-    extrapolate
-        Whether predictions may leave the ranges of the training rows of a leaf.
+    Covariances are in units of the noise variance; `y_range` holds the lowest and the highest y of each node.
 
     Examples
     --------
@@ -61,65 +40,14 @@ class LinearLeaves:
     [2, 8, 3, 4, 5, 1]
     """
 
-    outcome: Outcome
-    prior: FloatArray
-    statistics: FloatArray
-    terms: LeafTerms
-    posterior: FloatArray
-    coefficient: FloatArray
-    covariance: FloatArray
-    log_likelihood: FloatArray
-    y_range: FloatArray
-    extrapolate: bool = False
+    y_range: FloatArray = field(kw_only=True)
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # without cached properties
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()
+    by_node = (*ModelLeaves.by_node, "y_range")
 
     @property
-    def is_constant(self) -> bool:
-        """Whether no node has a term."""
-        return len(self.terms) == 0
-
-    @property
-    def used_features(self) -> IntArray:
-        """The features of all terms."""
-        return self.terms.used_features
-
-    @property
-    def calibrated(self) -> FloatArray:
-        """The posterior: numbers are calibrated by the spread of their distribution."""
-        return self.outcome.calibrated(self.posterior)
-
-    def with_outcome(self, outcome: Outcome) -> Self:
-        """The same models with another calibration of the outcome."""
-        return replace(self, outcome=outcome)
-
-    @cached_property
-    def value(self) -> FloatArray:
-        """Expected outcome of each node where every term is at its centre, shape (n_nodes, 1)."""
-        value = self.outcome.mean(self.posterior)
-        value.flags.writeable = False
-        return value
-
-    @cached_property
-    def weight(self) -> FloatArray:
-        """Total weight of the rows of each node."""
-        return self.outcome.weights(self.statistics)
-
-    @property
-    def log_ceiling(self) -> FloatArray:
-        """No bound is known."""
-        return np.full(len(self.posterior), np.inf)
+    def n_coefficients(self) -> IntArray:
+        """One for each term."""
+        return self.terms.counts
 
     @cached_property
     def limits(self) -> FloatArray:
@@ -128,15 +56,10 @@ class LinearLeaves:
         beyond = np.inf if self.extrapolate else _BEYOND * (high - low)
         return np.stack([np.minimum(low - beyond, centre), np.maximum(high + beyond, centre)], axis=1)
 
-    @cached_property
-    def _covariance_start(self) -> IntArray:
-        return np.append(0, np.cumsum(self.terms.counts**2))
-
-    def covariance_of(self, node: int) -> FloatArray:
-        """The covariance of the coefficients of a node, in units of the noise variance."""
-        n_terms = len(self.terms.of(node))
-        first = int(self._covariance_start[node])
-        return self.covariance[first : first + n_terms**2].reshape(n_terms, n_terms)
+    def means_at(self, node: int, z: FloatArray) -> FloatArray:
+        """Expected outcome of rows with these scaled terms in a node."""
+        mean = self.posterior[node, 0] + z @ self.coefficients_of(node)
+        return np.clip(mean, *self.limits[node])[:, None]
 
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
         """Posterior parameters of row[i] in node[i]: mu and kappa depend on the row."""
@@ -147,34 +70,6 @@ class LinearLeaves:
             if len(terms) == 0:
                 continue
             z = self.terms.scaled(leaf, rows, row[at], clip=not self.extrapolate)
-            result[at, 0] += z @ self.coefficient[terms.start : terms.stop]
+            result[at, 0] = self.means_at(leaf, z)[:, 0]
             result[at, 1] = 1 / (1 / result[at, 1] + np.einsum("ij,jk,ik->i", z, self.covariance_of(leaf), z))
-            result[at, 0] = np.clip(result[at, 0], *self.limits[leaf])
         return result
-
-    def means(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
-        """Expected outcome of row[i] in node[i]."""
-        return self.outcome.mean(self.parameters(node, rows, row))
-
-    def take(self, nodes: IntArray) -> Self:
-        """The models of some nodes, in a new order."""
-        place, _ = take_ragged(self.terms.start, nodes)
-        square, _ = take_ragged(self._covariance_start, nodes)
-        by_node: dict[str, Any] = {name: getattr(self, name)[nodes] for name in _BY_NODE}
-        return replace(
-            self,
-            terms=self.terms.take(nodes),
-            coefficient=self.coefficient[place],
-            covariance=self.covariance[square],
-            **by_node,
-        )
-
-    def concatenate(self, others: Sequence[Self]) -> Self:
-        """These models and, behind them, those of others."""
-        parts = [self, *others]
-        names = (*_BY_NODE, "coefficient", "covariance")
-        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return replace(self, terms=self.terms.concatenate([part.terms for part in others]), **arrays)
-
-
-_BY_NODE = ("prior", "statistics", "posterior", "log_likelihood", "y_range")

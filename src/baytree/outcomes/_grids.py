@@ -18,6 +18,7 @@ from ._target import Target
 BITS = 30  # of a number on its grid
 _FACTOR_BITS = 60  # of the log of a factor
 _SUM_BITS = 52  # of sums that float64 holds exactly
+_AVERAGE_BITS = 61  # of a sum of numbers up to 1
 _DIGIT = 31
 _MOST_COUNTED = 2**27
 
@@ -186,6 +187,14 @@ def sum_of_products(*factors: IntArray) -> int:
         times = [(part * factors[2], power) for part, power in parts]
         parts = [split for p, power in times for split in ((p >> _DIGIT, power + _DIGIT), (p & mask, power))]
     return sum(int(part.sum()) << power for part, power in parts)
+
+
+def average_in_any_order(values: FloatArray, weight: FloatArray | None) -> float:
+    """The average of numbers from 0 to 1, by sums of whole numbers: the same to the last bit for any order of rows."""
+    unit = math.ldexp(1.0, math.ceil(math.log2(len(values))) - _AVERAGE_BITS)
+    weight = np.ones(1) if weight is None else weight / weight.max()
+    total = int(np.broadcast_to(to_units(weight, unit), values.shape).sum())
+    return int(to_units(values * weight, unit).sum()) / total
 
 
 def to_units(values: FloatArray, unit: float) -> IntArray:

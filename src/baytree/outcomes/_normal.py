@@ -28,7 +28,7 @@ from scipy import special, stats
 from .. import _core
 from .._typing import AnyArray, FloatArray, IntArray
 from ._base import FixedPointOutcome, PriorSearch, RealOutcome, read_parameters
-from ._grids import Grids, SampleSize, grid_of_y
+from ._grids import Grids, SampleSize, average_in_any_order, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
@@ -67,16 +67,17 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
     def of(cls, target: Target, prior: Any, options: Any = None) -> Self:  # noqa: ARG003
         """Set the prior from the mean and variance of y where it is None, with the noise of a first tree."""
         y = read_numbers("y", target.y, len(target.y))
-        # Differences to one of the values are exact where it matters: when y has a large offset.
-        offset = float(y[0])
+        # Differences to one of the values are exact where it matters: when y has a large offset. No order of the rows
+        # changes the lowest value, nor sums of whole numbers, so that equal tables have equal shifts and scales.
+        offset = float(y.min())
         with np.errstate(over="ignore"):
             distance = y - offset
-            reach = float(np.abs(distance).max()) or 1.0
+            reach = float(distance.max()) or 1.0
             if not np.isfinite(reach * reach):
                 raise ValueError("y is too large to be squared: give it in a larger unit.")
             # In units of the reach, so that the squares of small numbers are not lost.
-            mean = float(np.average(distance / reach, weights=target.weight))
-            variance = float(np.average((distance / reach - mean) ** 2, weights=target.weight))
+            mean = average_in_any_order(distance / reach, target.weight)
+            variance = average_in_any_order((distance / reach - mean) ** 2, target.weight)
         scale = reach * float(np.sqrt(variance)) or 1.0
         mean *= reach
         if not 0 < scale**2 < np.inf:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..fitted import ModelKind
-from ..leaves import ConstantLeaves, LinearLeaves
+from ..leaves import ConstantLeaves, ModelLeaves
 from ..outcomes import Outcome, fixed_point_outcome
 from ..table import Schema
 from ..tree import NO_CHILD, NO_SPLIT, RAGGED, SplitKind, TreeStore, depth_of, depth_of_graph, sum_from_leaves
@@ -48,7 +48,7 @@ def arrays_of(store: TreeStore) -> dict[str, AnyArray]:
     """The arrays of a store that a file keeps."""
     leaves = store.leaves
     models: dict[str, AnyArray] = {}
-    if isinstance(leaves, LinearLeaves):
+    if isinstance(leaves, ModelLeaves):
         models = arrays_of_models(leaves)
     elif not isinstance(leaves, ConstantLeaves) or not leaves.is_constant:
         raise TypeError("Only constant leaves can be written to a model file.")

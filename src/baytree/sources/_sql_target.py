@@ -106,7 +106,7 @@ class TargetQueries:
         value = as_number(label)
         wrong = fetch(rows.filter(value != value.floor()).select(value=value).limit(1))["value"]
         if wrong:
-            self.plan.read(np.array(wrong), None, {})
+            self._refuse(np.array(wrong), {})
 
     def check_numbers(self, rows: Any) -> None:
         """Refuse values that the outcome does not take, by fetching one row that is wrong if there is any."""
@@ -114,7 +114,14 @@ class TargetQueries:
             extras = {name: as_number(wrong[column]) for name, column in self.names.extras.items()}
             row = fetch(wrong.select(y=as_number(wrong[self.names.target]), **extras).limit(1))
             if row["y"]:
-                self.plan.read(np.array(row["y"]), None, {name: np.array(row[name]) for name in extras})
+                self._refuse(np.array(row["y"]), {name: np.array(row[name]) for name in extras})
+
+    def _refuse(self, y: AnyArray, extras: dict[str, AnyArray]) -> None:
+        """Raise the error of memory for one wrong row, without its number: the rows of a database have none."""
+        try:
+            self.plan.read(y, None, extras)
+        except ValueError as error:
+            raise ValueError(str(error).replace(" in row 0", "")) from None
 
     def _wrong_targets(self, rows: Any) -> list[Any]:
         """Rows whose y may be wrong: any row, and those outside of the domain of the outcome."""

@@ -52,10 +52,13 @@ class TargetPlan:
 
     def read(self, y: Any, weight: Any, extras: dict[str, Any]) -> tuple[Target, BoolArray | None]:
         """Read and check a target; returns that of the rows of positive weight, and which rows these are."""
-        target, has_weight = without_weight_zero(self.reader.read(self.reader.check_y(y), weight, extras))
+        read = self.reader.read(self.reader.check_y(y), weight, extras, of_part=True)
+        target, has_weight = without_weight_zero(read)
+        if len(target.y) == 0:
+            return target, has_weight
         if self.has_classes:
             check_labels(target.y)
-        elif len(target.y):
+        else:
             self.reader.family_of(None).of(target, None)  # its errors name the row
         return target, has_weight
 
@@ -96,8 +99,8 @@ class TargetReader(Protocol):
     def check_y(self, y: Any) -> AnyArray:
         """Read y as an array, without interpreting it."""
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
-        """Read the weights and extras of the rows."""
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
+        """Read the weights and extras of the rows; all rows of a part may have weight zero."""
 
     def learn(self, target: Target) -> TrainingTarget:
         """Prepare the target of a fit."""
@@ -131,10 +134,10 @@ class ClassReader:
         """Read labels of any type."""
         return check_outcomes(y)
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
         """Read the weights; there are no extras."""
         refuse_extras(extras, CategoricalOutcome.name, ())
-        return Target(y, check_sample_weight(sample_weight, len(y)))
+        return Target(y, check_sample_weight(sample_weight, len(y), of_part=of_part))
 
     def learn(self, target: Target) -> TrainingTarget:
         """Replace labels by codes; rows and classes of weight zero are dropped."""
@@ -231,7 +234,7 @@ class NumberReader:
         is_custom = self.family.is_own
         return check_outcomes(y, multi_output=is_custom, y_numeric=not is_custom)
 
-    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any]) -> Target:
+    def read(self, y: AnyArray, sample_weight: Any, extras: dict[str, Any], *, of_part: bool = False) -> Target:
         """Read the weights, and the extras that the outcome takes."""
         family = self.family
         refuse_extras(extras, family.outcome.name, tuple(extra.name for extra in family.outcome.extras))
@@ -240,7 +243,7 @@ class NumberReader:
             for extra in family.outcome.extras
             if extras.get(extra.name) is not None
         }
-        return Target(y, check_sample_weight(sample_weight, len(y)), values)
+        return Target(y, check_sample_weight(sample_weight, len(y), of_part=of_part), values)
 
     def learn(self, target: Target) -> TrainingTarget:
         """Drop rows of weight zero."""

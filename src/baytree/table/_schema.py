@@ -34,6 +34,7 @@ class Kind(StrEnum):
     ORDERED = "ordered category"  # split by order
 
 
+MOST_INTEGER = 2**53  # beyond it float64 does not know all integers
 MAX_CATEGORIES = 65535  # of a column; with missing values, codes of 16 bits
 _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
@@ -51,7 +52,7 @@ class Column:
     low, high
         The lowest and the highest number in training; None where there is none, or where they are not known.
     is_integer
-        Whether all numbers in training were integers.
+        Whether all numbers in training were integers, below 2**53.
 
     Examples
     --------
@@ -74,7 +75,8 @@ class Column:
         """The column with the range of its numbers in training; NaN for no number. Other kinds have none."""
         if self.kind is not Kind.NUMBER or not low <= high:
             return self
-        return replace(self, low=float(low), high=float(high), is_integer=bool(is_integer))
+        is_integer = bool(is_integer) and max(abs(low), abs(high)) < MOST_INTEGER
+        return replace(self, low=float(low), high=float(high), is_integer=is_integer)
 
     @property
     def is_nominal(self) -> bool:

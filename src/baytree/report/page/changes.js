@@ -29,8 +29,13 @@ function lastWhere(holds, guess) {  // the last number for which a condition hol
   }
   return numberAt(low);
 }
+function reachable(feature, low, high) {  // bounds within the range of the column in training
+  const column = model.features[feature];
+  if (column.low !== null) [low, high] = [Math.max(low, numberAt(ordinal(column.low) - 1n)), Math.min(high, column.high)];
+  return column.isInteger ? [Math.floor(low), Math.floor(high)] : [low, high];
+}
 function moveOf(feature, value, demand) {  // the nearest value that a leaf wants: [distance, value, words], or null
-  const { kind, names } = model.features[feature], way = allowed.directions[feature] || 0;
+  const { kind, names, isInteger } = model.features[feature], way = allowed.directions[feature] || 0;
   if (demand.here) return demand.known.length ? [1, demand.known[0], `to ${names[demand.known[0]]}`] : null;
   let low = demand.low ?? -Infinity, high = demand.high ?? Infinity;
   if (value !== null && way > 0 && value > high) return null;
@@ -40,13 +45,15 @@ function moveOf(feature, value, demand) {  // the nearest value that a leaf want
     const best = fitting.sort((a, b) => value === null ? a - b : Math.abs(a - value) - Math.abs(b - value))[0];
     return best === undefined ? null : [value === null ? 1 : Math.abs(best - value), best, `to ${names[best]}`];
   }
-  if (!(nextAfter(low) <= high)) return null;
+  const [above, upTo] = reachable(feature, low, high), after = isInteger ? above + 1 : nextAfter(above);
+  if (!(after <= upTo)) return null;
   let next;
-  if (value !== null) next = value <= low ? nextAfter(low) : high;
-  else next = Number.isFinite(high) ? high : Number.isFinite(low) ? nextAfter(low) : 0;
+  if (value !== null) next = value <= above ? after : upTo;
+  else next = Number.isFinite(high) ? upTo : Number.isFinite(low) ? after : Math.min(Math.max(0, after), upTo);
+  if (value !== null && way * (next - value) < 0) return null;
   const ends = [];
-  if (Number.isFinite(high)) ends.push(`at most ${numberText(high)}`);
-  if (Number.isFinite(low)) ends[value !== null && value <= low ? "unshift" : "push"](`more than ${numberText(low)}`);
+  if (Number.isFinite(high)) ends.push(`at most ${numberText(isInteger ? Math.floor(high) : high)}`);
+  if (Number.isFinite(low)) ends[value !== null && value <= low ? "unshift" : "push"](isInteger ? `at least ${numberText(Math.floor(low) + 1)}` : `more than ${numberText(low)}`);
   return [value === null ? 1 : Math.abs(next - value) / model.scale[feature], next, `to ${ends.join(" but ") || "any number"}`];
 }
 function waysTo(leaf, row) {  // changes of few features that lead to a leaf

@@ -63,9 +63,24 @@ void bind_codes(nb::module_& module) {
           nb::arg("column"), "The lowest and the highest value of each quantile bin; empty where there are none.");
 }
 
+void bind_thresholds(nb::module_& module) {
+  module.def(
+      "thresholds_between",
+      [](const Vector<double>& lower, const Vector<double>& upper, bool round_numbers) {
+        require(lower.shape(0) == upper.shape(0), "as many lower as upper values");
+        std::vector<double> result(lower.shape(0));
+        std::transform(span_of(lower).begin(), span_of(lower).end(), span_of(upper).begin(), result.begin(),
+                       round_numbers ? roundest_between : midpoint);
+        return array_of(std::move(result));
+      },
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round_numbers"),
+      "The threshold between each two values that are neighbours.");
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& module) {
+  bind_thresholds(module);
   bind_codes(module);
   module.def(
       "scan",
@@ -108,18 +123,6 @@ void bind_columns(nb::module_& module) {
       nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"), nb::arg("keep_values"),
       nb::arg("n_threads"), nb::arg("weight").noconvert() = nb::none(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
       nb::keep_alive<0, 4>(), "The same of a matrix by column (compressed sparse columns).");
-
-  module.def(
-      "thresholds_between",
-      [](const Vector<double>& lower, const Vector<double>& upper, bool round_numbers) {
-        require(lower.shape(0) == upper.shape(0), "as many lower as upper values");
-        std::vector<double> result(lower.shape(0));
-        std::transform(span_of(lower).begin(), span_of(lower).end(), span_of(upper).begin(), result.begin(),
-                       round_numbers ? roundest_between : midpoint);
-        return array_of(std::move(result));
-      },
-      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round_numbers"),
-      "The threshold between each two values that are neighbours.");
 }
 
 }  // namespace baytree::bindings

@@ -6,6 +6,13 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+def thresholds_between(
+    lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    round_numbers: bool,
+) -> object:
+    """The threshold between each two values that are neighbours."""
+
 class Columns:
     """The columns of a table as integer codes."""
 
@@ -59,13 +66,6 @@ def encode_sparse(
     weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None = None,
 ) -> Columns:
     """The same of a matrix by column (compressed sparse columns)."""
-
-def thresholds_between(
-    lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    round_numbers: bool,
-) -> object:
-    """The threshold between each two values that are neighbours."""
 
 class PartitionPrior:
     """Prior of the partitions of a node."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import check_integer, check_positive_array, check_real, short_repr
+from .._words import within_sentence
 from ..fitted import UNSEEN
 from ..priors import is_paper
 from ..table import Schema
@@ -82,7 +83,7 @@ def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:
     by_column = schema.by_position("feature_prior", feature_prior)
     if by_column is not None:
         for column, weight in by_column.items():
-            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0, low_ok=True)
+            check_real(f"feature_prior of {within_sentence(schema.describe(column))}", weight, low=0, low_ok=True)
         feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
     given = np.asarray(feature_prior)
     is_left_out = given == 0 if given.shape == (n_features,) else np.zeros(n_features, dtype=bool)

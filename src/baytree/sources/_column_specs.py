@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import short_repr
+from .._words import within_sentence
 from ..growth import ColumnBins
 from ..table import (
     UNSEEN,
@@ -224,7 +225,7 @@ def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str]
     for column, value in by_column.items():
         position = column_position(parameter, column, n, names)
         if position in result:
-            raise ValueError(f"{parameter} gives {describe_column(position, names).lower()} twice.")
+            raise ValueError(f"{parameter} gives {within_sentence(describe_column(position, names))} twice.")
         result[position] = value
     return result
 

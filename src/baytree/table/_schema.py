@@ -18,7 +18,7 @@ from scipy import sparse
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import short_repr
-from .._words import category_text, number_text
+from .._words import category_text, number_text, within_sentence
 from ._frames import frame_columns
 from ._rows import Rows
 from ._tables import is_frame, may_hold_text
@@ -179,7 +179,7 @@ class Schema:
         for column, entry in value.items():
             position = self.position(parameter, column)
             if position in result:
-                raise ValueError(f"{parameter} gives {self.describe(position).lower()} twice.")
+                raise ValueError(f"{parameter} gives {within_sentence(self.describe(position))} twice.")
             result[position] = entry
         return result
 

@@ -30,7 +30,7 @@ _Entry = int | float | str | None
 
 def walks(trees: TreeStore, *, has_arrays: bool) -> bool:
     """Whether a forest is better written as a table of steps, and can be."""
-    if not trees.is_plain or trees.node_count < FEWEST_NODES:
+    if not trees.is_plain or trees.node_count < FEWEST_NODES or trees.is_leaf.all():
         return False
     numbers = np.abs(np.concatenate([trees.threshold, trees.hyperplane_coefficient, trees.hyperplane_missing_value]))
     return has_arrays or not np.any((numbers > 0) & (numbers < SMALLEST_READ))

@@ -12,7 +12,7 @@ comma := ,
 BAYTREE_DATA ?= $(wildcard ../shared/data)
 export BAYTREE_DATA
 
-.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines reproduce defaults fuzz test-clang sanitize sanitize-quick clean
+.PHONY: run test test-core lint format stub docs outputs figures transcript wheel try bench bench-engines reproduce defaults honesty fuzz test-clang sanitize sanitize-quick clean
 
 run: $(VENV)/installed
 	$(BIN)/python examples/breast_cancer.py
@@ -94,6 +94,10 @@ reproduce: $(VENV)/installed-benchmarks
 # Old and new defaults and the other models on every table of a folder.
 defaults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.defaults $(BAYTREE_DATA)
+
+# How often intervals hold, noise is split and explanations name the prediction: make honesty ONLY="simulated noise"
+honesty: $(VENV)/installed
+	$(BIN)/python -m benchmarks.honesty $(if $(ONLY),--only $(ONLY))
 
 # Random tables, options and calls against the oracle, for so many minutes; a failure prints its seed.
 MINUTES ?= 1

@@ -34,7 +34,7 @@ def documents():
     slanted = X[:, 0] - 1.5 * X[:, 1]
     of_sizes = np.where(RAW["d"].isin(["small", "large"]), slanted > np.median(slanted), X[:, 1] > 3)
     y = np.where(RAW["c"].isna(), 2, of_sizes)
-    tree = {"prior": 0.1, "partitions": "oblique"}
+    tree = {"prior": 0.1, "partitions": "oblique", "partition_prior": "paper"}
     models = {
         "tree": BayesianTreeClassifier(**tree, prune=False),
         "smoothed": BayesianTreeClassifier(**tree, smoothing=0.1),

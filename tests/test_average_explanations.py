@@ -194,3 +194,23 @@ def test_steps_add_up_to_the_estimate_and_those_against_it_are_listed_apart():
             for line in lines:
                 assert ("(+" in line) == is_towards
         assert towards or explanation.despite()
+
+
+def test_a_tree_of_linear_leaves_is_explained_by_what_it_predicts_for_the_row():
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 10, size=(800, 3))
+    y = np.where(X[:, 0] > 5, 3 * X[:, 1], -2 * X[:, 2]) + random.normal(size=800)
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert not model.tree_.leaves.is_constant
+    explanations = model.explain(X[:25])
+    for row, mean, explanation in zip(X[:25], model.predict(X[:25]), explanations, strict=True):
+        assert explanation.estimate["mean"] == pytest.approx(mean)
+        assert_decides(explanation.decision, decision_of(model, row[None])[0])
+        total = explanation.base + sum(one.contribution for one in explanation.contributions)
+        assert total == pytest.approx(mean)
+        for counterfactual in explanation.changes:
+            changed = row[None].copy()
+            for change in counterfactual.changes:
+                changed[0, change.column] = change.new
+            assert decision_of(model, changed) != decision_of(model, row[None])
+    assert any(explanation.changes for explanation in explanations)

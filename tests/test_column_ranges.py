@@ -66,3 +66,12 @@ def test_files_without_ranges_are_read():
     changed = document()
     del changed["schema"]["numbers"]
     assert from_dict(signed(changed)).schema_.columns[0].low is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"monotonic_cst": {"AGE": 2}}, {"feature_prior": {"AGE": -1.0}}, {"monotonic_cst": {"AGE": 1, 0: 1}}]
+)
+def test_errors_write_the_names_of_columns_as_the_table_does(options):
+    X = pd.DataFrame({"AGE": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="column 'AGE'"):
+        BayesianTreeClassifier(**options).fit(X, [0, 1, 0])

@@ -116,7 +116,9 @@ def oblique_distances(model, row, samples):
         near = np.array([border + step * 1e-12 for border in borders for step in (-1, 0, 1)])
         changed = np.repeat(row[None, :], len(near) + samples, axis=0)
         changed[:, feature] = np.append(near, np.random.default_rng(feature).normal(row[feature], 1, samples))
-        others = decisions[tree.apply(changed)] != own
+        column = model.schema_.columns[feature]
+        is_within = (changed[:, feature] >= column.low) & (changed[:, feature] <= column.high)
+        others = (decisions[tree.apply(changed)] != own) & is_within
         found.extend(np.abs(changed[others, feature] - row[feature]) / scale)
     return found
 
@@ -186,12 +188,27 @@ def test_changes_are_told_in_words():
         {"purpose": ["car", "repairs", "yacht", "other", "car"], "income": [None, 2e4, None, 26e3, 9e5]}
     )
     assert [str(explanation.nearest) for explanation in model.explain(cases, max_features=1, allow_missing=True)] == [
-        "income from missing to more than 24,950 -> False (0.8697; like 1,239 training rows)",
-        "income from 20,000 to at most 6950 -> True (0.5889; like 357 training rows)",
-        "income from missing to more than 24,950 -> False (0.8697; like 1,239 training rows)",
-        "income from 26,000 to at most 24,950 but more than 24,150 -> True (0.8614; like 312 training rows)",
+        "income from missing to at least 24,951 -> False (0.8697; like 1,239 training rows)",
+        "income from 20,000 to at most 7000 -> True (0.5889; like 357 training rows)",
+        "income from missing to at least 24,951 -> False (0.8697; like 1,239 training rows)",
+        "income from 26,000 to at most 24,950 but at least 24,151 -> True (0.8614; like 312 training rows)",
         "income from 900,000 to missing -> True (0.5889; like 357 training rows)",
     ]
+
+
+@pytest.mark.parametrize("partitions", ["axis", "oblique"])
+def test_no_change_leaves_the_range_of_its_column_and_integers_stay_integers(partitions):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"months": random.integers(-2, 9, 1500), "amount": random.lognormal(7, 1, 1500).round(2)})
+    y = (X["months"] + np.log(X["amount"]) + random.normal(size=1500) > 10).astype(int)
+    model = BayesianTreeClassifier(partitions=partitions).fit(X, y)
+    changes = [change for e in model.explain(X[:300]) for way in e.changes for change in way.changes]
+    assert {change.feature for change in changes} == {"months", "amount"}
+    for change in changes:
+        assert X[change.feature].min() <= change.new <= X[change.feature].max()
+        if change.feature == "months":
+            assert change.new == int(change.new)
+            assert "more than" not in change.text
 
 
 def test_changes_of_categories_are_told_in_words():

@@ -11,9 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeRegressor, PartitionPrior
 from baytree.export import from_dict, to_dict, to_text
-from baytree.fitted import ModelKind
+from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
+from baytree.table import Rows
 from tests.reference import linear_leaves as reference
 from tests.strategies import columns, examples, tables
 
@@ -239,3 +240,29 @@ def test_a_leaf_reads_as_a_formula():
     y = 12.4 + 0.8 * table["age"] + 3 * (table["job"] == "clerk") + random.normal(size=200)
     model = BayesianTreeRegressor(leaf="linear").fit(table, y)
     assert to_text(model) == "12.4 + 0.797 × age (0.787 to 0.807) + 3.3 × job is clerk (3.1 to 3.6)   n=200"
+
+
+def test_explanations_are_of_the_row_and_not_of_its_leaf():
+    X, y = lines()
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    for explanation, predicted, row in zip(model.explain(X[:20]), model.predict(X[:20]), X, strict=False):
+        assert_allclose(explanation.estimate["mean"], predicted)
+        assert "x2" in explanation.unused
+        assert "x0" not in explanation.unused
+        assert explanation.note.startswith("(model of the leaf: ")
+        found = {part.column: part.value for part in explanation.contributions}
+        assert found[0] == row[0]
+    found = contributions(model.fitted_, Rows(X))
+    assert_allclose(found.base[:, 0] + found.values.sum(axis=(1, 2)), model.predict(X))
+
+
+def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
+    X, y = lines()
+    y = 3 * X[:, 0] - X[:, 1] + y / 100
+    model = BayesianTreeRegressor(leaf="linear", max_depth=0, extrapolate=True).fit(X, y)
+    leaves = model.tree_.leaves
+    expected = np.zeros(X.shape)
+    for term, b in enumerate(leaves.coefficient):
+        feature = leaves.terms.feature[term]
+        expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
+    assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)

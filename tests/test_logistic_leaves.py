@@ -13,8 +13,9 @@ from sklearn.metrics import log_loss
 
 from baytree import BayesianTreeClassifier
 from baytree.export import from_dict, to_dict, to_text
-from baytree.fitted import ModelKind
+from baytree.fitted import ModelKind, contributions
 from baytree.persistence._trees import arrays_of, read_store
+from baytree.table import Rows
 from tests.reference import logistic_leaves as reference
 from tests.strategies import examples, tables
 
@@ -193,3 +194,15 @@ def test_a_leaf_reads_as_odds():
     text = to_text(linear_tree(max_depth=0).fit(table, y))
     assert text.startswith("paid: odds 1.392 at the mean, × 0.554 per 1000 of balance (0.487 to 0.63), ")
     assert text.endswith(", × 2.73 if job is clerk (2.15 to 3.45)   n=900")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_explanations_are_of_the_row_and_not_of_its_leaf(n_classes):
+    X, y, _ = risk(n_classes=n_classes)
+    model = linear_tree().fit(X, y)
+    p = model.predict_proba(X)
+    for explanation, own in zip(model.explain(X[:20]), p, strict=False):
+        assert_allclose([explanation.estimate[str(c)] for c in range(n_classes)], own)
+        assert explanation.decision == str(np.argmax(own))
+    found = contributions(model.fitted_, Rows(X))
+    assert_allclose(found.base + found.values.sum(axis=1), p)

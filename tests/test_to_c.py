@@ -216,7 +216,23 @@ def test_an_outcome_with_two_means_has_two(tmp_path):
 
 def test_names_of_functions_are_checked():
     model = BayesianTreeClassifier().fit([[0.0], [1.0]], [0, 1])
-    for name in ("", "a b", "1a", "a-b", "größe", 3, None, "a;b", "int"):
+    for name in (
+        "",
+        "a b",
+        "1a",
+        "a-b",
+        "größe",
+        3,
+        None,
+        "a;b",
+        "int",
+        "class",
+        "namespace",
+        "NAN",
+        "isnan",
+        "_Bool",
+        "__x",
+    ):
         with pytest.raises(ValueError, match="name must be the name of a function"):
             to_c(model, name=name)
     space = TreeSpaceClassifier(max_nodes=5).fit(np.random.default_rng(0).random((60, 2)), [0, 1] * 30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from baytree import (
 )
 from baytree.export import to_ibis, to_sql
 from baytree.export._sql_text import DIALECTS, identifier, number_literal, text_literal
+from baytree.fitted import ModelKind
 from tests.own_outcomes import Rates, TwoRates
 from tests.scoring import N_MODELS, NASTY, as_arrow, scored
 
@@ -116,13 +118,98 @@ def test_databases_predict_what_the_model_predicts(database, seeds):
         assert_predicts_the_same(database, scored(seed))
 
 
+def test_forests_as_tables_of_steps_predict_what_the_model_predicts(database, monkeypatch):
+    """As they are written where they are large, whose cases within cases would take databases minutes to plan."""
+    monkeypatch.setattr("baytree.export._sql_walk.FEWEST_NODES", 0)
+    forests = [own for own in map(scored, range(N_MODELS)) if own.fitted.kind is ModelKind.FOREST]
+    forests = [own for own in forests if own.fitted.routed.trees.is_plain]
+    assert len(forests) > 5
+    for own in forests:
+        has_splits = not own.fitted.routed.trees.is_leaf.all()
+        assert ("baytree_walk" in to_sql(own.model, dialect=database.dialect)) == has_splits
+        assert_predicts_the_same(database, own)
+
+
+def test_cases_are_nested_as_far_as_a_database_can(database, monkeypatch):
+    """Deeper trees are routed in steps of so many levels."""
+    dialect = replace(DIALECTS[database.dialect], most_nested=1)
+    monkeypatch.setitem(DIALECTS, database.dialect, dialect)
+    for seed in range(0, N_MODELS, 3):
+        assert_predicts_the_same(database, scored(seed))
+
+
+@pytest.mark.parametrize("fewest", [0, 10**9])
+def test_deep_trees_and_forests(database, fewest, monkeypatch):
+    monkeypatch.setattr("baytree.export._sql_walk.FEWEST_NODES", fewest)
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(3000, 4)), columns=list("abcd"))
+    y = (X["a"] * X["b"] + X["c"] + random.normal(size=3000) > 0).astype(int)
+    forest = BayesianForestClassifier(2, random_state=0).fit(X, y)
+    rows = X[:100]
+    table = pa.table({"row": np.arange(100), **{name: rows[name] for name in rows}})
+    assert forest.fitted_.trees.max_depth > 18
+    for model in (forest, *forest.trees_[:1]):
+        found = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
+        assert_allclose(found["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("fewest", [0, 10**9])
+@pytest.mark.parametrize("kind", ["tree", "forest"])
+def test_extreme_rows_of_hyperplanes_fail_no_query(database, kind, fewest, monkeypatch):
+    """PostgreSQL refuses products that overflow or vanish; the model has infinities and zeros there."""
+    monkeypatch.setattr("baytree.export._sql_walk.FEWEST_NODES", fewest)
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(300, 3)), columns=list("abc"))
+    y = (X["a"] + 3 * X["b"] - X["c"] / 3 > 0).astype(int)
+    made = {"tree": BayesianTreeClassifier(partitions="oblique"), "forest": BayesianForestClassifier(3, random_state=0)}
+    model = made[kind].fit(X, y)
+    assert len(model.fitted_.trees.hyperplane_coefficient)
+    extreme = [1.7e308, -1.7e308, 1e300, 5e-324, -5e-324, 1e-310, 0.0, np.nan, 1.0]
+    rows = pd.DataFrame([(a, b, c) for a in extreme for b in extreme for c in extreme], columns=list("abc"))
+    rows = rows[(rows.abs() > 1e299).sum(axis=1) < 2]  # two may cancel
+    table = pa.table({"row": np.arange(len(rows)), **{name: pa.array(rows[name], from_pandas=True) for name in "abc"}})
+    found = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
+    assert_allclose(found["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
+
+
+def test_thresholds_next_to_zero(database):
+    """SQLite reads the smallest numbers as 0."""
+    x = np.repeat([0.0, 1.0, -1.0], 40)
+    X = pd.DataFrame({"x": x + np.random.default_rng(0).normal(size=120) / 100})
+    model = BayesianTreeClassifier(max_depth=2).fit(X, (x != 0).astype(int))
+    tree = model.tree_
+    tiny = np.where(tree.threshold > 0, 5e-324, -5e-324)
+    fitted = replace(model.fitted_, trees=replace(tree, threshold=np.where(tree.is_leaf, tree.threshold, tiny)))
+    model = BayesianTreeClassifier.from_fitted(replace(fitted, grown_tree=None), model.get_params(deep=False))
+    assert tree.n_leaves == 3
+    rows = pd.DataFrame({"x": [0.0, 5e-324, 1e-323, 1.5e-323, -5e-324, -1e-323]})
+    query = to_sql(model, dialect=database.dialect, columns=["row"])
+    found = database.run(pa.table({"row": np.arange(6), "x": rows["x"]}), query).sort_values("row")
+    assert_array_equal(found["leaf"], model.apply(rows))
+
+
 def test_every_number_is_read_back_as_it_is(database):
     random = np.random.default_rng(0)
     numbers = np.concatenate(
         [
             random.normal(size=300),
             random.normal(size=300) * 10.0 ** random.uniform(-250, 250, 300),
-            [0.0, 1e22, 1e23, 5e-7, 0.1, 1 / 3, 1.7976931348623157e308, -1.7e308, 123456789012345.6, 2.0**53 + 2],
+            [
+                0.0,
+                5e-324,
+                -5e-324,
+                1e-310,
+                2.2250738585072014e-308,
+                1e22,
+                1e23,
+                5e-7,
+                0.1,
+                1 / 3,
+                1.7976931348623157e308,
+                -1.7e308,
+                123456789012345.6,
+                2.0**53 + 2,
+            ],
         ]
     )
     row = ", ".join(f"{number_literal(x, DIALECTS[database.dialect])} AS c{i}" for i, x in enumerate(numbers))

@@ -93,3 +93,28 @@ def test_other_meanings_are_refused():
     for wrong in ("frequency", 1, True):
         with pytest.raises(ValueError, match="weights must be None or 'counts' or 'importance'"):
             BayesianTreeRegressor(weights=wrong).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("n", [1000, 20_000])
+@pytest.mark.parametrize("how", ["with replacement", "balanced"])
+def test_copied_rows_are_warned_of(how, n):
+    r = np.random.default_rng(0)
+    X = r.normal(size=(n, 4))
+    y = (X[:, 0] + r.normal(size=n) > 1.6).astype(int)
+    rare = np.flatnonzero(y)
+    chosen = (
+        r.integers(0, n, n) if how == "with replacement" else np.append(np.arange(n), r.choice(rare, n - len(rare)))
+    )
+    with pytest.warns(UserWarning, match="equal to another one in X and y.*copied to balance") as caught:
+        BayesianTreeClassifier().fit(X[chosen], y[chosen])
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 8])
+def test_rows_that_are_equal_by_chance_are_not_warned_of(decimals):
+    r = np.random.default_rng(0)
+    X = r.normal(size=(3000, 2)).round(decimals)
+    y = (X[:, 0] + r.normal(size=3000) > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesianTreeClassifier().fit(X, y)

@@ -39,7 +39,7 @@ def five(X: np.ndarray) -> np.ndarray:
 SHAPES: dict[str, Probabilities] = {
     "logistic": lambda X: two(special.expit(1.2 * X[:, 0] + 0.8 * X[:, 1] - 0.5 * X[:, 2])),
     "steps": steps,
-    "exclusive or": lambda X: two(np.where(X[:, 0] * X[:, 1] > 0, 0.8, 0.2)),
+    "exclusive or": lambda X: two(np.where((X[:, 0] > 0.4) == (X[:, 1] > -0.4), 0.8, 0.2)),
     "one in twenty": lambda X: two(special.expit(-3.6 + 1.1 * X[:, 0] + 0.6 * X[:, 1])),
     "three classes": lambda X: special.softmax(
         np.stack([1.5 * X[:, 0], 1.2 * X[:, 1], X[:, 2] - 0.8 * X[:, 0]], axis=1), axis=1

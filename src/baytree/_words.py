@@ -72,6 +72,11 @@ def list_text(names: list[str], max_names: int) -> str:
     return ", ".join(names[:max_names]) + (f" and {len(names) - max_names:,} more" if len(names) > max_names else "")
 
 
+def within_sentence(text: str) -> str:
+    """A phrase that starts a sentence, as it stands within one: the names in it stay as they are."""
+    return text[:1].lower() + text[1:]
+
+
 def shorten(text: str, max_length: int = 200) -> str:
     """Cut a text to a maximum length."""
     return text if len(text) <= max_length else text[: max_length - 1] + "…"

@@ -34,7 +34,8 @@ def grid(model, feature):
         return [math.nan, 0.0, 1.0]
     tree = model.tree_
     own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
-    return [math.nan, 0.0, *own, *np.nextafter(own, np.inf)]
+    ends = [own, np.floor(own), np.floor(own) + 1, np.nextafter(own, np.inf), [column.low or 0.0, column.high or 0.0]]
+    return [math.nan, 0.0, *np.unique(np.concatenate(ends))]
 
 
 def distance(model, feature, old, new):
@@ -57,6 +58,11 @@ def same(one, other):
 
 def is_allowed(model, feature, old, new, immutable=(), directions=(), allow_missing=False):
     """Whether a change may be made."""
+    column = model.schema_.columns[feature]
+    if column.low is not None and not math.isnan(new) and not column.low <= new <= column.high:
+        return False
+    if column.is_integer and not math.isnan(new) and not float(new).is_integer():
+        return False
     if feature in immutable or (math.isnan(new) and not allow_missing):
         return False
     way = dict(directions).get(feature, 0)

@@ -26,7 +26,7 @@ _MODELS = ("tree", "space", "forest")
 _PARTITIONS = ("axis", "oblique")
 _FEWEST_ROWS = 20  # of a cross-validation
 _DEEP = 6  # levels of a tree that are shown
-_MANY_ROWS = 200_000  # above which refits are left out
+_MANY_ROWS = 50_000  # above which refits are left out
 _MOST_LINES = 12  # splits whose stability is shown
 
 
@@ -46,7 +46,7 @@ _MOST_LINES = 12  # splits whose stability is shown
 @click.option(
     "--refits",
     type=click.IntRange(0),
-    help="Refits that tell how stable the tree is; 0 for none.  [default: 30, 10 of slow models, 0 above 200,000 rows]",
+    help="Refits that tell how stable the tree is; 0 for none.  [default: 30, 10 of slow models, 0 above 50,000 rows]",
 )
 @metadata_options("weight", "exposure", "event")
 @text_options

@@ -32,7 +32,7 @@ from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
-from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen, read_weights
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_thresholds, read_unseen, read_weights
 from ._stability import stability_of
 
 _MOST_THREADS = 4096
@@ -50,6 +50,7 @@ class Estimator(BaseEstimator, ABC):
     n_features_in_: int
     prior: Any
     partition_prior: Any
+    thresholds: str
     feature_prior: Any
     smoothing: Any
     partitions: Any
@@ -235,6 +236,7 @@ class Estimator(BaseEstimator, ABC):
         read_weights(self.weights)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
+            "round_thresholds": read_thresholds(self.thresholds, self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
             "max_depth": check_optional_integer("max_depth", self.max_depth, low=0),
             "min_samples_leaf": check_integer("min_samples_leaf", self.min_samples_leaf, low=1),
@@ -418,13 +420,13 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width = 0.2 <= 0.8  (+0.641; split beyond doubt; column 66.2 %, else petal length 33.8 %)
-        leaf 1, 50 training rows, Dirichlet(50.6667, 0.666667, 0.666667):
-            0: 0.9744  (90 % between 0.9314 and 0.9975)
-            1: 0.01282  (90 % between 0.0001885 and 0.04413)
-            2: 0.01282  (90 % between 0.0001885 and 0.04413)
-        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8869; like 54 training rows)
-        or: petal width from 0.2 to more than 1.75 -> 2 (0.9514; like 46 training rows)
+        because petal width = 0.2 <= 0.8  (+0.6513; split beyond doubt; column 66.2 %, else petal length 33.8 %)
+        leaf 1, 50 training rows, Dirichlet(22.5007, 0.175777, 0.175777):
+            0: 0.9846  (90 % between 0.9335 and 1)
+            1: 0.007692  (90 % between 1.143e-09 and 0.04112)
+            2: 0.007692  (90 % between 1.143e-09 and 0.04112)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8951; like 54 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9621; like 46 training rows)
         not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)

@@ -12,6 +12,7 @@ from ..fitted import Fitted, class_outcome
 from ..growth import TableData, TrainingData, assign_small_folds
 from ..leaves import ModelLeaves
 from ..outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
+from ._copies import warn_of_copied_rows
 
 _FOLDS = 5
 _MOST_ROWS = 5000  # that are cross-validated
@@ -29,6 +30,7 @@ def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableD
     sample = data.sample(outcome)
     if sample.target.total_weight() < _FEWEST:
         return fitted
+    warn_of_copied_rows(sample)
     counts = _cross_validate(sample, outcome, grow)
     if fitted.monotonic is None:
         discount, strength = estimate_calibration(counts)

@@ -8,7 +8,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import check_integer, check_positive_array, check_real, short_repr
+from .._words import within_sentence
 from ..fitted import UNSEEN
+from ..priors import is_paper
 from ..table import Schema
 
 _MOST_BINS = 65535
@@ -20,6 +22,13 @@ def read_partitions(partitions: Any) -> bool:
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
         raise ValueError(f"partitions must be 'axis' or 'oblique'; got {short_repr(partitions)}.")
     return partitions == "oblique"
+
+
+def read_thresholds(thresholds: Any, partition_prior: Any) -> bool:
+    """Read the `thresholds` parameter: whether they are round; those of the paper are midpoints."""
+    if not isinstance(thresholds, str) or thresholds not in ("round", "midpoint"):
+        raise ValueError(f"thresholds must be 'round' or 'midpoint'; got {short_repr(thresholds)}.")
+    return thresholds == "round" and not is_paper(partition_prior)
 
 
 def read_unseen(unseen: Any) -> str:
@@ -74,7 +83,7 @@ def read_feature_prior(feature_prior: Any, schema: Schema) -> FloatArray:
     by_column = schema.by_position("feature_prior", feature_prior)
     if by_column is not None:
         for column, weight in by_column.items():
-            check_real(f"feature_prior of {schema.describe(column).lower()}", weight, low=0, low_ok=True)
+            check_real(f"feature_prior of {within_sentence(schema.describe(column))}", weight, low=0, low_ok=True)
         feature_prior = [by_column.get(i, 1.0) for i in range(n_features)]
     given = np.asarray(feature_prior)
     is_left_out = given == 0 if given.shape == (n_features,) else np.zeros(n_features, dtype=bool)

@@ -44,7 +44,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> round(model.calibration_.discount, 2), round(model.calibration_.strength, 1)
-        (0.68, 5.9)
+        (0.61, 4.5)
         """
         check_is_fitted(self)
         return class_outcome(self.fitted_.outcome).calibration
@@ -69,7 +69,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_proba(X[:1]).round(3)
-        array([[0.974, 0.013, 0.013]])
+        array([[0.985, 0.008, 0.008]])
         """
         rows = self._read(X)
         return self.fitted_.mean(rows, self._n_threads())
@@ -93,7 +93,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_log_proba(X[:1]).round(3)
-        array([[-0.026, -4.357, -4.357]])
+        array([[-0.016, -4.868, -4.868]])
         """
         return np.log(self.predict_proba(X))
 
@@ -143,9 +143,9 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_quantiles(X[:1], [0.05, 0.5, 0.95]).round(3)
-        array([[[0.931, 0.98 , 0.998],
-                [0.   , 0.007, 0.044],
-                [0.   , 0.007, 0.044]]])
+        array([[[0.933, 0.995, 1.   ],
+                [0.   , 0.001, 0.041],
+                [0.   , 0.001, 0.041]]])
         """
         wanted = check_quantiles(quantiles)
         rows = self._read(X)
@@ -173,9 +173,9 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_interval(X[:1], level=0.9).round(3)
-        array([[[0.931, 0.998],
-                [0.   , 0.044],
-                [0.   , 0.044]]])
+        array([[[0.933, 1.   ],
+                [0.   , 0.041],
+                [0.   , 0.041]]])
         """
         level = check_real("level", level, low=0, high=1)
         return self.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
@@ -200,7 +200,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_dist(X[:1]).pmf([1, 0, 0]).round(3)
-        array([0.974])
+        array([0.985])
         """
         return stats.multinomial(1, self.predict_proba(X))
 

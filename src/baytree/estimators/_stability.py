@@ -34,7 +34,8 @@ def stability_of(
     def refit(draw: int) -> Fitted:
         weight = bootstrap_weights(hashes, data.target.weight, seed, draw)
         tree = estimator._refit_tree(data.reweighted(weight, n_threads=1), fitted.outcome)
-        return replace(tree, outcome=fitted.readable.outcome, decision=fitted.decision, unseen=fitted.unseen)
+        tree = tree.with_outcome(fitted.readable.outcome)  # with the calibration of the fit
+        return replace(tree, decision=fitted.decision, unseen=fitted.unseen)
 
     with Progress("Stability", n_refits, unit="refits", show=True if show else None) as progress:
         refits = _in_threads(refit, n_refits, n_threads, progress)

@@ -87,8 +87,10 @@ class AverageChanges:
         return values[values != own]
 
     def _numbers(self, f: int, column: Column, row: FloatArray) -> FloatArray:
-        edges = np.concatenate([self.thresholds[f], self._crossings(f, row)])
         low, high = self._range(f)
+        edges = np.concatenate([self.thresholds[f], self._crossings(f, row)])
+        if not self.trees.leaves.is_constant:  # predictions change between thresholds too
+            edges = np.append(edges, np.linspace(low, high, _MOST_VALUES))
         edges = edges[np.isfinite(edges)]
         sides = [np.floor(edges), np.floor(edges) + 1] if column.is_integer else [edges, np.nextafter(edges, np.inf)]
         values = np.unique(np.concatenate([*sides, [low, high]]))
@@ -109,6 +111,8 @@ class AverageChanges:
 
     def _try(self, row: FloatArray, code: int, columns: IntArray, values: FloatArray) -> list[_Candidate]:
         """Candidates for one new value each."""
+        if len(values) == 0:
+            return []
         changed = np.repeat(row[None], len(values), axis=0)
         changed[np.arange(len(values)), columns] = values
         mean = self.decided.means(changed)
@@ -203,24 +207,23 @@ class AverageChanges:
         column = self.schema.columns[f]
         if column.categories is not None or column.is_whole or column.is_integer or value != value:
             return change
-        place = int(np.searchsorted(values, value))
-        rises = not value < own
-        beyond = place + 1 if rises else place - 1
-        end = float(values[beyond]) if 0 <= beyond < len(values) else value
         most = _ROUNDING * (self._range(f)[1] - self._range(f)[0])
-        middle = value + max(-most, min(most, (end - value) / 2))
-        short = _short_number(min(value, middle), max(value, middle))
-        changed = row.copy()
-        for other in others:
-            changed[other.column] = other.value
-        changed[f] = short
-        mean = self.decided.means(changed[None])
-        new = int(self.decided.codes(mean)[0])
-        if new != change.code:
-            return change
-        return change._replace(
-            value=short, distance=self._distance(f, own, short), estimate=self._estimate(mean[0], new)
-        )
+        place = int(np.searchsorted(values, value)) + (-1 if value < own else 1)
+        next_value = float(values[place]) if 0 <= place < len(values) else value
+        # Beyond the next value too, if the decision stays the same there; else short of it, where it surely does.
+        for farthest in (max(values[0], value - most) if value < own else min(values[-1], value + most), next_value):
+            end = value + (float(farthest) - value) / 2 if farthest == next_value else float(farthest)
+            short = _short_number(min(value, end), max(value, end))
+            changed = row.copy()
+            for other in others:
+                changed[other.column] = other.value
+            changed[f] = short
+            mean = self.decided.means(changed[None])
+            new = int(self.decided.codes(mean)[0])
+            if new == change.code and abs(short - value) <= most:
+                estimate = self._estimate(mean[0], new)
+                return change._replace(value=short, distance=self._distance(f, own, short), estimate=estimate)
+        return change
 
     def _distance(self, f: int, old: float, new: float) -> float:
         column = self.schema.columns[f]

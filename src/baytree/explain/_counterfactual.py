@@ -3,7 +3,7 @@
 Each leaf with another decision puts conditions on the features of its path; a row gets there when each feature that
 fails its condition takes a value that meets it. The nearest proposal for each such leaf is kept, if it changes few
 enough features. The new value is the nearest one that meets the condition: the threshold itself for ``x <= t``, the
-next number after it for ``x > t``; the first of several categories.
+next number after it for ``x > t``, or the next integer; the first of several categories.
 
 The distance of a changed number is the change divided by the feature's scale: the span between the lowest and the
 highest threshold that the tree has for it; where it has one, the size of that threshold; and 1 where that is 0. A
@@ -15,6 +15,8 @@ those that come first in the table, then the first leaf.
 The support of a change is the number of training rows in the leaf that it leads to. The best supported change is listed
 first; the nearest is always listed. A proposal is dropped where another one changes a subset of its features, is no
 further away, and is as well supported.
+
+Numbers stay within the range of their column in training, and columns of integers get integers.
 
 A value is proposed only where training rows show which way it goes: no category and no missing value that a split on
 the way sends to the larger side because it saw none. A feature of a hyperplane on the way does not become missing.
@@ -278,9 +280,8 @@ class Counterfactuals:
         ):
             number = repr  # the digits that tell them apart
         before = "missing" if old is None else number(value)
-        return Change(
-            name, feature, old, new, f"{name} from {before} to {_range_text(value, new_value.condition, number)}"
-        )
+        after = _range_text(value, new_value.condition, column, number)
+        return Change(name, feature, old, new, f"{name} from {before} to {after}")
 
 
 def hyperplanes_of(tree: TreeStore) -> dict[int, Hyperplane]:
@@ -304,7 +305,7 @@ def _nearest_value(
         if condition.categories.first is not None:
             candidates.append(_NewValue(1.0, float(condition.categories.first), condition))
     else:
-        new = _nearest_position(value, condition, column) if column.is_whole else _nearest_number(value, condition)
+        new = (_nearest_position if column.is_whole else _nearest_number)(value, condition, column)
         if new is not None:
             candidates.append(_NewValue(1.0 if is_missing else _distance(value, new, scale), new, condition))
     if may_be_missing and condition.missing and condition.missing_known and not is_missing:
@@ -312,16 +313,25 @@ def _nearest_value(
     return min(candidates, key=lambda new_value: new_value.distance, default=None)
 
 
-def _nearest_number(value: float, condition: Condition) -> float | None:
+def _nearest_number(value: float, condition: Condition, column: Column) -> float | None:
     """The number that meets a condition and is the nearest; in place of a missing value one at an end."""
-    if not condition.has_numbers:
+    low, high = _reachable(condition, column)
+    after_low = low + 1 if column.is_integer else math.nextafter(low, math.inf)
+    if not (after_low <= high and after_low < math.inf):
         return None
-    after_low = math.nextafter(condition.low, math.inf)
     if value == value:
-        return after_low if value <= condition.low else condition.high
+        return after_low if value <= low else high
     if math.isfinite(condition.high):
-        return condition.high
-    return after_low if math.isfinite(condition.low) else 0.0
+        return high
+    return after_low if math.isfinite(condition.low) else min(max(0.0, after_low), high)
+
+
+def _reachable(condition: Condition, column: Column) -> tuple[float, float]:
+    """The bounds of a condition (above the first, up to the second) within the range of the column in training."""
+    low, high = condition.low, condition.high
+    if column.low is not None and column.high is not None:
+        low, high = max(low, _previous_float(column.low)), min(high, column.high)
+    return (float(np.floor(low)), float(np.floor(high))) if column.is_integer else (low, high)
 
 
 def _nearest_position(value: float, condition: Condition, column: Column) -> float | None:
@@ -358,9 +368,16 @@ def _scale(thresholds: list[float]) -> float:
     return min(span or abs(thresholds[0]) or 1.0, sys.float_info.max)
 
 
-def _range_text(value: float, condition: Condition, number: Callable[[float], str]) -> str:
+def _range_text(value: float, condition: Condition, column: Column, number: Callable[[float], str]) -> str:
     """The range that a number must reach as text, the nearer end first."""
-    ends = [f"at most {number(condition.high)}"] if math.isfinite(condition.high) else []
+    ends = []
+    if math.isfinite(condition.high):
+        ends.append(f"at most {number(math.floor(condition.high) if column.is_integer else condition.high)}")
     if math.isfinite(condition.low):
-        ends.insert(0 if value <= condition.low else len(ends), f"more than {number(condition.low)}")
+        low = (
+            f"at least {number(math.floor(condition.low) + 1)}"
+            if column.is_integer
+            else (f"more than {number(condition.low)}")
+        )
+        ends.insert(0 if value <= condition.low else len(ends), low)
     return " but ".join(ends) or "any number"

@@ -11,7 +11,8 @@ import numpy as np
 from .._typing import FloatArray
 from .._words import estimate_text
 from ..fitted import Fitted, ModelKind, Summary, contributions
-from ..table import Rows
+from ..leaves import ModelLeaves, leaf_text
+from ..table import Rows, Schema
 from ..tree import Hyperplane, Split, Threshold
 from ._average_changes import AverageChanges
 from ._boxes import Box, boxes_of
@@ -112,7 +113,8 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
     }
     splits = {node: tree.split(node) for leaf in reached for node in tree.path(leaf)[:-1]}
     codes = decisions.code[leaves].tolist()
-    counterfactuals = None if allowed is None else Counterfactuals(fitted, allowed)
+    of_leaves = allowed is not None and tree.leaves.is_constant
+    counterfactuals = Counterfactuals(fitted, allowed) if allowed is not None and of_leaves else None
     own, base = _contributions(fitted, rows, codes if allowed is not None else [], n_threads)
     explanations = []
     values = (row for part in rows.dense_parts() for row in part)
@@ -135,16 +137,19 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
                 **leaf_part[leaf],
             )
         )
-    return _average_unseen(fitted, rows, explanations, allowed, n_threads)
+    return _predict_by_row(fitted, rows, explanations, allowed, n_threads)
 
 
-def _average_unseen(
+def _predict_by_row(
     fitted: Fitted, rows: Rows, explanations: list[Explanation], allowed: AllowedChanges | None, n_threads: int
 ) -> list[Explanation]:
-    """Replace the decisions and estimates of rows whose unseen values went both ways by those of the average."""
-    unsure = [i for i, explanation in enumerate(explanations) if any(step.both_ways for step in explanation.steps)]
+    """Replace decisions and estimates of leaves by those of rows: of unseen values that went both ways the average."""
+    is_averaged = [any(step.both_ways for step in explanation.steps) for explanation in explanations]
+    by_row = not fitted.trees.leaves.is_constant  # leaves that predict from the values of the row
+    unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
     if not unsure:
         return explanations
+    models, used = zip(*(_model_of_leaf(fitted, explanation.leaf) for explanation in explanations), strict=True)
     part, decided = rows.select(np.array(unsure)), Decided(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
@@ -158,12 +163,22 @@ def _average_unseen(
             changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS))),
+            note=" ".join(filter(None, (explanations[i].note, models[i], _BOTH_WAYS if is_averaged[i] else ""))),
+            unused=tuple(name for name in explanations[i].unused if name not in used[i]),
             contributions=own[k],
             base=base[k],
             direction=decided.direction(codes[k]),
         )
     return explanations
+
+
+def _model_of_leaf(fitted: Fitted, leaf: int | None) -> tuple[str, set[str]]:
+    """The model of a leaf as a note, and the columns that it uses."""
+    leaves, schema = fitted.trees.leaves, fitted.schema
+    if not isinstance(leaves, ModelLeaves) or leaf is None or len(leaves.terms.of(leaf)) == 0:
+        return "", set()
+    used = {schema.name(int(leaves.terms.feature[term])) for term in leaves.terms.of(leaf)}
+    return f"(model of the leaf: {leaf_text(leaves, leaf, schema, fitted.class_names)})", used
 
 
 def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> FloatArray:
@@ -208,6 +223,16 @@ def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
     return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.trees.log_odds_split[leaf]))
 
 
+def _as_seen_by(row: FloatArray, split: Split, schema: Schema) -> Schema:
+    """The schema for a condition that a row meets: 29.2 is not <= 29, though the column held integers in training."""
+    column, value = schema.columns[split.features[0]], float(row[split.features[0]])
+    if not isinstance(split, Threshold) or not column.is_integer or value != value or value.is_integer():
+        return schema
+    columns = list(schema.columns)
+    columns[split.feature] = replace(column, is_integer=False)
+    return replace(schema, columns=tuple(columns))
+
+
 def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, change: float) -> Step:
     tree, schema = fitted.trees, fitted.schema
     shares, own = tree.feature_posterior[node, :-1].copy(), int(tree.feature[node])
@@ -217,7 +242,7 @@ def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, 
     return Step(
         feature=split.subject(schema),
         value=split.sum(row) if isinstance(split, Hyperplane) else value_of(schema, split.feature, row),
-        condition=split.condition(schema, left=bool(child == tree.children_left[node])),
+        condition=split.condition(_as_seen_by(row, split, schema), left=bool(child == tree.children_left[node])),
         threshold=split.threshold if isinstance(split, (Threshold, Hyperplane)) else None,
         seen=seen,
         log_odds=float(tree.log_odds_split[node]),

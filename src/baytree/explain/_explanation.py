@@ -160,7 +160,7 @@ class Explanation:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> explanation = model.explain(X[:1])[0]
     >>> explanation.decision, explanation.n_rows, round(explanation.estimate['0'], 3)
-    ('0', 50, 0.974)
+    ('0', 50, 0.985)
     """
 
     steps: tuple[Step, ...]

@@ -34,6 +34,15 @@ _KEYWORDS = (
     *("do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "new"),
     *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this"),
     *("typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"),
+    # Of newer C and of C++, where the header may be included as well.
+    *("and", "and_eq", "bitand", "bitor", "catch", "class", "compl", "concept", "const_cast", "consteval", "constinit"),
+    *("co_await", "co_return", "co_yield", "decltype", "delete", "dynamic_cast", "explicit", "export", "false"),
+    *("friend", "mutable", "namespace", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private"),
+    *("protected", "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "thread_local", "throw"),
+    *("true", "try", "typeid", "typeof", "typeof_unqual", "wchar_t", "xor", "xor_eq"),
+    # Of the headers that it includes, and what it calls.
+    *("INFINITY", "NAN", "NULL", "memcmp", "memcpy", "ptrdiff_t", "size_t", "strcmp", "strlen"),
+    *("fabs", "floor", "isfinite", "isinf", "isnan", "signbit", "sqrt"),
 )
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
 
@@ -42,6 +51,11 @@ def _text(text: str) -> str:
     """A string literal; what could mean something to a compiler is written in octal digits."""
     inside = "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in text.encode("utf-8", "surrogatepass"))
     return f'"{inside}"'
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether a name is a word of C or C++, or of those that begin with an underscore, which compilers keep."""
+    return name in _KEYWORDS or name.startswith("__") or (name[:1] == "_" and name[1:2].isupper())
 
 
 _TEXT = """/* A model of baytree. x[i] is the value of column {name}_column(i), NAN where it is missing; truth values
@@ -118,9 +132,10 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     """
     fitted = exportable(model)
     schema = fitted.schema
-    if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name in _KEYWORDS:
+    if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or _is_reserved(name):
         raise ValueError(
-            f"name must be the name of a function: letters, digits and underscores; got {short_repr(name)}."
+            "name must be the name of a function, letters, digits and underscores, that C and C++ leave free; got "
+            f"{short_repr(name)}."
         )
     prefix = f"{name}_"
     if fitted.has_one_leaf:

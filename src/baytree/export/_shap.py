@@ -90,7 +90,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     >>> X, y = load_iris(return_X_y=True)
     >>> shap = shap_values(BayesianTreeClassifier(prior=1.0, max_depth=1).fit(X, y), X[:1])
     >>> shap.values[0, :, 0].round(3).tolist(), shap.base.round(3).tolist()
-    ([0.0, 0.0, 0.0, 0.635], [0.327, 0.336, 0.336])
+    ([0.0, 0.0, 0.0, 0.659], [0.332, 0.334, 0.334])
     """
     fitted = exportable(model)
     rows = read_rows(model, X)

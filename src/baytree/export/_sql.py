@@ -17,6 +17,8 @@ from ..fitted import Fitted
 from ..tree import NO_CHILD, TreeStore
 from ._members import Member, exportable, leaf_columns, member_values, value_names
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
+from ._sql_translate import translate
+from ._sql_walk import Walk, walks
 
 _MOST_COLUMNS = 1500  # that every database takes
 _ROWS = "baytree_rows"  # what a query calls the table of Ibis
@@ -73,12 +75,12 @@ def to_sql(
     """
     fitted = exportable(model)
     sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
-    query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns))
+    query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns), walks=dialect in DIALECTS)
     if fitted.has_one_leaf:
         text = query.tree_query(fitted, leaf_columns(fitted, interval, std))
     else:
         text = query.average_query(member_values(fitted, interval, std))
-    return text if dialect in DIALECTS else _translate(text, dialect)
+    return text if dialect in DIALECTS else translate(text, dialect)
 
 
 def to_ibis(
@@ -137,40 +139,6 @@ def _read_columns(columns: Sequence[str]) -> list[str]:
     return list(columns)
 
 
-def _translate(text: str, dialect: Any) -> str:
-    try:
-        import sqlglot  # noqa: PLC0415 - an optional dependency
-    except ImportError:
-        known = ", ".join(map(repr, DIALECTS))
-        raise ImportError(f"Dialects other than {known} need sqlglot: pip install sqlglot.") from None
-    if not isinstance(dialect, str) or dialect not in sqlglot.Dialect.classes:
-        raise ValueError(f"dialect must be one of {', '.join(sorted(filter(None, sqlglot.Dialect.classes)))}.")
-    query = sqlglot.parse_one(text, read="duckdb")
-    for step in query.find_all(sqlglot.exp.CTE):
-        step.set("materialized", None)  # not every dialect has it
-    result = query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
-    if _quoted_tokens(sqlglot, text, "duckdb") != _quoted_tokens(sqlglot, result, dialect):
-        raise ValueError(
-            f"sqlglot cannot write a name or a category of this model for {dialect}: rename those with quotes or "
-            "backslashes."
-        )
-    return result
-
-
-def _quoted_tokens(sqlglot: Any, text: str, dialect: str) -> set[tuple[bool, str]]:
-    """The names and the texts in a query as a database would read it; none where it cannot be read."""
-    try:
-        query = sqlglot.parse_one(text, read=dialect)
-    except sqlglot.errors.SqlglotError:
-        return set()
-    tokens = query.find_all(sqlglot.exp.Identifier, sqlglot.exp.Literal)
-    return {
-        (isinstance(token, sqlglot.exp.Identifier), token.this)
-        for token in tokens
-        if token.is_string or not token.is_number
-    }
-
-
 @dataclass(frozen=True)
 class _Query:
     """Writes the query, from the innermost SELECT outwards."""
@@ -179,6 +147,7 @@ class _Query:
     dialect: Dialect
     table: str
     kept: list[str]
+    walks: bool  # whether a large forest is a table of steps: what sqlglot translates is left simple
 
     def tree_query(self, fitted: Fitted, more: dict[str, FloatArray]) -> str:
         """A query for the leaf of each row and its values."""
@@ -191,24 +160,29 @@ class _Query:
             outputs.append(self._output(cases, "prediction"))
         outputs += [self._output(self._leaf_value("leaf", tree, value), name) for name, value in more.items()]
         self._check_names(["leaf", *made, "prediction", *more])
-        inner = [*self._kept_columns("t"), f"{self._leaf_expression(tree)} AS leaf"]
-        outer = [*self._kept_columns("routed"), "leaf", *outputs]
-        return f"SELECT {', '.join(outer)}\nFROM (SELECT {', '.join(inner)} FROM {self.table} AS t) AS routed"
+        selected = ", ".join([*self._kept_columns("routed"), "leaf", *outputs])
+        layers = self._routing_layers({"leaf": tree})
+        if len(layers) == 1:
+            return f"SELECT {selected}\nFROM ({layers[0]}) AS routed"
+        return f"{_with(layers)}\nSELECT {selected}\nFROM {self._last_layer(layers)} AS routed"
 
     def average_query(self, members: list[tuple[Member, FloatArray]]) -> str:
         """A query for the average over trees, or over a tree space."""
         names = value_names(self.fitted)
         self._check_names([*names, "prediction", "std"])
         trees = self.fitted.trees
+        if self.walks and walks(trees, has_arrays=self.dialect.array is not None):
+            walk = Walk(self.fitted, Conditions(self.fitted.schema, self.dialect, "t"), self.kept, self.table)
+            selected = ", ".join([*self._kept_columns("t"), *self._average_outputs(names, members[0][1].shape[1])])
+            return f"{walk.relations(members)}\nSELECT {selected} FROM baytree_averages AS t ORDER BY t.baytree_row"
         if trees.is_plain:
             layers, values = self._tree_layers(members)
         else:
             layers, values = self._space_layers(trees, np.concatenate([node_values for _, node_values in members]))
         averages = [*self._kept_columns("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
         layers.append(f"SELECT {', '.join(averages)} FROM {self._last_layer(layers)} AS t")
-        steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
         outputs = [*self._kept_columns("t"), *self._average_outputs(names, len(values))]
-        return f"WITH {steps}\nSELECT {', '.join(outputs)} FROM {self._last_layer(layers)} AS t"
+        return f"{_with(layers)}\nSELECT {', '.join(outputs)} FROM {self._last_layer(layers)} AS t"
 
     def _last_layer(self, layers: list[str]) -> str:
         return f"step{len(layers) - 1}" if layers else self.table
@@ -249,14 +223,10 @@ class _Query:
         return [label_literal(label, self.dialect) for label in self.fitted.outcome.labels]
 
     def _tree_layers(self, members: list[tuple[Member, FloatArray]]) -> tuple[list[str], list[str]]:
-        """One step that finds the leaf of every tree; the averages over trees."""
+        """The steps that find the leaf of every tree; the averages over trees."""
         if len(members) + len(self.kept) > _MOST_COLUMNS:
             raise ValueError(f"SQL cannot hold a forest of more than {_MOST_COLUMNS - len(self.kept)} trees.")
         trees = [(member.share, member.trees, values) for member, values in members]
-        columns = [
-            *self._kept_columns("t"),
-            *(f"{self._leaf_expression(tree)} AS leaf{i}" for i, (_, tree, _) in enumerate(trees)),
-        ]
         averages = [
             _pairwise_sum(
                 [
@@ -266,7 +236,7 @@ class _Query:
             )
             for c in range(members[0][1].shape[1])
         ]
-        return [f"SELECT {', '.join(columns)} FROM {self.table} AS t"], averages
+        return self._routing_layers({f"leaf{i}": tree for i, (_, tree, _) in enumerate(trees)}), averages
 
     def _space_layers(self, space: TreeStore, values: FloatArray) -> tuple[list[str], list[str]]:
         """One step for each depth of a tree space, from the deepest up; what its root predicts."""
@@ -313,18 +283,46 @@ class _Query:
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
         return _pairwise_sum(terms)
 
-    def _leaf_expression(self, tree: TreeStore) -> str:
-        """The leaf of a row, as cases within cases."""
-        conditions = Conditions(self.fitted.schema, self.dialect, "t")
+    def _routing_layers(self, trees: dict[str, TreeStore]) -> list[str]:
+        """The leaf of a row in each tree, by the name of its column: one step for as many levels as may be nested."""
+        cases = {name: self._nested_cases(tree) for name, tree in trees.items()}
+        most = self.dialect.most_nested
+        n_layers = 1 if most is None else max(1, *(-(-tree.max_depth // most) for tree in trees.values()))
+        used = [self.fitted.schema.name(feature) for feature in self.fitted.used_features]
+        layers: list[str] = []
+        for layer in range(n_layers):
+            carried = self.kept if layer == n_layers - 1 else list(dict.fromkeys([*self.kept, *used]))
+            routed = [
+                f"{self._route(name, tree, cases[name], layer * (most or 0))} AS {name}" for name, tree in trees.items()
+            ]
+            selected = ", ".join([*self._qualified("t", carried), *routed])
+            layers.append(f"SELECT {selected} FROM {self._last_layer(layers)} AS t")
+        return layers
+
+    @staticmethod
+    def _route(name: str, tree: TreeStore, cases: dict[int, str], depth: int) -> str:
+        """The node that a row goes to from the nodes of a depth: a leaf, or where the next step goes on."""
+        if depth == 0:
+            return cases.get(0, "0")
+        nodes = [node for node in cases if tree.depth[node] == depth]
+        further = " ".join(f"WHEN {node} THEN {cases[node]}" for node in nodes)
+        return f"CASE t.{name} {further} ELSE t.{name} END" if nodes else f"t.{name}"
+
+    def _nested_cases(self, tree: TreeStore) -> dict[int, str]:
+        """Cases within cases from the root or, where these may not be nested as deep, from some nodes below it, too."""
+        conditions, most = Conditions(self.fitted.schema, self.dialect, "t"), self.dialect.most_nested
         text: dict[int, str] = {}
+        whole: dict[int, str] = {}
         for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
             left, right = int(tree.children_left[node]), int(tree.children_right[node])
             if left == NO_CHILD:
                 text[node] = str(node)
-            else:
-                condition = conditions.goes_left(tree.split(node))
-                text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"
-        return text[0]
+                continue
+            condition = conditions.goes_left(tree.split(node))
+            text[node] = f"CASE WHEN {condition} THEN {text.pop(left)} ELSE {text.pop(right)} END"
+            if node == 0 or (most is not None and tree.depth[node] % most == 0):
+                whole[node], text[node] = text[node], str(node)
+        return whole
 
     def _leaf_value(self, leaf: str, tree: TreeStore, values: FloatArray) -> str:
         return _cases(leaf, ((node, number_literal(float(values[node]), self.dialect)) for node in _leaves(tree)))
@@ -347,6 +345,11 @@ class _Query:
         for name in made:
             if len(name.encode()) > self.dialect.longest_name:
                 raise ValueError(f"The name of a column is too long for the database: {short_repr(name)}.")
+
+
+def _with(layers: list[str]) -> str:
+    steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
+    return f"WITH {steps}"
 
 
 def _pairwise_sum(terms: list[str]) -> str:

@@ -12,6 +12,9 @@ import numpy as np
 from ..table import Column, Kind, Schema
 from ..tree import CategorySet, Hyperplane, PresentMissing, Split, Threshold
 
+SMALLEST_READ, _SHIFT = 1e-290, 2.0**200  # a power of two: the product is exact
+_LARGEST_TERM, _SMALLEST_TERM = 8e306, 2.5e-324  # of a sum: the terms of a hyperplane neither overflow nor vanish
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -26,6 +29,9 @@ class Dialect:
     truth_as_double: str
     most_digits: int  # that its reading of numbers is sure to take in full
     longest_name: int  # in bytes
+    array: str | None = None  # of numbers, with {} for them; None: there is none
+    most_nested: int | None = None  # cases within cases, as far as its parser goes
+    refuses_overflow: bool = False  # whether a number that overflows or vanishes is an error
 
 
 DIALECTS = {
@@ -39,6 +45,7 @@ DIALECTS = {
         truth_as_double="CAST({} AS DOUBLE)",
         most_digits=17,
         longest_name=2**16,
+        array="[{}]",
     ),
     "postgres": Dialect(
         double="DOUBLE PRECISION",
@@ -50,6 +57,8 @@ DIALECTS = {
         truth_as_double="CAST(CAST({} AS INTEGER) AS DOUBLE PRECISION)",
         most_digits=17,
         longest_name=63,
+        array="ARRAY[{}]",
+        refuses_overflow=True,
     ),
     "sqlite": Dialect(
         double="REAL",
@@ -61,6 +70,7 @@ DIALECTS = {
         truth_as_double="CAST({} AS REAL)",
         most_digits=15,
         longest_name=2**16,
+        most_nested=10,
     ),
 }
 
@@ -83,11 +93,17 @@ def number_literal(number: float, dialect: Dialect) -> str:
     """A float64 that is read back as it is; in brackets where it is negative, for two signs begin a comment."""
     if math.isnan(number):
         return "NULL"
-    size = dialect.infinity if math.isinf(number) else dialect.number.format(_digits(abs(float(number)), dialect))
+    size = dialect.infinity if math.isinf(number) else _size_literal(abs(float(number)), dialect)
     return f"(-{size})" if number < 0 else size
 
 
-def _digits(number: float, dialect: Dialect) -> str:
+def _size_literal(size: float, dialect: Dialect) -> str:
+    if dialect.most_digits < 17 and 0 < size < SMALLEST_READ:  # which would be read as 0
+        return f"({digits(size * _SHIFT, dialect)} * {digits(1 / _SHIFT, dialect)})"
+    return dialect.number.format(digits(size, dialect))
+
+
+def digits(number: float, dialect: Dialect) -> str:
     """With an exponent: without one, databases read a decimal."""
     digits = repr(number)
     n_digits = len(digits.partition("e")[0].replace(".", "").strip("0"))
@@ -198,18 +214,56 @@ class Conditions:
     def _hyperplane(self, split: Hyperplane) -> str:
         terms = zip(split.features, split.coefficients, split.missing_values, strict=True)
         total = " + ".join(
-            f"{number_literal(coefficient, self.dialect)} * {self._number(feature, instead)}"
+            f"{number_literal(coefficient, self.dialect)} * {self._number(feature, coefficient, instead)}"
             for feature, coefficient, instead in terms
         )
         return f"{total} <= {number_literal(split.threshold, self.dialect)}"
 
-    def _number(self, feature: int, instead: float) -> str:
-        """A column as a number, with what a missing value counts as; of ordered categories their position."""
+    def _bounds(self, value: str, smallest: float, largest: float) -> str:
+        """Cases for products with coefficients of such sizes, where a database refuses those that overflow or vanish.
+
+        They are infinite then, or 0, as in the model.
+        """
+        if not self.dialect.refuses_overflow:
+            return ""
+        infinity, highest = number_literal(math.inf, self.dialect), _LARGEST_TERM / max(largest, 1.0)
+        cases = (
+            f"WHEN {value} > {number_literal(highest, self.dialect)} THEN {infinity} "
+            f"WHEN {value} < {number_literal(-highest, self.dialect)} THEN (-{infinity}) "
+        )
+        if smallest < 1:
+            cases += f"WHEN abs({value}) <= {number_literal(_SMALLEST_TERM / smallest, self.dialect)} THEN 0e0 "
+        return cases
+
+    def position(self, feature: int, coefficients: tuple[float, float] | None = None) -> str:
+        """A value as a number, NULL where it is missing; of categories their position, and -1 of those not seen.
+
+        For hyperplanes the sizes of the smallest and the largest of its coefficients are given.
+        """
+        column, value = self._column(feature), self._value(feature)
+        if column.categories is None:
+            bounds = "" if coefficients is None else self._bounds(value, *coefficients)
+            return f"CASE WHEN {self._is_missing(feature)} THEN NULL {bounds}ELSE {value} END"
+        pairs = self._positions(feature)
+        if column.kind is Kind.ORDERED:  # what has no place in the order counts as missing
+            return f"CASE {self._value(feature)} {pairs} ELSE NULL END"
+        unseen = number_literal(-1.0, self.dialect)
+        known = f"CASE {self._value(feature)} {pairs} ELSE {unseen} END" if pairs else unseen
+        return f"CASE WHEN {self._is_missing(feature)} THEN NULL ELSE {known} END"
+
+    def _positions(self, feature: int) -> str:
+        categories = self._column(feature).categories
+        return " ".join(
+            f"WHEN {self._category(category)} THEN {number_literal(i, self.dialect)}"
+            for i, category in enumerate([] if categories is None else categories.tolist())
+        )
+
+    def _number(self, feature: int, coefficient: float, instead: float) -> str:
+        """A column as a number to multiply, with what missing counts as; of ordered categories their position."""
         column, missing = self._column(feature), number_literal(instead, self.dialect)
         if column.categories is None:
-            return f"CASE WHEN {self._is_missing(feature)} THEN {missing} ELSE {self._value(feature)} END"
-        pairs = " ".join(
-            f"WHEN {self._category(category)} THEN {number_literal(i, self.dialect)}"
-            for i, category in enumerate(column.categories.tolist())
-        )
+            value = self._value(feature)
+            bounds = self._bounds(value, abs(coefficient), abs(coefficient))
+            return f"CASE WHEN {self._is_missing(feature)} THEN {missing} {bounds}ELSE {value} END"
+        pairs = self._positions(feature)
         return f"CASE {self._value(feature)} {pairs} ELSE {missing} END" if pairs else missing

@@ -7,7 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
-from ..leaves import LinearLeaves, LogisticLeaves, formula, odds_formula, term_text
+from ..leaves import ModelLeaves, leaf_text
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -43,10 +43,10 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
     petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
-    ├─ yes: 0  p=0.962 0.019 0.019   Dirichlet(51, 1, 1)  n=50
+    ├─ yes: 0  p=0.984 0.008 0.008   Dirichlet(22.131, 0.183564, 0.183564)  n=50
     └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
-            ├─ yes: 1  p=0.018 0.877 0.105   Dirichlet(1, 50, 6)  n=54
-            └─ no:  2  p=0.020 0.041 0.939   Dirichlet(1, 2, 46)  n=46
+            ├─ yes: 1  p=0.008 0.894 0.098   Dirichlet(0.183564, 21.692, 2.37831)  n=54
+            └─ no:  2  p=0.009 0.030 0.961   Dirichlet(0.183564, 0.622512, 19.9363)  n=46
     """
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema
@@ -85,13 +85,11 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
-    if isinstance(tree.leaves, LinearLeaves) and len(tree.leaves.terms.of(node)):
-        return f"{formula(tree.leaves, node, fitted.schema)}   {rows}"
+    if isinstance(tree.leaves, ModelLeaves) and len(tree.leaves.terms.of(node)):
+        return f"{leaf_text(tree.leaves, node, fitted.schema, fitted.class_names)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
-    if isinstance(tree.leaves, LogisticLeaves) and len(tree.leaves.terms.of(node)):
-        return _logistic_leaf(fitted, tree.leaves, node, rows)
     code, names, p = int(fitted.node_codes[node]), fitted.class_names, tree.value[node, 0]
     if len(names) <= _MANY:
         probabilities = " ".join(f"{probability:.{decimals}f}" for probability in p)
@@ -99,12 +97,3 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
     others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
     return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"
-
-
-def _logistic_leaf(fitted: Fitted, leaves: LogisticLeaves, node: int, rows: str) -> str:
-    """The odds of the second of two classes as a formula; of several classes the names of the terms."""
-    names = fitted.class_names
-    if len(names) == 2:
-        return f"{names[1]}: {odds_formula(leaves, node, fitted.schema)}   {rows}"
-    terms = ", ".join(term_text(leaves.terms, term, fitted.schema) for term in leaves.terms.of(node))
-    return f"{names[int(fitted.node_codes[node])]} at the mean; by {terms}   {rows}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._typing import FloatArray
+from ..leaves import ModelLeaves
 from ..table import Rows
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributio
 
     Where a feature is not known, both sides of a split along it are averaged by the weight of their training rows; a
     hyperplane is known where all of its features are. A tree that has too many sets of features on its paths draws
-    orders of the features instead, the same ones for every row; the sum stays the prediction.
+    orders of the features instead, the same ones for every row; the sum stays the prediction. To the values of the
+    splits, between leaves with every term at its centre, the terms of the row's leaf are added.
     """
     trees, X = fitted.routed.trees, rows.dense()
     shape = (*X.shape, trees.leaves.value.shape[1])
     values, variance, base = np.zeros(shape), np.zeros(shape), np.zeros((shape[0], shape[2]))
-    step = max(len(X), 1) if trees.leaves.is_constant else _ROWS_AT_ONCE
+    by_node = _has_values_of_nodes(fitted)
+    step = max(len(X), 1) if by_node else _ROWS_AT_ONCE
     for first in range(0, len(X), step):
         part = slice(first, first + step)
         of_nodes = _node_values(fitted, rows.take(first, first + step))
@@ -62,13 +65,21 @@ def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributio
             )
             for total, of_tree in zip((values, variance, base), found, strict=True):
                 total[part] += of_tree
+    if isinstance(trees.leaves, ModelLeaves) and by_node:
+        values += trees.leaves.contributions(fitted.routed.leaves(rows, n_threads), rows, X.shape[1])
     return Contributions(values / trees.n_trees, np.sqrt(variance) / trees.n_trees, base / trees.n_trees)
+
+
+def _has_values_of_nodes(fitted: Fitted) -> bool:
+    """Whether nodes have values of their own, from which a row differs at most by the terms of its leaf."""
+    leaves = fitted.routed.trees.leaves
+    return leaves.is_constant or (isinstance(leaves, ModelLeaves) and fitted.has_one_leaf)
 
 
 def _node_values(fitted: Fitted, rows: Rows) -> FloatArray:
     """The prediction of every node, shape (1, n_nodes, n_values); by row where leaves predict from its values."""
     leaves, n_nodes = fitted.routed.trees.leaves, fitted.routed.trees.node_count
-    if leaves.is_constant:
+    if _has_values_of_nodes(fitted):
         return leaves.value[None]
     node, row = np.tile(np.arange(n_nodes), len(rows)), np.repeat(np.arange(len(rows)), n_nodes)
     return leaves.means(node, rows, row).reshape(len(rows), n_nodes, -1)

@@ -35,6 +35,7 @@ from ._refit import add_rows as add_rows
 from ._refit import held_out_log_likelihood as held_out_log_likelihood
 from ._refit import refit as refit
 from ._row_hash import hash_of_codes as hash_of_codes
+from ._row_hash import mix_bits as mix_bits
 from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import HyperplaneSearch as HyperplaneSearch

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import short_repr
+from .._words import within_sentence
 from ..leaves import ConstantLeaves
 from ..table import Schema
 from ..tree import SplitKind, TreeStore
@@ -33,7 +34,7 @@ def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
             raise ValueError(f"{what}; X has {d} features, got {short_repr(monotonic_cst)}.")
     for position, value in enumerate(directions):
         if isinstance(value, bool) or not isinstance(value, Real) or value not in (-1, 0, 1):
-            raise ValueError(f"{what}; got {short_repr(value)} for {schema.describe(position).lower()}.")
+            raise ValueError(f"{what}; got {short_repr(value)} for {within_sentence(schema.describe(position))}.")
         if value != 0 and schema.columns[position].is_nominal:
             raise ValueError(
                 f"{schema.describe(position)} of X is categorical: its categories have no order, so monotonic_cst "

@@ -12,6 +12,7 @@ from .._words import category_text, estimate_text, number_text
 from ..table import Schema
 from ._linear import LinearLeaves
 from ._logistic import LogisticLeaves
+from ._models import ModelLeaves
 from ._terms import LeafTerms, TermKind
 
 
@@ -66,6 +67,16 @@ def odds_formula(leaves: LogisticLeaves, node: int, schema: Schema) -> str:
         what = f"per {number_text(unit)} of {name}" if is_value else f"if {name}"
         parts.append(f"× {ratio} {what} ({low} to {high})")
     return ", ".join(parts)
+
+
+def leaf_text(leaves: ModelLeaves, node: int, schema: Schema, class_names: tuple[str, ...]) -> str:
+    """The model of a leaf that has terms, in one line: a formula, or of several classes the names of its terms."""
+    if isinstance(leaves, LinearLeaves):
+        return formula(leaves, node, schema)
+    if isinstance(leaves, LogisticLeaves) and len(class_names) == 2:
+        return f"{class_names[1]}: {odds_formula(leaves, node, schema)}"
+    names = ", ".join(term_text(leaves.terms, term, schema) for term in leaves.terms.of(node))
+    return f"classes by {names}"
 
 
 def formula(leaves: LinearLeaves, node: int, schema: Schema) -> str:

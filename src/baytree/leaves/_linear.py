@@ -56,6 +56,11 @@ class LinearLeaves(ModelLeaves):
         beyond = np.inf if self.extrapolate else _BEYOND * (high - low)
         return np.stack([np.minimum(low - beyond, centre), np.maximum(high + beyond, centre)], axis=1)
 
+    def means_at(self, node: int, z: FloatArray) -> FloatArray:
+        """Expected outcome of rows with these scaled terms in a node."""
+        mean = self.posterior[node, 0] + z @ self.coefficients_of(node)
+        return np.clip(mean, *self.limits[node])[:, None]
+
     def parameters(self, node: IntArray, rows: Rows, row: IntArray | None = None) -> FloatArray:
         """Posterior parameters of row[i] in node[i]: mu and kappa depend on the row."""
         result = self.posterior.take(node, axis=0)
@@ -65,7 +70,6 @@ class LinearLeaves(ModelLeaves):
             if len(terms) == 0:
                 continue
             z = self.terms.scaled(leaf, rows, row[at], clip=not self.extrapolate)
-            result[at, 0] += z @ self.coefficients_of(leaf)
+            result[at, 0] = self.means_at(leaf, z)[:, 0]
             result[at, 1] = 1 / (1 / result[at, 1] + np.einsum("ij,jk,ik->i", z, self.covariance_of(leaf), z))
-            result[at, 0] = np.clip(result[at, 0], *self.limits[leaf])
         return result

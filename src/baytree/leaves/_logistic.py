@@ -65,6 +65,10 @@ class LogisticLeaves(ModelLeaves):
                 result[at] = self._dirichlet(leaf, np.column_stack([np.ones(len(at)), z]))
         return result
 
+    def means_at(self, node: int, z: FloatArray) -> FloatArray:
+        """Expected class probabilities of rows with these scaled terms in a node."""
+        return self.outcome.mean(self._dirichlet(node, np.column_stack([np.ones(len(z)), z])))
+
     def logits(self, node: int, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and covariance of the logits of rows, given ones and the scaled terms: (n, classes) and squares."""
         n_contrasts, width = self.n_classes - 1, z.shape[1]

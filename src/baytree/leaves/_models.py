@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..outcomes import Outcome
 from ..table import Rows
-from ._terms import LeafTerms, take_ragged
+from ._terms import LeafTerms, rows_by_node, take_ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class ModelLeaves(ABC):
     terms
         The columns that the nodes use.
     posterior
-        Parameters in each node where every term is at its centre.
+        Parameters in each node: of numbers, where every term is at its centre; of classes, without the terms.
     coefficient, covariance
         The coefficients of each node, one behind the other, and their covariance: a square for each node, row by row.
     log_likelihood
@@ -76,6 +76,35 @@ class ModelLeaves(ABC):
         """Expected outcome of row[i] in node[i]."""
         return self.outcome.mean(self.parameters(node, rows, row))
 
+    @abstractmethod
+    def means_at(self, node: int, z: FloatArray) -> FloatArray:
+        """Expected outcome of rows with these scaled terms in a node."""
+
+    def contributions(self, node: IntArray, rows: Rows, n_features: int) -> FloatArray:
+        """How much each feature moves row i from the value of node[i] to its own, shape (n, n_features, n_values).
+
+        Terms are moved from their centre one after the other, in their order and in the reverse order, and the two
+        effects of a term are averaged: those of a linear model are coefficient times term. What the value of a node
+        differs from that of its centre by is divided evenly among the terms.
+        """
+        result = np.zeros((len(node), n_features, self.value.shape[1]))
+        for leaf, at in rows_by_node(node):
+            terms = self.terms.of(leaf)
+            if len(terms) == 0:
+                continue
+            features = self.terms.feature[terms.start : terms.stop]
+            z = self.terms.scaled(leaf, rows, at, clip=not self.extrapolate)
+            centre = self.means_at(leaf, np.zeros_like(z))
+            share = (centre - self.value[leaf]) / len(terms)
+            for order in (range(len(terms)), range(len(terms) - 1, -1, -1)):
+                moved, before = np.zeros_like(z), centre
+                for k in order:
+                    moved[:, k] = z[:, k]
+                    after = self.means_at(leaf, moved)
+                    result[at, features[k]] += (after - before + share) / 2
+                    before = after
+        return result
+
     @property
     def is_constant(self) -> bool:
         """Whether no node has a term."""
@@ -97,7 +126,7 @@ class ModelLeaves(ABC):
 
     @cached_property
     def value(self) -> FloatArray:
-        """Expected outcome of each node where every term is at its centre, shape (n_nodes, n_values)."""
+        """Expected outcome of `posterior`, shape (n_nodes, n_values)."""
         value = self.outcome.mean(self.posterior)
         value.flags.writeable = False
         return value

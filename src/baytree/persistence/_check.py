@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray
 from ..decision import Decision
 from ..fitted import UNSEEN, FittedOn, ForestFacts, ModelKind
 from ..outcomes import CategoricalOutcome, Outcome
-from ..table import Kind, Schema
+from ..table import MOST_INTEGER, Kind, Schema
 
 _FACTS = {
     "fingerprint": r"[0-9a-f]{64}",
@@ -55,7 +55,7 @@ def check_numbers(kind: Kind, numbers: Any) -> tuple[float | None, float | None,
     are_numbers = all(isinstance(end, float) and np.isfinite(end) for end in (low, high))
     if not are_numbers or low > high or not isinstance(is_integer, bool):
         raise ValueError("the range of a column is none")
-    if is_integer and not (low.is_integer() and high.is_integer()):
+    if is_integer and not all(end.is_integer() and abs(end) < MOST_INTEGER for end in (low, high)):
         raise ValueError("the range of a column of integers has an end that is none")
     return low, high, is_integer
 

@@ -65,7 +65,8 @@ def _feature(column: Column) -> dict[str, Any]:
         return {"kind": column.kind.value, "names": ["false", "true"], "written": ["False", "True"]}
     names = None if column.categories is None else column.category_texts()
     written = None if column.categories is None else [str(category) for category in column.categories]
-    return {"kind": column.kind.value, "names": names, "written": written}
+    numbers = {"low": column.low, "high": column.high, "isInteger": column.is_integer}
+    return {"kind": column.kind.value, "names": names, "written": written} | (numbers if names is None else {})
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def write(
         What the page may not propose to change, as in the model's ``explain``.
     refits
         Refits that tell how stable the tree is, as in the model's ``stability``; 0 for none. None: 30 of a tree with
-        splits along single columns, 10 of other models, none above 200,000 rows.
+        splits along single columns, 10 of other models, none above 50,000 rows.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def _stability(
     return stability_part(stability_of_model(model, X, y, n_refits=refits, **weights))
 
 
-_REFITS, _REFITS_OF_SLOW, _MOST_ROWS_REFITTED = 30, 10, 200_000
+_REFITS, _REFITS_OF_SLOW, _MOST_ROWS_REFITTED = 30, 10, 50_000
 _NOT_MEASURED = paragraph(
     "Not measured: there are too few rows to hold some out, or too few groups of rows. Give held_out=(X, y)."
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import short_repr
+from .._words import within_sentence
 from ..growth import ColumnBins
 from ..table import (
     UNSEEN,
@@ -154,8 +155,13 @@ class TableSpec:
     categories: dict[Any, AnyArray] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, dtypes: Any, bins: Any, categories: Any, not_features: list[Any]) -> TableSpec:
-        """Read the arguments of `fit`; the dtypes may include those of columns that are not features."""
+    def read(
+        cls, dtypes: Any, bins: Any, categories: Any, not_features: list[Any], *, round_ends: bool = True
+    ) -> TableSpec:
+        """Read the arguments of `fit`; the dtypes may include those of columns that are not features.
+
+        `round_ends` is whether thresholds will be round numbers: then values between two bins are divided there too.
+        """
         target_columns = {column for column in not_features if isinstance(column, str)}
         kinds = {
             column: _kind(column, dtype)
@@ -168,7 +174,10 @@ class TableSpec:
         }
         return cls(
             {column: kind for column, (kind, _) in kinds.items()},
-            {column: _bins(column, values) for column, values in _check_mapping("bins", bins).items()},
+            {
+                column: replace(_bins(column, values), round_ends=round_ends)
+                for column, values in _check_mapping("bins", bins).items()
+            },
             labels,
         )
 
@@ -216,7 +225,7 @@ def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str]
     for column, value in by_column.items():
         position = column_position(parameter, column, n, names)
         if position in result:
-            raise ValueError(f"{parameter} gives {describe_column(position, names).lower()} twice.")
+            raise ValueError(f"{parameter} gives {within_sentence(describe_column(position, names))} twice.")
         result[position] = value
     return result
 

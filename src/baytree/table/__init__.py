@@ -4,6 +4,7 @@ from ._frames import check_frame as check_frame
 from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows
 from ._schema import MAX_CATEGORIES as MAX_CATEGORIES
+from ._schema import MOST_INTEGER as MOST_INTEGER
 from ._schema import Column as Column
 from ._schema import Kind as Kind
 from ._schema import Schema as Schema

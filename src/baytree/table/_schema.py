@@ -18,7 +18,7 @@ from scipy import sparse
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import short_repr
-from .._words import category_text, number_text
+from .._words import category_text, number_text, within_sentence
 from ._frames import frame_columns
 from ._rows import Rows
 from ._tables import is_frame, may_hold_text
@@ -34,6 +34,7 @@ class Kind(StrEnum):
     ORDERED = "ordered category"  # split by order
 
 
+MOST_INTEGER = 2**53  # beyond it float64 does not know all integers
 MAX_CATEGORIES = 65535  # of a column; with missing values, codes of 16 bits
 _OF_CATEGORIES = (Kind.CATEGORY, Kind.ORDERED)
 
@@ -51,7 +52,7 @@ class Column:
     low, high
         The lowest and the highest number in training; None where there is none, or where they are not known.
     is_integer
-        Whether all numbers in training were integers.
+        Whether all numbers in training were integers, below 2**53.
 
     Examples
     --------
@@ -74,7 +75,8 @@ class Column:
         """The column with the range of its numbers in training; NaN for no number. Other kinds have none."""
         if self.kind is not Kind.NUMBER or not low <= high:
             return self
-        return replace(self, low=float(low), high=float(high), is_integer=bool(is_integer))
+        is_integer = bool(is_integer) and max(abs(low), abs(high)) < MOST_INTEGER
+        return replace(self, low=float(low), high=float(high), is_integer=is_integer)
 
     @property
     def is_nominal(self) -> bool:
@@ -115,9 +117,9 @@ class Column:
         return f"{'<=' if left else '>'} {self.bound_text(threshold, number)}"
 
     def bound_text(self, threshold: float, number: Callable[[float], str] = number_text) -> str:
-        """A threshold: a number, or the last category below it."""
+        """A threshold: a number, the highest integer on its lower side, or the last category there."""
         if self.categories is None:
-            return number(threshold)
+            return number(float(math.floor(threshold)) if self.is_integer and math.isfinite(threshold) else threshold)
         return category_text(self.categories[min(max(math.floor(threshold), 0), len(self.categories) - 1)])
 
     def category_texts(self, positions: Iterable[int] | None = None) -> list[str]:
@@ -177,7 +179,7 @@ class Schema:
         for column, entry in value.items():
             position = self.position(parameter, column)
             if position in result:
-                raise ValueError(f"{parameter} gives {self.describe(position).lower()} twice.")
+                raise ValueError(f"{parameter} gives {within_sentence(self.describe(position))} twice.")
             result[position] = entry
         return result
 

@@ -29,8 +29,13 @@ function lastWhere(holds, guess) {  // the last number for which a condition hol
   }
   return numberAt(low);
 }
+function reachable(feature, low, high) {  // bounds within the range of the column in training
+  const column = model.features[feature];
+  if (column.low !== null) [low, high] = [Math.max(low, numberAt(ordinal(column.low) - 1n)), Math.min(high, column.high)];
+  return column.isInteger ? [Math.floor(low), Math.floor(high)] : [low, high];
+}
 function moveOf(feature, value, demand) {  // the nearest value that a leaf wants: [distance, value, words], or null
-  const { kind, names } = model.features[feature], way = allowed.directions[feature] || 0;
+  const { kind, names, isInteger } = model.features[feature], way = allowed.directions[feature] || 0;
   if (demand.here) return demand.known.length ? [1, demand.known[0], `to ${names[demand.known[0]]}`] : null;
   let low = demand.low ?? -Infinity, high = demand.high ?? Infinity;
   if (value !== null && way > 0 && value > high) return null;
@@ -40,13 +45,15 @@ function moveOf(feature, value, demand) {  // the nearest value that a leaf want
     const best = fitting.sort((a, b) => value === null ? a - b : Math.abs(a - value) - Math.abs(b - value))[0];
     return best === undefined ? null : [value === null ? 1 : Math.abs(best - value), best, `to ${names[best]}`];
   }
-  if (!(nextAfter(low) <= high)) return null;
+  const [above, upTo] = reachable(feature, low, high), after = isInteger ? above + 1 : nextAfter(above);
+  if (!(after <= upTo)) return null;
   let next;
-  if (value !== null) next = value <= low ? nextAfter(low) : high;
-  else next = Number.isFinite(high) ? high : Number.isFinite(low) ? nextAfter(low) : 0;
+  if (value !== null) next = value <= above ? after : upTo;
+  else next = Number.isFinite(high) ? upTo : Number.isFinite(low) ? after : Math.min(Math.max(0, after), upTo);
+  if (value !== null && way * (next - value) < 0) return null;
   const ends = [];
-  if (Number.isFinite(high)) ends.push(`at most ${numberText(high)}`);
-  if (Number.isFinite(low)) ends[value !== null && value <= low ? "unshift" : "push"](`more than ${numberText(low)}`);
+  if (Number.isFinite(high)) ends.push(`at most ${numberText(isInteger ? Math.floor(high) : high)}`);
+  if (Number.isFinite(low)) ends[value !== null && value <= low ? "unshift" : "push"](isInteger ? `at least ${numberText(Math.floor(low) + 1)}` : `more than ${numberText(low)}`);
   return [value === null ? 1 : Math.abs(next - value) / model.scale[feature], next, `to ${ends.join(" but ") || "any number"}`];
 }
 function waysTo(leaf, row) {  // changes of few features that lead to a leaf
@@ -87,12 +94,18 @@ function wayOf(leaf, row, features, demands) {
   }
   return leafOf(changed) === leaf ? { leaf, features, distance, text: told.join(", and "), n: nodes[leaf].n, changed } : null;
 }
+// The decision of the model that predicts; of an average over trees not that of the readable tree.
+function decisionOfRow(row) {
+  if (!model.space) return decisionOf(leafOf(row));
+  const value = averageOf(weightsOf(row));
+  return model.classes ? decide(value) : Number(value[0] > nodes[0].estimates[0][1]);
+}
 function changesOf(row) {  // the most usual first, the nearest always among them
-  const decision = decisionOf(leafOf(row));
+  const decision = decisionOfRow(row), here = leafOf(row);
   const first = (a, b) => a.reduce((order, feature, i) => order || feature - b[i], 0);
   const nearer = (a, b) => a.distance - b.distance || a.features.length - b.features.length || first(a.features, b.features) || a.leaf - b.leaf;
-  const all = nodes.map((_, node) => node).filter((node) => isLeaf(node) && decisionOf(node) !== decision)
-    .map((leaf) => waysTo(leaf, row).filter(Boolean).sort(nearer)[0]).filter(Boolean);
+  const all = nodes.map((_, node) => node).filter((node) => isLeaf(node) && (model.space ? node !== here : decisionOf(node) !== decision))
+    .map((leaf) => waysTo(leaf, row).filter((way) => way && (!model.space || decisionOfRow(way.changed) !== decision)).sort(nearer)[0]).filter(Boolean);
   const needless = (way) => all.some((other) => other !== way && other.features.length < way.features.length
     && other.features.every((feature) => way.features.includes(feature)) && other.distance <= way.distance && other.n >= way.n);
   const found = all.filter((way) => !needless(way)).sort((a, b) => b.n - a.n || nearer(a, b));

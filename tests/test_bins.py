@@ -18,6 +18,7 @@ from baytree.outcomes import NegativeBinomial
 from tests import strategies
 from tests.comparison import assert_same_arrays, assert_same_classes, assert_same_tree, engine, raw_frame
 from tests.reference.bins import bins, middles
+from tests.reference.thresholds import roundest
 
 
 def binned(X, max_bins, categorical=(), weight=None):
@@ -111,7 +112,7 @@ def test_thresholds_lie_between_neighbouring_values_of_the_node():
         lower = [pair for pair in own[tree.feature[node]] if ((column >= pair[0]) & (column <= pair[1])).any()]
         highest = max(pair[1] for pair in lower if pair[1] <= tree.threshold[node])
         lowest = min(pair[0] for pair in lower if pair[0] > tree.threshold[node])
-        assert tree.threshold[node] == highest + (lowest - highest) / 2
+        assert tree.threshold[node] == roundest(highest, lowest)
 
 
 @pytest.mark.parametrize("max_bins", [300, 65535])

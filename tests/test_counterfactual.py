@@ -189,7 +189,7 @@ def test_changes_are_told_in_words():
     )
     assert [str(explanation.nearest) for explanation in model.explain(cases, max_features=1, allow_missing=True)] == [
         "income from missing to at least 24,951 -> False (0.8697; like 1,239 training rows)",
-        "income from 20,000 to at most 6950 -> True (0.5889; like 357 training rows)",
+        "income from 20,000 to at most 7000 -> True (0.5889; like 357 training rows)",
         "income from missing to at least 24,951 -> False (0.8697; like 1,239 training rows)",
         "income from 26,000 to at most 24,950 but at least 24,151 -> True (0.8614; like 312 training rows)",
         "income from 900,000 to missing -> True (0.5889; like 357 training rows)",

@@ -56,7 +56,7 @@ def test_d2_rows_satisfy_every_split_on_their_decision_path():
 def test_d3_the_midpoint_of_integers_does_not_overflow(dtype, low, high):
     """The two values were added in their own type, so 100 and 120 in int8 were split at -18."""
     X, y = separable(np.array([low, high], dtype=dtype))
-    model = BayesianTreeClassifier(prior=1.0).fit(X, y)
+    model = BayesianTreeClassifier(prior=1.0, thresholds="midpoint").fit(X, y)
     assert model.tree_.threshold[0] == low + (high - low) / 2
     assert model.score(X, y) == 1
 

@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 from baytree import BayesianTreeClassifier, PartitionPrior, TreeSpaceClassifier, engines
 from tests.reference.bins import bins as naive_bins
+from tests.reference.thresholds import roundest
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
 
 
@@ -196,7 +197,8 @@ def test_borders_are_thresholds(borders):
         assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name))
     features = frame.drop(columns="y")
     assert_array_equal(model.apply(features), expected.apply(features.assign(x=place)))
-    neighbours = [low + (high - low) / 2 for low in borders for high in borders]  # of bins that have no rows in between
+    # Between bins that have no rows in between.
+    neighbours = [roundest(low, high) for low in borders for high in borders if low <= high]
     assert np.isin(model.tree_.threshold[model.tree_.feature == 1], neighbours).all()
 
 

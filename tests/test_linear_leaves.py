@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeRegressor, PartitionPrior
-from baytree.export import from_dict, to_dict, to_text
+from baytree.export import from_dict, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
@@ -266,3 +269,27 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
     assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("extrapolate", [False, True])
+def test_sql_predicts_what_the_model_predicts(extrapolate):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": np.where(random.random(400) < 0.1, np.nan, random.uniform(20, 60, 400)),
+            "job's": random.choice(["clerk", "cook", "o'dd"], 400),
+            "old": random.random(400) < 0.5,
+        }
+    )
+    y = np.where(table["old"], 1, 3) * table["age"].fillna(90) + 30 * (table["job's"] == "o'dd")
+    model = BayesianTreeRegressor(leaf="linear", extrapolate=extrapolate).fit(table, y + random.normal(size=400))
+    assert model.get_n_leaves() > 1
+    new = pd.concat([table, table.assign(age=table["age"] * 3), table.assign(**{"job's": None})])
+    new["job's"] = new["job's"].astype(table["job's"].dtype)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        new.assign(old=new["old"].astype(int)).to_sql("rows", connection, index=False)
+        found = pd.read_sql(to_sql(model, dialect="sqlite"), connection)
+    assert_array_equal(found["leaf"], model.apply(new))
+    assert_allclose(found["mean"], model.predict(new), rtol=1e-9)
+    with pytest.raises(ValueError, match="std and the interval of a linear leaf depend on the row"):
+        to_sql(model, std=True)

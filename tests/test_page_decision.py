@@ -131,7 +131,7 @@ def test_what_may_change_can_be_chosen_on_the_page(open_page):
     for feature in range(frame.shape[1]):
         if page.locator(f"#way-{feature}").count():
             page.select_option(f"#way-{feature}", "0")
-    assert page.inner_text("#changes") == "No change of one or two columns that is allowed."
+    assert page.inner_text("#changes") == "No allowed change leads to another decision."
 
 
 def test_changes_behind_hyperplanes_are_those_of_explain(open_page):

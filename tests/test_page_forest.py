@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -55,6 +57,27 @@ def test_a_case_has_the_answer_and_the_interval_of_the_forest(kind, open_page):
             assert_allclose(numbers, model.predict_interval(row, kind="mean")[0], rtol=2e-3)
     assert "All trees together say so; the tree to read says" in opened.page.inner_text("#answer")
     assert "Its way through the tree to read" in opened.page.inner_text("#answer")
+
+
+@pytest.mark.parametrize("partitions", ["axis", "oblique"])
+def test_changes_on_the_page_change_the_decision_of_the_forest(partitions, open_page):
+    model, X, y = forest(partitions=partitions)
+    opened = open_page(model, X, y, {"folds": 2})
+    n_changes = 0
+    for i in np.argsort(np.abs(model.predict_proba(X)[:, 1] - 0.5))[:15]:
+        row = X.iloc[[i]]
+        opened.answer(entered(row))
+        listed = opened.page.locator("ol#changes li").all()
+        changed = [json.loads(item.get_attribute("data-row")) for item in listed]
+        n_changes += len(changed)
+        for found in changed:  # without the columns that no tree uses
+            values = [own if new is None else new for new, own in zip(found, row.iloc[0], strict=True)]
+            assert model.predict(pd.DataFrame([values], columns=X.columns))[0] != model.predict(row)[0]
+            assert (np.array(values) >= X.min()).all()
+            assert (np.array(values) <= X.max()).all()
+        if not changed:
+            assert "leads to another decision" in opened.page.inner_text("#changes")
+    assert n_changes > 5
 
 
 def test_a_forest_that_is_too_large_for_a_page_says_so(open_page, monkeypatch):

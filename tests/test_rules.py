@@ -121,7 +121,7 @@ def test_rules_print_as_text():
     assert isinstance(rules, Rules)
     assert isinstance(rules[0], Rule)
     condition, says = str(rules).splitlines()[4:6]
-    assert condition == "if 105.95 < worst perimeter <= 117.45 and worst smoothness <= 0.1361"
+    assert condition == "if 105.95 < worst perimeter <= 117.4 and worst smoothness <= 0.136"
     assert says.startswith("    benign: 0.6667  (90 % between 0.5586 and 0.7677); malignant: 0.3333  (90 % between ")
     assert says.endswith(")  n=34")
     assert repr(rules) == str(rules)

@@ -16,6 +16,7 @@ from baytree import BayesianTreeClassifier, PartitionPrior
 from baytree.tree import RAGGED
 from tests import strategies
 from tests.comparison import every_array
+from tests.reference.thresholds import roundest
 
 CHECKS = []
 
@@ -122,8 +123,7 @@ def thresholds_separate_the_rows_of_the_children(tree, problem):
         values = X[:, tree.feature[node]]
         low, high = values[inside[tree.children_left[node]]].max(), values[inside[tree.children_right[node]]].min()
         assert low <= tree.threshold[node] < high
-        halfway = low / 2 + high / 2
-        assert tree.threshold[node] == low or np.isclose(tree.threshold[node], halfway, rtol=1e-12)
+        assert tree.threshold[node] == roundest(low, high)
 
 
 @check

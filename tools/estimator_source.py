@@ -115,6 +115,14 @@ PARAMETERS = [
         },
     ),
     Parameter(
+        "thresholds",
+        "str",
+        '"round"',
+        'Where a threshold lies between two neighbouring values; no probability depends on it. ``"round"``: the number '
+        'with the fewest digits in the middle half of the gap. ``"midpoint"``: halfway, as in the paper, and always so '
+        'with ``partition_prior="paper"``; to have that prior with round thresholds, give it as a `PartitionPrior`.',
+    ),
+    Parameter(
         "feature_prior",
         "Any",
         "None",

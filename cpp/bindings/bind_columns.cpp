@@ -10,6 +10,7 @@
 #include "data/encode.hpp"
 #include "data/scan.hpp"
 #include "interrupt.hpp"
+#include "partitions/round_threshold.hpp"
 
 namespace baytree::bindings {
 
@@ -62,9 +63,24 @@ void bind_codes(nb::module_& module) {
           nb::arg("column"), "The lowest and the highest value of each quantile bin; empty where there are none.");
 }
 
+void bind_thresholds(nb::module_& module) {
+  module.def(
+      "thresholds_between",
+      [](const Vector<double>& lower, const Vector<double>& upper, bool round_numbers) {
+        require(lower.shape(0) == upper.shape(0), "as many lower as upper values");
+        std::vector<double> result(lower.shape(0));
+        std::transform(span_of(lower).begin(), span_of(lower).end(), span_of(upper).begin(), result.begin(),
+                       round_numbers ? roundest_between : midpoint);
+        return array_of(std::move(result));
+      },
+      nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("round_numbers"),
+      "The threshold between each two values that are neighbours.");
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& module) {
+  bind_thresholds(module);
   bind_codes(module);
   module.def(
       "scan",

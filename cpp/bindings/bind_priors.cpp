@@ -67,13 +67,14 @@ void bind_settings(nb::module_& module) {
   nb::class_<Settings>(module, "Settings", "Everything but the data and the outcome's prior that decides on a tree.")
       .def(
           "__init__",
-          [](Settings* self, const PartitionPrior& prior, const Rules& rules, double smoothing,
+          [](Settings* self, const PartitionPrior& prior, const Rules& rules, double smoothing, bool round_thresholds,
              const Oblique& oblique) {
             require(!rules.constrained() || rules.monotonic.size() == prior.feature_weight.size(),
                     "one direction per feature");
             new (self) Settings{prior, rules, smoothing, oblique};
+            self->thresholds = round_thresholds ? Thresholds::round : Thresholds::midpoint;
           },
-          nb::arg("prior"), nb::arg("rules"), nb::arg("smoothing"), nb::arg("oblique"))
+          nb::arg("prior"), nb::arg("rules"), nb::arg("smoothing"), nb::arg("round_thresholds"), nb::arg("oblique"))
       .def(
           "draw_features",
           [](Settings& self, std::uint64_t seed, std::uint64_t tree, std::size_t n_features) {

@@ -16,6 +16,7 @@
 #include "interrupts.hpp"
 #include "naive_tree.hpp"
 #include "partitions/mode.hpp"
+#include "partitions/round_threshold.hpp"
 #include "partitions/split.hpp"
 #include "problems.hpp"
 #include "trees.hpp"

@@ -6,6 +6,13 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+def thresholds_between(
+    lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    round_numbers: bool,
+) -> object:
+    """The threshold between each two values that are neighbours."""
+
 class Columns:
     """The columns of a table as integer codes."""
 
@@ -112,7 +119,9 @@ class Settings:
     Everything but the data and the outcome's prior that decides on a tree.
     """
 
-    def __init__(self, prior: PartitionPrior, rules: Rules, smoothing: float, oblique: Oblique) -> None: ...
+    def __init__(
+        self, prior: PartitionPrior, rules: Rules, smoothing: float, round_thresholds: bool, oblique: Oblique
+    ) -> None: ...
     def draw_features(self, seed: int, tree: int, n_features: int) -> None:
         """
         Let each node of the tree with this number use so many features, drawn for it alone.

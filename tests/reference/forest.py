@@ -20,7 +20,7 @@ from baytree.growth._grower import read_tree
 from baytree.leaves import ConstantLeaves
 from baytree.outcomes import Outcome, Target
 from baytree.tree import SplitKind, TreeStore
-from tests.reference import bins
+from tests.reference import bins, thresholds
 from tests.reference.draws import MASK, Random, mark
 
 
@@ -273,15 +273,9 @@ def _with_thresholds_of_bins(tree, problem, rows, at):
         below, above = seen[seen <= threshold[node]].max(), seen[seen > threshold[node]].min()
         high = max(high for low, high in own if low <= below)
         low = min(low for low, high in own if high >= above)
-        threshold[node] = _between(high, low)
+        between = thresholds.roundest if problem.growth.round_thresholds else thresholds.midpoint
+        threshold[node] = between(high, low)
     return replace(tree, threshold=threshold)
-
-
-def _between(lower, upper):
-    with np.errstate(over="ignore"):
-        distance = np.float64(upper) - lower
-    halfway = lower + distance / 2 if np.isfinite(distance) else lower / 2 + upper / 2
-    return halfway if lower <= halfway < upper else lower
 
 
 def _summed_up(tree, statistics):

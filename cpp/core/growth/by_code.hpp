@@ -132,7 +132,8 @@ class ByCode {
       list(node, scorer, f, sums, scratch);
       collect(f, sums, scratch);
       return partition_at(scratch.list, first_split(scratch.list.splits, mode.lowest_score), f, columns_,
-                          scratch.sorted(), log_prior.of_feature(f), [](Keyed entry) { return Row{key_of(entry)}; });
+                          scratch.sorted(), settings_, log_prior.of_feature(f),
+                          [](Keyed entry) { return Row{key_of(entry)}; });
     });
   }
 

@@ -90,9 +90,10 @@ Partition with_probability(Split split, const SplitList& splits, std::size_t ind
 // A listed partition of a feature, described; row_of(entry) is the row in the table.
 template <class Number, class Entry, class RowOf>
 Partition partition_at(const PartitionList<Number>& list, std::size_t index, std::size_t feature,
-                       const Columns& columns, const SortedFeature<Entry>& sorted, double log_prior, RowOf&& row_of) {
-  return with_probability(split_of(list, index, feature, columns.columns[feature], sorted, row_of), list.splits, index,
-                          log_prior);
+                       const Columns& columns, const SortedFeature<Entry>& sorted, const Settings& settings,
+                       double log_prior, RowOf&& row_of) {
+  Split split = split_of(list, index, feature, columns.columns[feature], sorted, settings.thresholds, row_of);
+  return with_probability(std::move(split), list.splits, index, log_prior);
 }
 
 // A node divided by a split.

@@ -321,12 +321,12 @@ class GreedyGrower {
       const Column& column = columns_.columns[feature];
       const auto divided = rows_.divide_by_code(column, open.task.begin, open.task.end, best.last_lower, threads);
       open.middle = divided.middle;
-      return {threshold_between(feature, column, divided.lower, divided.upper, Missing::none),
+      return {threshold_between(feature, column, divided.lower, divided.upper, Missing::none, settings_.thresholds),
               log_prior + best.log_location, best.log_likelihood};
     }
     const SortedFeature<Keyed> sorted = list_sorted(open, feature, scratch);
-    return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, log_prior,
-                        [rows = rows_of(open.task)](Keyed entry) { return rows[row_in_node(entry)]; });
+    return partition_at(list, first_split(list.splits, mode.lowest_score), feature, columns_, sorted, settings_,
+                        log_prior, [rows = rows_of(open.task)](Keyed entry) { return rows[row_in_node(entry)]; });
   }
 
   std::vector<Task> next_level(std::vector<std::optional<Open>>& level) {

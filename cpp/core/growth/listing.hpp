@@ -145,7 +145,7 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
         for (std::size_t k = 0; k < scratch.chosen.size(); ++k) {
           if (k % 4096 == 0) stop_if_asked();
           const std::uint32_t i = scratch.chosen[k];
-          result.add(partition_at(scratch.feature.list, i, f, columns, sorted, log_prior.of_feature(f),
+          result.add(partition_at(scratch.feature.list, i, f, columns, sorted, settings, log_prior.of_feature(f),
                                   [&](Keyed entry) { return rows[row_in_node(entry)]; }),
                      scratch.rounded[i]);
         }

@@ -230,7 +230,7 @@ class Subtree {
       std::swap(scratch_.feature.list, scratch_.best_list);
     }
     const std::size_t at = first_split(scratch_.best_list.splits, mode.lowest_score);
-    Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order,
+    Partition partition = partition_at(scratch_.best_list, at, feature, columns_, order, settings_,
                                        NodePrior(own_->prior, scored.node.rules.depth).of_feature(feature),
                                        [&](SmallEntry entry) { return row_of(entry); });
     n_lower = divide_order(scratch_.best_list, at, order.n_present,

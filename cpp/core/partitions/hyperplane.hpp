@@ -23,6 +23,7 @@
 #include "partitions/node.hpp"
 #include "partitions/partition_list.hpp"
 #include "partitions/prior.hpp"
+#include "partitions/round_threshold.hpp"
 #include "partitions/split.hpp"
 #include "partitions/thresholds.hpp"
 

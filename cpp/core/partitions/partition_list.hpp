@@ -93,7 +93,7 @@ CategorySet category_set_of(const CategoryList<Number>& list, std::size_t index,
 // The split that a listed partition is; row_of(entry) is the row in the table.
 template <class Number, class Entry, class RowOf>
 Split split_of(const PartitionList<Number>& list, std::size_t index, std::size_t feature, const Column& column,
-               const SortedFeature<Entry>& sorted, RowOf&& row_of) {
+               const SortedFeature<Entry>& sorted, Thresholds thresholds, RowOf&& row_of) {
   if (list.is_categorical)
     return detail::category_set_of(list.categories, index, feature, column, sorted.order, row_of);
   const std::size_t position = list.splits.positions[index];
@@ -101,8 +101,8 @@ Split split_of(const PartitionList<Number>& list, std::size_t index, std::size_t
   if (has_missing && position + 1 == sorted.n_present) return PresentMissing{static_cast<std::int32_t>(feature)};
   Missing missing = Missing::none;
   if (has_missing) missing = list.splits.sends_missing_lower(index) ? Missing::lower : Missing::upper;
-  return threshold_between(feature, column, row_of(sorted.order[position]), row_of(sorted.order[position + 1]),
-                           missing);
+  return threshold_between(feature, column, row_of(sorted.order[position]), row_of(sorted.order[position + 1]), missing,
+                           thresholds);
 }
 
 // Moves the entries of the lower side to the front, both sides in ascending order; returns how many they are.

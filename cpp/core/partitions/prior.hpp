@@ -11,6 +11,7 @@
 
 #include "data/row_order.hpp"
 #include "partitions/rules.hpp"
+#include "partitions/split.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -86,6 +87,7 @@ struct Settings {
   std::shared_ptr<const RowOrder> order = {};  // the order, once it is known
   RowFactor row_factor = {};
   std::size_t most_in_lists = static_cast<std::size_t>(-1);  // rows of a node whose sorted lists are kept
+  Thresholds thresholds = Thresholds::round;
   bool fills_posterior = true;  // nodes know their posterior over features
 
   // Below which score the sum of a feature's partitions does not matter, where nothing is known of the others.

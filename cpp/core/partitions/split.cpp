@@ -4,6 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "partitions/round_threshold.hpp"
+
 namespace baytree {
 
 std::int32_t feature_of(const Split& split) {
@@ -41,14 +43,10 @@ std::uint64_t mark_of(const Split& split) {
   return mark;
 }
 
-double midpoint(double lower, double upper) {
-  const double distance = upper - lower;
-  const double halfway = std::isfinite(distance) ? lower + distance / 2 : lower / 2 + upper / 2;
-  return halfway >= lower && halfway < upper ? halfway : lower;
-}
-
-Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing) {
-  return {static_cast<std::int32_t>(feature), midpoint(column.high(lower), column.low(upper)), column.code_of(lower),
+Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing,
+                            Thresholds thresholds) {
+  const auto between = thresholds == Thresholds::round ? roundest_between : midpoint;
+  return {static_cast<std::int32_t>(feature), between(column.high(lower), column.low(upper)), column.code_of(lower),
           missing};
 }
 

@@ -16,6 +16,9 @@ namespace baytree {
 // The numbers that the kinds have outside of the core; the order is that of `Split`.
 enum class SplitKind : std::uint8_t { none, threshold, present_missing, category_set, hyperplane };
 
+// What number stands between two values: the roundest or the one halfway.
+enum class Thresholds : std::uint8_t { round, midpoint };
+
 // Where a split sends the missing values of the node's rows.
 enum class Missing : std::uint8_t { none, lower, upper };
 
@@ -84,12 +87,10 @@ bool same_split(const Split& a, const Split& b);
 // A number for each split of a node, the same for those that are one.
 std::uint64_t mark_of(const Split& split);
 
-// Halfway between two values where float64 allows it, and always below the upper one: a value that equals the
-// threshold goes to the lower side.
-double midpoint(double lower, double upper);
-
-// The split between the values of two rows that are neighbours in a node.
-Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing);
+// The split between the values of two rows that are neighbours in a node; where its threshold lies between them changes
+// no probability.
+Threshold threshold_between(std::size_t feature, const Column& column, Row lower, Row upper, Missing missing,
+                            Thresholds thresholds);
 
 // One way to divide the rows of a node in two, with its probability.
 struct Partition {

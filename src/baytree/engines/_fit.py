@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from .._progress import Progress
 from ..estimators import fit_source
+from ..priors import is_paper
 from ..sources import TableSpec, open_source, raise_remembered_interrupt, remember_interrupts
 
 Model = TypeVar("Model")
@@ -68,7 +69,10 @@ def fit(
     3
     """
     targets = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    specs = TableSpec.read(dtypes, bins, categories, list(targets.values()))
+    are_midpoints = getattr(model, "thresholds", None) == "midpoint" or is_paper(
+        getattr(model, "partition_prior", None)
+    )
+    specs = TableSpec.read(dtypes, bins, categories, list(targets.values()), round_ends=not are_midpoints)
     rows = open_source(source, targets, specs, cache=cache)
     with Progress("Reading the table", show=bool(verbose)) as progress, remember_interrupts():
 

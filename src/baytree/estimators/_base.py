@@ -32,7 +32,7 @@ from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
 from ..sources import Capability, MemorySource, TargetReader
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
 from ._fit import fit
-from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_unseen, read_weights
+from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_thresholds, read_unseen, read_weights
 from ._stability import stability_of
 
 _MOST_THREADS = 4096
@@ -50,6 +50,7 @@ class Estimator(BaseEstimator, ABC):
     n_features_in_: int
     prior: Any
     partition_prior: Any
+    thresholds: str
     feature_prior: Any
     smoothing: Any
     partitions: Any
@@ -235,6 +236,7 @@ class Estimator(BaseEstimator, ABC):
         read_weights(self.weights)
         return {
             "partition_prior": as_partition_prior(self.partition_prior),
+            "round_thresholds": read_thresholds(self.thresholds, self.partition_prior),
             "smoothing": check_real("smoothing", self.smoothing, low=0, low_ok=True),
             "max_depth": check_optional_integer("max_depth", self.max_depth, low=0),
             "min_samples_leaf": check_integer("min_samples_leaf", self.min_samples_leaf, low=1),

@@ -37,6 +37,10 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     partition_prior
         Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
         the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more readily than one that is read.
+    thresholds
+        Where a threshold lies between two neighbouring values; no probability depends on it. ``"round"``: the number
+        with the fewest digits in the middle half of the gap. ``"midpoint"``: halfway, as in the paper, and always so
+        with ``partition_prior="paper"``; to have that prior with round thresholds, give it as a `PartitionPrior`.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -146,6 +150,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         outcome: Any = "normal",
         prior: Any = None,
         partition_prior: Any = 0.9,
+        thresholds: str = "round",
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "oblique",
@@ -173,6 +178,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         self.outcome = outcome
         self.prior = prior
         self.partition_prior = partition_prior
+        self.thresholds = thresholds
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.partitions = partitions

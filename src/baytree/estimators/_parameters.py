@@ -10,6 +10,7 @@ from .._typing import FloatArray
 from .._validation import check_integer, check_positive_array, check_real, short_repr
 from .._words import within_sentence
 from ..fitted import UNSEEN
+from ..priors import is_paper
 from ..table import Schema
 
 _MOST_BINS = 65535
@@ -21,6 +22,13 @@ def read_partitions(partitions: Any) -> bool:
     if not isinstance(partitions, str) or partitions not in ("axis", "oblique"):
         raise ValueError(f"partitions must be 'axis' or 'oblique'; got {short_repr(partitions)}.")
     return partitions == "oblique"
+
+
+def read_thresholds(thresholds: Any, partition_prior: Any) -> bool:
+    """Read the `thresholds` parameter: whether they are round; those of the paper are midpoints."""
+    if not isinstance(thresholds, str) or thresholds not in ("round", "midpoint"):
+        raise ValueError(f"thresholds must be 'round' or 'midpoint'; got {short_repr(thresholds)}.")
+    return thresholds == "round" and not is_paper(partition_prior)
 
 
 def read_unseen(unseen: Any) -> str:

@@ -75,7 +75,7 @@ def partition_space(
     >>> X = np.array([[0.0], [0.5], [1.25], [1.5], [1.75]])
     >>> space = partition_space(X, [1, 1, 1, 0, 0], prior=1.0)
     >>> space["threshold"]
-    array([  nan, 0.25 , 0.875, 1.375, 1.625])
+    array([nan, 0.2, 0.9, 1.4, 1.6])
     >>> np.exp(space["log_likelihood"]).round(6)
     array([0.016667, 0.016667, 0.027778, 0.083333, 0.025   ])
     >>> printed = [beta(4, 3), beta(2, 1) * beta(3, 3), beta(3, 1) * beta(2, 3),
@@ -83,7 +83,7 @@ def partition_space(
     >>> np.allclose(np.exp(space["log_likelihood"]), printed, rtol=1e-14)
     True
     >>> float(space["threshold"][np.argmax(space["log_posterior"])])
-    1.375
+    1.4
     """
     extras = {name: value for name, value in (("exposure", exposure), ("event", event)) if value is not None}
     if model is not None:

@@ -31,6 +31,10 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
         the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds
         of a split are what the data say.
+    thresholds
+        Where a threshold lies between two neighbouring values; no probability depends on it. ``"round"``: the number
+        with the fewest digits in the middle half of the gap. ``"midpoint"``: halfway, as in the paper, and always so
+        with ``partition_prior="paper"``; to have that prior with round thresholds, give it as a `PartitionPrior`.
     feature_prior
         Prior probability of a split along each feature: one weight for each feature, or a dict of weights by name or
         position (others: 1). Zero leaves a feature out. None: the same for all.
@@ -119,9 +123,9 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
     >>> model = TreeSpaceClassifier().fit(X, y)
     >>> print(model.alternatives())
       64.7%  petal width (cm) <= 0.8   [50 | 100 rows]
-      32.3%  petal length (cm) <= 2.45   [50 | 100 rows]
+      32.3%  petal length (cm) <= 2.4   [50 | 100 rows]
        1.7%  petal width (cm) <= 0.55   [49 | 101 rows]
-       0.7%  petal length (cm) <= 3.15   [51 | 99 rows]
+       0.7%  petal length (cm) <= 3.1   [51 | 99 rows]
        0.3%  petal width (cm) <= 0.45   [48 | 102 rows]
        0.2%  petal length (cm) <= 1.8   [48 | 102 rows]
        0.1%  petal length (cm) <= 3.4   [53 | 97 rows]
@@ -133,6 +137,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         *,
         prior: Any = None,
         partition_prior: Any = 0.5,
+        thresholds: str = "round",
         feature_prior: Any = None,
         smoothing: float = 0.0,
         partitions: str = "axis",
@@ -154,6 +159,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
     ) -> None:
         self.prior = prior
         self.partition_prior = partition_prior
+        self.thresholds = thresholds
         self.feature_prior = feature_prior
         self.smoothing = smoothing
         self.partitions = partitions

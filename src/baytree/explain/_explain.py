@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from .._words import estimate_text
 from ..fitted import Fitted, ModelKind, Summary, contributions
 from ..leaves import ModelLeaves, leaf_text
-from ..table import Rows
+from ..table import Rows, Schema
 from ..tree import Hyperplane, Split, Threshold
 from ._average_changes import AverageChanges
 from ._boxes import Box, boxes_of
@@ -223,6 +223,16 @@ def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
     return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.trees.log_odds_split[leaf]))
 
 
+def _as_seen_by(row: FloatArray, split: Split, schema: Schema) -> Schema:
+    """The schema for a condition that a row meets: 29.2 is not <= 29, though the column held integers in training."""
+    column, value = schema.columns[split.features[0]], float(row[split.features[0]])
+    if not isinstance(split, Threshold) or not column.is_integer or value != value or value.is_integer():
+        return schema
+    columns = list(schema.columns)
+    columns[split.feature] = replace(column, is_integer=False)
+    return replace(schema, columns=tuple(columns))
+
+
 def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, change: float) -> Step:
     tree, schema = fitted.trees, fitted.schema
     shares, own = tree.feature_posterior[node, :-1].copy(), int(tree.feature[node])
@@ -232,7 +242,7 @@ def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, 
     return Step(
         feature=split.subject(schema),
         value=split.sum(row) if isinstance(split, Hyperplane) else value_of(schema, split.feature, row),
-        condition=split.condition(schema, left=bool(child == tree.children_left[node])),
+        condition=split.condition(_as_seen_by(row, split, schema), left=bool(child == tree.children_left[node])),
         threshold=split.threshold if isinstance(split, (Threshold, Hyperplane)) else None,
         seen=seen,
         log_odds=float(tree.log_odds_split[node]),

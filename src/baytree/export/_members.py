@@ -11,6 +11,7 @@ from .._typing import FloatArray
 from .._validation import check_real, short_repr
 from ..estimators import Model, fitted_of
 from ..fitted import Fitted, ModelKind, class_outcome, distribution_of, real_outcome
+from ..leaves import LinearLeaves
 from ..tree import TreeStore
 
 _MOST_TREES = 200  # of a tree space, where a target holds single trees alone
@@ -24,10 +25,11 @@ class Member:
     trees: TreeStore
 
 
-def exportable(model: Model) -> Fitted:
-    """The fitted model that an export can write: splits alone route its rows, and its leaves are constant."""
+def exportable(model: Model, *, linear: bool = False) -> Fitted:
+    """The fitted model that an export can write: splits alone route its rows; leaves are constant or, if so, linear."""
     fitted = fitted_of(model).routed
-    fitted.check_constant("An export")
+    if not (linear and isinstance(fitted.trees.leaves, LinearLeaves) and fitted.has_one_leaf):
+        fitted.check_constant("An export")
     return fitted
 
 
@@ -63,6 +65,8 @@ def value_names(fitted: Fitted) -> list[str]:
 
 def leaf_columns(fitted: Fitted, interval: float | None, std: bool) -> dict[str, FloatArray]:
     """The values of each node that an export of a single tree adds to the prediction, by name."""
+    if (std or interval is not None) and not fitted.trees.leaves.is_constant:
+        raise ValueError("The std and the interval of a linear leaf depend on the row: leave them out of the export.")
     _check_std(fitted, std)
     deviation = {"std": np.asarray(real_outcome(fitted.outcome).std(fitted.trees.calibrated))} if std else {}
     return deviation if interval is None else deviation | _interval_ends(fitted, interval)

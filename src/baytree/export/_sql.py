@@ -14,8 +14,10 @@ from .._typing import FloatArray
 from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
+from ..leaves import LinearLeaves
 from ..tree import NO_CHILD, TreeStore
 from ._members import Member, exportable, leaf_columns, member_values, value_names
+from ._sql_linear import linear_mean
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
 from ._sql_translate import translate
 from ._sql_walk import Walk, walks
@@ -73,7 +75,7 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = exportable(model)
+    fitted = exportable(model, linear=True)
     sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns), walks=dialect in DIALECTS)
     if fitted.has_one_leaf:
@@ -154,6 +156,15 @@ class _Query:
         tree = fitted.trees
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._leaf_value("leaf", tree, value), name) for name, value in made.items()]
+        carried = self.kept
+        if isinstance(tree.leaves, LinearLeaves):
+            used = [fitted.schema.name(feature) for feature in tree.leaves.used_features]
+            carried = list(dict.fromkeys([*self.kept, *used]))
+            conditions = Conditions(fitted.schema, self.dialect, "routed")
+            formulas = ((node, linear_mean(conditions, tree.leaves, node)) for node in _leaves(tree))
+            outputs = [self._output(_cases("routed.leaf", formulas), name) for name in made]
+            if any(name.lower() == "leaf" for name in used):
+                raise ValueError("The query would have two columns of the name 'leaf': rename that of the table.")
         if fitted.outcome.predicts_classes:
             labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
@@ -161,7 +172,7 @@ class _Query:
         outputs += [self._output(self._leaf_value("leaf", tree, value), name) for name, value in more.items()]
         self._check_names(["leaf", *made, "prediction", *more])
         selected = ", ".join([*self._kept_columns("routed"), "leaf", *outputs])
-        layers = self._routing_layers({"leaf": tree})
+        layers = self._routing_layers({"leaf": tree}, carried)
         if len(layers) == 1:
             return f"SELECT {selected}\nFROM ({layers[0]}) AS routed"
         return f"{_with(layers)}\nSELECT {selected}\nFROM {self._last_layer(layers)} AS routed"
@@ -236,7 +247,7 @@ class _Query:
             )
             for c in range(members[0][1].shape[1])
         ]
-        return self._routing_layers({f"leaf{i}": tree for i, (_, tree, _) in enumerate(trees)}), averages
+        return self._routing_layers({f"leaf{i}": tree for i, (_, tree, _) in enumerate(trees)}, self.kept), averages
 
     def _space_layers(self, space: TreeStore, values: FloatArray) -> tuple[list[str], list[str]]:
         """One step for each depth of a tree space, from the deepest up; what its root predicts."""
@@ -283,7 +294,7 @@ class _Query:
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
         return _pairwise_sum(terms)
 
-    def _routing_layers(self, trees: dict[str, TreeStore]) -> list[str]:
+    def _routing_layers(self, trees: dict[str, TreeStore], kept: list[str]) -> list[str]:
         """The leaf of a row in each tree, by the name of its column: one step for as many levels as may be nested."""
         cases = {name: self._nested_cases(tree) for name, tree in trees.items()}
         most = self.dialect.most_nested
@@ -291,7 +302,7 @@ class _Query:
         used = [self.fitted.schema.name(feature) for feature in self.fitted.used_features]
         layers: list[str] = []
         for layer in range(n_layers):
-            carried = self.kept if layer == n_layers - 1 else list(dict.fromkeys([*self.kept, *used]))
+            carried = kept if layer == n_layers - 1 else list(dict.fromkeys([*kept, *used]))
             routed = [
                 f"{self._route(name, tree, cases[name], layer * (most or 0))} AS {name}" for name, tree in trees.items()
             ]

@@ -21,6 +21,7 @@ class ColumnBins:
     lows: FloatArray
     highs: FloatArray
     has_missing: bool
+    round_ends: bool = True  # the limits between bins are round numbers, as thresholds are; or midpoints
 
     @property
     def middle(self) -> FloatArray:
@@ -43,12 +44,9 @@ class ColumnBins:
 
     @property
     def ends(self) -> FloatArray:
-        """The upper limit of each bin: halfway to the next bin, like a threshold, so that no value falls between."""
-        upper, lower = self.lows[1:], self.highs[:-1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            distance = upper - lower
-            halfway = np.where(np.isfinite(distance), lower + distance / 2, lower / 2 + upper / 2)
-        return np.append(np.where((halfway >= lower) & (halfway < upper), halfway, lower), np.inf)[: len(self.highs)]
+        """The upper limit of each bin: the threshold between it and the next, so that no value falls between."""
+        between = _core.thresholds_between(self.highs[:-1].copy(), self.lows[1:].copy(), self.round_ends)
+        return np.append(np.asarray(between), np.inf)[: len(self.highs)]
 
 
 def encode_rows(rows: Rows, is_nominal: BoolArray, growth: Growth, weight: IntArray | None = None) -> _core.Columns:

@@ -88,6 +88,7 @@ class Growth:
     n_threads: int
     max_leaf_nodes: int | None = None
     lookahead: int = 0
+    round_thresholds: bool = True  # thresholds of few digits, not midpoints
     oblique: bool = False
     max_bins: int | None = None  # quantile bins of a numeric column; None: one for each distinct value
     many_trees: bool = False  # explore a tree space
@@ -107,7 +108,7 @@ class Growth:
         share = engine.oblique_share if self.oblique else 0.0
         oblique = _core.Oblique(share, engine.oblique_charge, engine.search.to_core())
         prior = self.partition_prior.to_core(self.feature_weight)
-        return _core.Settings(prior, rules, self.smoothing, oblique)
+        return _core.Settings(prior, rules, self.smoothing, self.round_thresholds, oblique)
 
     def look_ahead(self) -> _core.Lookahead:
         """Convert the settings of look-ahead for the compiled core."""

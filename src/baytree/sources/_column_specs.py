@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -155,8 +155,13 @@ class TableSpec:
     categories: dict[Any, AnyArray] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, dtypes: Any, bins: Any, categories: Any, not_features: list[Any]) -> TableSpec:
-        """Read the arguments of `fit`; the dtypes may include those of columns that are not features."""
+    def read(
+        cls, dtypes: Any, bins: Any, categories: Any, not_features: list[Any], *, round_ends: bool = True
+    ) -> TableSpec:
+        """Read the arguments of `fit`; the dtypes may include those of columns that are not features.
+
+        `round_ends` is whether thresholds will be round numbers: then values between two bins are divided there too.
+        """
         target_columns = {column for column in not_features if isinstance(column, str)}
         kinds = {
             column: _kind(column, dtype)
@@ -169,7 +174,10 @@ class TableSpec:
         }
         return cls(
             {column: kind for column, (kind, _) in kinds.items()},
-            {column: _bins(column, values) for column, values in _check_mapping("bins", bins).items()},
+            {
+                column: replace(_bins(column, values), round_ends=round_ends)
+                for column, values in _check_mapping("bins", bins).items()
+            },
             labels,
         )
 

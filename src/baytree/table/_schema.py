@@ -117,9 +117,9 @@ class Column:
         return f"{'<=' if left else '>'} {self.bound_text(threshold, number)}"
 
     def bound_text(self, threshold: float, number: Callable[[float], str] = number_text) -> str:
-        """A threshold: a number, or the last category below it."""
+        """A threshold: a number, the highest integer on its lower side, or the last category there."""
         if self.categories is None:
-            return number(threshold)
+            return number(float(math.floor(threshold)) if self.is_integer and math.isfinite(threshold) else threshold)
         return category_text(self.categories[min(max(math.floor(threshold), 0), len(self.categories) - 1)])
 
     def category_texts(self, positions: Iterable[int] | None = None) -> list[str]:

@@ -103,10 +103,10 @@ function answer() {
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
     make("h3", {}, model.space ? `Its way through ${model.treeName}` : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),
-    make("h3", {}, `What would change the decision${model.space ? ` of ${model.treeName}` : ""}`),
-    changes.length ? make("ol", { id: "changes" }, ...changes.map((way) => make("li", {}, `${way.text}: `,
-      make("strong", {}, model.classes ? decisionText(decisionOf(way.leaf)) : estimateText(nodes[way.leaf].estimates[0][1])), ` (like ${countText(way.n, "training row")})`)))
-      : make("p", { id: "changes" }, "No change of one or two columns that is allowed."));
+    make("h3", {}, "What would change the decision"),
+    changes.length ? make("ol", { id: "changes" }, ...changes.map((way) => make("li", { "data-row": JSON.stringify(way.changed) }, `${way.text}: `,
+      make("strong", {}, model.classes ? decisionText(decisionOfRow(way.changed)) : estimateText(model.space ? averageOf(weightsOf(way.changed))[0] : nodes[way.leaf].estimates[0][1])), model.space ? "" : ` (like ${countText(way.n, "training row")})`)))
+      : make("p", { id: "changes" }, model.space ? "No allowed change that the readable tree proposes leads to another decision." : "No allowed change leads to another decision."));
   onPath.clear();
   pathTo(leaf).forEach((node) => onPath.add(node));
   reveal(leaf);

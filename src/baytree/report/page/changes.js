@@ -94,12 +94,18 @@ function wayOf(leaf, row, features, demands) {
   }
   return leafOf(changed) === leaf ? { leaf, features, distance, text: told.join(", and "), n: nodes[leaf].n, changed } : null;
 }
+// The decision of the model that predicts; of an average over trees not that of the readable tree.
+function decisionOfRow(row) {
+  if (!model.space) return decisionOf(leafOf(row));
+  const value = averageOf(weightsOf(row));
+  return model.classes ? decide(value) : Number(value[0] > nodes[0].estimates[0][1]);
+}
 function changesOf(row) {  // the most usual first, the nearest always among them
-  const decision = decisionOf(leafOf(row));
+  const decision = decisionOfRow(row), here = leafOf(row);
   const first = (a, b) => a.reduce((order, feature, i) => order || feature - b[i], 0);
   const nearer = (a, b) => a.distance - b.distance || a.features.length - b.features.length || first(a.features, b.features) || a.leaf - b.leaf;
-  const all = nodes.map((_, node) => node).filter((node) => isLeaf(node) && decisionOf(node) !== decision)
-    .map((leaf) => waysTo(leaf, row).filter(Boolean).sort(nearer)[0]).filter(Boolean);
+  const all = nodes.map((_, node) => node).filter((node) => isLeaf(node) && (model.space ? node !== here : decisionOf(node) !== decision))
+    .map((leaf) => waysTo(leaf, row).filter((way) => way && (!model.space || decisionOfRow(way.changed) !== decision)).sort(nearer)[0]).filter(Boolean);
   const needless = (way) => all.some((other) => other !== way && other.features.length < way.features.length
     && other.features.every((feature) => way.features.includes(feature)) && other.distance <= way.distance && other.n >= way.n);
   const found = all.filter((way) => !needless(way)).sort((a, b) => b.n - a.n || nearer(a, b));

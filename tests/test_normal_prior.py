@@ -9,7 +9,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 from baytree import BayesianTreeRegressor
-from baytree.outcomes._normal import DEFAULT_ALPHA, LEAST_NOISE
+from baytree.outcomes._normal import DEFAULT_ALPHA, LEAST_NOISE, PSEUDO_ROWS
 from tests import strategies
 from tests.comparison import oracle_settings
 from tests.reference import outcomes
@@ -17,7 +17,10 @@ from tests.reference import tree as oracle
 
 
 def naive_prior(X, y, weight, parameters):
-    """A fifth of the variance is noise at first; then what is left within the leaves, until that hardly changes."""
+    """A fifth of the variance is noise at first; then what is left within the leaves, until that hardly changes.
+
+    Each leaf takes a degree of freedom, and the noise before counts as a few rows.
+    """
     total = math.fsum(weight)
     mean = math.fsum(w * value for w, value in zip(weight, y, strict=True)) / total
     variance = math.fsum(w * (value - mean) ** 2 for w, value in zip(weight, y, strict=True)) / total
@@ -27,7 +30,9 @@ def naive_prior(X, y, weight, parameters):
         settings = oracle_settings(prior_of(noise, mean, variance), parameters | {"prune": False})
         root = oracle.grow(X.astype(float).tolist(), outcomes.Normal(list(y), list(weight)), settings)
         leaves = [node.rows for node in oracle.depth_first(root) if not node.children]
-        within = max(math.fsum(squares(rows, y, weight) for rows in leaves) / total / variance, LEAST_NOISE)
+        inside = math.fsum(squares(rows, y, weight) for rows in leaves) / variance
+        freedom = max(total - len(leaves), 0.0)
+        within = max((inside + PSEUDO_ROWS * noise) / (freedom + PSEUDO_ROWS), LEAST_NOISE)
         if noise / 1.25 <= within <= noise * 1.25:
             break
         noise = within

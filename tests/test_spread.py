@@ -143,8 +143,8 @@ def test_outcomes_whose_width_is_not_free_have_no_spread(outcome):
     assert BayesianTreeRegressor(outcome=outcome).fit(X, np.arange(1.0, 61)).spread_ == 1.0
 
 
-def test_few_or_equal_rows_are_not_calibrated():
-    assert BayesianTreeRegressor().fit(np.arange(19.0)[:, None], np.arange(19.0)).spread_ == 1.0
+def test_few_rows_are_never_narrower_and_equal_rows_are_not_calibrated():
+    assert BayesianTreeRegressor().fit(np.arange(19.0)[:, None], np.arange(19.0)).spread_ > 1.0
     assert BayesianTreeRegressor().fit(np.zeros((50, 1)), np.ones(50)).spread_ == 1.0
 
 

@@ -36,13 +36,18 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     if not outcome.has_spread:
         return fitted
     sample = data.sample(outcome)
-    if sample.target.total_weight() < _FEWEST:
+    are_few = sample.target.total_weight() < _FEWEST
+    if are_few and len(sample.rows) > _FEWEST:
         return fitted
-    _warn_of_copies(sample)
-    tests, weights = _cross_validate(sample, _folds(outcome, sample), grow)
+    if not are_few:
+        _warn_of_copies(sample)
+    # Of few rows each is left out in turn.
+    folds = np.arange(len(sample.rows)) if are_few else _folds(outcome, sample)
+    tests, weights = _cross_validate(sample, folds, grow)
     if not tests:  # all rows are equal
         return fitted
-    return replace(fitted, outcome=_calibrate_spread(outcome, tests, np.concatenate(weights)))
+    calibrated = _calibrate_spread(outcome, tests, np.concatenate(weights))
+    return replace(fitted, outcome=_no_narrower(outcome, calibrated, sample) if are_few else calibrated)
 
 
 def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:
@@ -57,7 +62,8 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
     trees = oob_weights(rows)
     enough = (trees > 0).sum(axis=1) > 1
     test, trees = data.take(rows[enough]), trees[enough]
-    if test.target.total_weight() < _FEWEST:
+    are_few = test.target.total_weight() < _FEWEST
+    if are_few and (len(data.rows) > _FEWEST or len(test.rows) == 0):
         if data.target.weight is not None and data.target.total_weight() >= _FEWEST:
             warnings.warn(
                 "Intervals are not calibrated (spread_ is 1), since rows of such weights count in nearly every tree: "
@@ -66,8 +72,15 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
                 stacklevel=5,
             )
         return fitted
-    _warn_of_copies(data)
-    return replace(fitted, outcome=_calibrate_spread(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test)))
+    if not are_few:
+        _warn_of_copies(data)
+    calibrated = _calibrate_spread(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test))
+    return replace(fitted, outcome=_no_narrower(outcome, calibrated, data) if are_few else calibrated)
+
+
+def _no_narrower(outcome: RealOutcome, calibrated: RealOutcome, data: TableData) -> RealOutcome:
+    """Few rows cannot show that intervals are too wide, nor how large the noise is."""
+    return outcome.with_spread(max(calibrated.spread, outcome.least_spread(data.target, _LEVEL)))
 
 
 def _warn_of_copies(data: TableData) -> None:
@@ -130,9 +143,10 @@ def _cross_validate(
 ) -> tuple[list[Coverage], list[FloatArray]]:
     """For each fold a function that tells which rows lie inside their interval, and the rows' weights."""
     tests, weights = [], []
-    for k in range(_FOLDS):
+    n_folds = max(_FOLDS, len(fold) if len(fold) <= _FEWEST else 0)
+    for k in range(n_folds):
         held_out = fold == k
-        train = (fold < _FOLDS) & ~held_out
+        train = (fold < n_folds) & ~held_out
         if held_out.any() and train.any():
             test = data.take(held_out)
             tests.append(_coverage(grow(data.take(train)).cdf_at(test.rows, _numbers(test))))

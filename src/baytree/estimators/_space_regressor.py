@@ -118,7 +118,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = TreeSpaceRegressor().fit(X, y)
     >>> model.predict(X[:1]).round(1), model.predict_interval(X[:1], level=0.9).round(0)
-    (array([196.8]), array([[ 80., 310.]]))
+    (array([197.]), array([[ 80., 310.]]))
     """
 
     def __init__(

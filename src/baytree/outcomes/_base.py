@@ -200,6 +200,10 @@ class RealOutcome(Outcome):
         """Widen the predictive distribution by a factor; returns itself where the width is not free."""
         return self
 
+    def least_spread(self, target: Target, level: float) -> float:  # noqa: ARG002
+        """The least factor with which intervals of `level` hold for rows as few as these, if all are alike."""
+        return 1.0
+
     def has(self, distribution: str) -> bool:  # noqa: ARG002
         """Whether the outcome has `distribution` or `mean_distribution`, given by name."""
         return True

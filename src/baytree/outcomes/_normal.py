@@ -37,6 +37,7 @@ DEFAULT_ALPHA = 2.0
 FIRST_NOISE = 0.2  # of the variance of y, for the first tree
 MOST_PASSES = 6  # trees that tell how large the noise is
 SETTLED = 1.25  # noise that changes by less than this factor is settled
+PSEUDO_ROWS = 4.0  # that the noise of the pass before counts for
 LEAST_NOISE = 1e-6  # of the variance of y; leaves may be pure
 
 
@@ -108,24 +109,44 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         noise = FIRST_NOISE
         for _ in range(MOST_PASSES):
             outcome = outcome._with_noise(noise)
-            within = max(outcome._noise_within(*search.leaves(outcome)), LEAST_NOISE)
+            within = max(outcome._noise_within(*search.leaves(outcome), noise), LEAST_NOISE)
             if noise / SETTLED <= within <= noise * SETTLED:
                 return outcome
             noise = within
         return outcome._with_noise(noise)
 
-    def _noise_within(self, prior: FloatArray, posterior: FloatArray) -> float:
-        """The pooled variance of y within leaves, relative to that of all y."""
+    def _noise_within(self, prior: FloatArray, posterior: FloatArray, before: float) -> float:
+        """The pooled variance of y within leaves, relative to that of all y, given the noise of the pass before.
+
+        A leaf of one row tells nothing about the noise, so that each leaf takes one degree of freedom. The noise of the
+        pass before counts as a few more: a handful of rows cannot make the noise vanish, and many rows decide alone.
+        """
         mu, kappa, alpha, beta = self._to_standard(prior).T
         mu_n, kappa_n, alpha_n, beta_n = self._to_standard(posterior).T
         n = 2 * (alpha_n - alpha)
         squares = 2 * (beta_n - beta) - kappa * kappa_n * (mu_n - mu) ** 2 / n
-        noise = np.maximum(squares, 0.0).sum() / n.sum()
+        freedom = max(float(n.sum()) - len(n), 0.0)
+        noise = (np.maximum(squares, 0.0).sum() + PSEUDO_ROWS * before) / (freedom + PSEUDO_ROWS)
         return float(f"{noise:.9g}")  # so that the order of sums, a shift or a scale of y changes nothing
 
     def most_probable(self, target: Target, search: PriorSearch) -> Self:  # noqa: ARG002
         """The default prior with the noise of highest evidence."""
         return most_probable(1e-4, 1.0, self._with_noise, search.log_evidence)
+
+    def least_spread(self, target: Target, level: float) -> float:
+        """Student's interval for a further row over that of a leaf of all rows, whose prior takes the scale as known.
+
+        The mean takes a degree of freedom, and the search for a split another.
+        """
+        sums = self.sum_statistics(target, np.zeros(len(target.y), dtype=np.int64), 1)
+        n, first, second = sums[0].tolist()
+        if n <= 1:
+            return 1.0
+        deviation = self.scale * math.sqrt(max(second - first * first / n, 0.0) / (n - 1))
+        needed = stats.t.ppf((1 + level) / 2, max(n - 2, 1)) * deviation * math.sqrt(1 + 1 / n)
+        leaf = self.with_spread(1.0).distribution(self.update(self.prior[None], sums))
+        given = float((leaf.ppf((1 + level) / 2) - leaf.mean())[0])
+        return max(float(needed) / given, 1.0)
 
     def with_spread(self, spread: float) -> Self:
         """Wider or narrower around the same mean."""

@@ -1,0 +1,58 @@
+"""Two to thirty rows of noise: intervals hold, and rows get no leaves of their own."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binom
+
+from baytree import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor
+
+MODELS = {
+    "tree": BayesianTreeRegressor,
+    "space": lambda: TreeSpaceRegressor(max_nodes=30),
+    "forest": lambda: BayesianForestRegressor(10, random_state=0),
+}
+TABLES = {"tree": 40, "space": 12, "forest": 12}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 12, 19, 30])
+def test_intervals_of_few_rows_hold(kind, n):
+    random, n_tables, inside, n_leaves = np.random.default_rng(n), TABLES[kind], [], []
+    for _ in range(n_tables):
+        X, y = random.normal(size=(n, 1)), random.normal(size=n)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MODELS[kind]().fit(X, y)
+        low, high = model.predict_interval(random.normal(size=(1, 1)))[0]
+        more = random.normal(size=50)
+        inside.append(np.mean((low <= more) & (more <= high)))
+        if kind == "tree":
+            n_leaves.append(model.get_n_leaves())
+    # A table counts as one draw of whether an interval holds, so that the allowance is that of a binomial.
+    least = binom.ppf(0.001, n_tables, 0.85) / n_tables
+    assert np.mean(inside) >= least
+    if n >= 8 and kind == "tree":
+        assert np.mean(n_leaves) < 2
+
+
+def test_few_rows_are_calibrated_in_any_unit_and_order():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(9, 2)), random.normal(size=9)
+    expected = BayesianTreeRegressor().fit(X, y).predict_interval(X)
+    assert_allclose(BayesianTreeRegressor().fit(X, 1000 * y - 7).predict_interval(X), 1000 * expected - 7, rtol=1e-6)
+    order = random.permutation(9)
+    assert_allclose(BayesianTreeRegressor().fit(X[order], y[order]).predict_interval(X), expected, rtol=1e-9)
+
+
+def test_few_rows_of_signal_are_still_split():
+    X = np.arange(12.0)[:, None]
+    y = np.where(X[:, 0] < 6, 0.0, 10.0) + np.random.default_rng(1).normal(size=12) / 10
+    model = BayesianTreeRegressor().fit(X, y)
+    assert model.get_n_leaves() == 2
+    low, high = model.predict_interval(X[:1])[0]
+    assert high - low < np.ptp(y)  # a leaf of all rows has an interval of 18

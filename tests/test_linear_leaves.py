@@ -7,12 +7,13 @@ from contextlib import closing
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from baytree import BayesianTreeRegressor, PartitionPrior
+from baytree import BayesianTreeRegressor, PartitionPrior, engines, load
 from baytree.export import from_dict, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
@@ -217,6 +218,21 @@ def test_a_file_keeps_every_prediction(table, extrapolate):
     assert_array_equal(again.posterior(X * 2), model.posterior(X * 2))
     assert again.log_posterior_ == model.log_posterior_
     assert to_text(again) == to_text(model)
+
+
+def test_a_calibrated_model_is_saved(tmp_path):
+    X, y = lines()
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.spread_ != 1
+    model.save(tmp_path / "model.json")
+    assert_array_equal(load(tmp_path / "model.json").predict_interval(X), model.predict_interval(X))
+
+
+def test_rows_at_a_source_are_refused():
+    X, y = lines()
+    table = pa.table({"x": X[:, 0], "y": y})
+    with pytest.raises(ValueError, match="leaf='linear' needs the rows in memory: make it 'constant'"):
+        engines.fit(BayesianTreeRegressor(leaf="linear"), lambda: iter([table]), target="y")
 
 
 @pytest.mark.parametrize(

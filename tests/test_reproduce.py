@@ -150,7 +150,9 @@ needs_data = pytest.mark.skipif(not os.environ.get("BAYTREE_DATA"), reason="BAYT
 @pytest.mark.parametrize("proper", [True, False])
 def test_ripley_is_the_papers_to_the_digit(proper):
     ripley = load("ripley")
-    model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=replace(PAPER, proper=proper))
+    model = BayesianTreeClassifier(
+        prior="paper", prune=False, partition_prior=replace(PAPER, proper=proper), thresholds="midpoint"
+    )
     model.fit(ripley.X, ripley.y)
     assert model.score(ripley.X_test, ripley.y_test) == 0.876
 

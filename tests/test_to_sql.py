@@ -144,7 +144,7 @@ def test_deep_trees_and_forests(database, fewest, monkeypatch):
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.normal(size=(3000, 4)), columns=list("abcd"))
     y = (X["a"] * X["b"] + X["c"] + random.normal(size=3000) > 0).astype(int)
-    forest = BayesianForestClassifier(2, random_state=0).fit(X, y)
+    forest = BayesianForestClassifier(2, partition_prior=0.99, random_state=0).fit(X, y)
     rows = X[:100]
     table = pa.table({"row": np.arange(100), **{name: rows[name] for name in rows}})
     assert forest.fitted_.trees.max_depth > 18

@@ -136,9 +136,9 @@ def _smoothing(folder: Path, ripley: DataSet) -> tuple[str, str]:
     literal = PartitionPrior(split=0.99, proper=False, choose="partition")
     grid = np.stack(np.meshgrid(np.linspace(-1.3, 1.0, 200), np.linspace(-0.3, 1.2, 200)), axis=-1)
     for one, delta in zip(axes, (0.0, 0.1), strict=True):
-        model = BayesianTreeClassifier(prior="paper", prune=False, partition_prior=literal, smoothing=delta).fit(
-            ripley.X, ripley.y
-        )
+        model = BayesianTreeClassifier(
+            prior="paper", prune=False, partition_prior=literal, thresholds="midpoint", smoothing=delta
+        ).fit(ripley.X, ripley.y)
         surface = model.predict_proba(grid.reshape(-1, 2))[:, 0].reshape(200, 200)
         drawn = one.imshow(surface, origin="lower", extent=(-1.3, 1.0, -0.3, 1.2), vmin=0, vmax=1, cmap="cividis")
         one.plot(*X.T, ".", markersize=1, color="white", alpha=0.6)

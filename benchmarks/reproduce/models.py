@@ -54,7 +54,9 @@ class Pruned:
 PAPER: dict[str, Model] = {
     "DT": lambda: DecisionTreeClassifier(random_state=0),
     "RF 5": lambda: RandomForestClassifier(5, random_state=0),
-    "GMT, literal prior": lambda: BayesianTreeClassifier(prior="paper", prune=False, partition_prior=LITERAL),
+    "GMT, literal prior": lambda: BayesianTreeClassifier(
+        prior="paper", prune=False, partition_prior=LITERAL, thresholds="midpoint"
+    ),
     "GMT": lambda: BayesianTreeClassifier(prior="paper", prune=False, partition_prior="paper"),
     "baytree": BayesianTreeClassifier,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from baytree import ModelFileError, load
+from baytree import BayesianForestClassifier, BayesianForestRegressor, ModelFileError, load
 from baytree.export import from_dict, to_dict
 from baytree.persistence._document import _checksum
 from tests.fuzzing.case import Case, assert_same_structure
@@ -54,3 +54,35 @@ def check_damaged_files(case: Case) -> str:
             pass
         assert time.monotonic() - start < 20
     return "damaged files"
+
+
+def check_forest_files(case: Case) -> str:
+    """Forests, among them of columns whose directions balance exactly, and spaces come back the same."""
+    options = {"partitions": "oblique", "prune": bool(case.random.random() < 0.3)}
+    X = (
+        case.table
+        if case.random.random() < 0.5
+        else case.random.integers(0, 3, size=(max(case.n, 30), 4)).astype(float)
+    )
+    y = (
+        case.y
+        if len(case.y) == len(X)
+        else (np.asarray(X).sum(axis=1) + case.random.normal(size=len(X)) > 4).astype(int)
+    )
+    if len(np.unique(y)) < 2:
+        return "forest files: left out"
+    is_classifier = case.is_classifier or len(y) != case.n
+    kind = BayesianForestClassifier if is_classifier else BayesianForestRegressor
+    bootstrap = str(case.random.choice(["bayesian", "resample"]))
+    more = {} if is_classifier else {"outcome": case.outcome}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of calibration in tables that are mostly copies
+        model = kind(8, random_state=case.seed % 2**31, bootstrap=bootstrap, oob_score=True, **options, **more).fit(
+            X, y
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        again = load(Path(folder) / "model")
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert again.oob_score_ == model.oob_score_ or (np.isnan(again.oob_score_) and np.isnan(model.oob_score_))
+    return "forest files"

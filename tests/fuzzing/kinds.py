@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.fuzzing import exports, files, models
+from tests.fuzzing import command_line, exports, files, models, page
 from tests.fuzzing.case import Case
 
 
@@ -31,4 +31,9 @@ KINDS = (
     Kind("sequence", models.check_sequence),
     Kind("damaged", files.check_damaged_files),
     Kind("exports", exports.check_exports),
+    Kind("boundaries", exports.check_boundaries),
+    Kind("forest files", files.check_forest_files),
+    Kind("odd csv", command_line.check_odd_files),
+    Kind("broken csv", command_line.check_broken_files),
+    Kind("page", page.check_page, every=10),
 )

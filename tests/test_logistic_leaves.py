@@ -12,7 +12,7 @@ from scipy import special
 from sklearn.metrics import log_loss
 
 from baytree import BayesianTreeClassifier
-from baytree.export import from_dict, to_dict, to_text
+from baytree.export import from_dict, to_dict, to_scorecard, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.persistence._trees import arrays_of, read_store
 from baytree.table import Rows
@@ -206,3 +206,36 @@ def test_explanations_are_of_the_row_and_not_of_its_leaf(n_classes):
         assert explanation.decision == str(np.argmax(own))
     found = contributions(model.fitted_, Rows(X))
     assert_allclose(found.base + found.values.sum(axis=1), p)
+
+
+def test_points_of_a_scorecard_are_log_odds_at_the_mode():
+    X, y, _ = risk(1500)
+    X[::7, 0] = np.nan
+    model = linear_tree().fit(X, y)
+    leaves, nodes = model.tree_.leaves, model.apply(X)
+    card = to_scorecard(model, base=500, odds=10, pdo=30, good=1)
+    score = np.zeros(len(X))
+    for leaf, lines in card.groupby("leaf"):
+        at = nodes == leaf
+        for line in lines.itertuples():
+            feature = 0 if line.term == "" else int(line.term.removeprefix("x").removesuffix(" is missing"))
+            missing = np.isnan(X[at, feature])
+            value = missing.astype(float) if "missing" in line.term else np.where(missing, line.missing, X[at, feature])
+            score[at] += line.points * (1.0 if line.term == "" else np.clip(value, line.minimum, line.maximum))
+            assert line.term == "" or line.low <= line.points <= line.high
+    for leaf in np.unique(nodes):
+        at = np.flatnonzero(nodes == leaf)
+        z = leaves.terms.scaled(int(leaf), Rows(X), at, clip=True)
+        mean, _ = leaves.logits(int(leaf), np.column_stack([np.ones(len(at)), z]))
+        expected = 500 + 30 / np.log(2) * (mean[:, 1] - mean[:, 0] - np.log(10))
+        assert_allclose(score[at], expected, rtol=1e-9)
+
+
+def test_a_scorecard_needs_two_classes_and_logistic_leaves():
+    X, y, _ = risk(n_classes=3)
+    with pytest.raises(ValueError, match="A scorecard needs a classifier of two classes"):
+        to_scorecard(linear_tree().fit(X, y))
+    with pytest.raises(ValueError, match="A scorecard needs a classifier of two classes"):
+        to_scorecard(BayesianTreeClassifier().fit(X, y > 0))
+    with pytest.raises(ValueError, match="good must be one of the classes"):
+        to_scorecard(linear_tree().fit(X, y > 0), good="x")

@@ -3,7 +3,7 @@
 Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
 `noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
 (log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
---page writes the first table into docs/certainty.md and the README.
+--page writes the table of `simulated` into docs/certainty.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ MODELS: dict[str, Make] = {
 }
 N_TABLES = {"tree": {300: 30, 1000: 20, 3000: 10}, "oblique tree": {300: 10, 1000: 5}}
 OTHERS = {300: 3, 1000: 2}  # quantiles of averages take their time
-_PAGES = (Path("docs/certainty.md"), Path("README.md"))
 
 
 def settings_of(make: Make) -> dict[str, dict[str, Any]]:
@@ -51,7 +50,7 @@ def settings_of(make: Make) -> dict[str, dict[str, Any]]:
 
 
 def print_simulated() -> list[str]:
-    """Coverage where the truth is known, for each model, shape and number of rows; returns a table for the pages."""
+    """Coverage where the truth is known, for each model, shape and number of rows; returns the table of the page."""
     lines = ["| model | rows | " + " | ".join(SHAPES) + " | mean |", "|---|---:|" + "---:|" * (len(SHAPES) + 1)]
     print("\nCoverage of 90 % intervals: the true mean of a leaf (in brackets: the true probability of a row)")
     for name, make in MODELS.items():
@@ -146,23 +145,25 @@ PARTS: dict[str, Callable[[], Any]] = {
     "decisions": print_decisions,
     "scores": print_scores,
 }
+_PAGE = Path("docs/certainty.md")
 _NEED_DATA = ("held-out", "decisions", "scores")
 
 
 def write_pages(lines: list[str]) -> None:
-    """Put the table between its marks in the pages that show it."""
-    for page in _PAGES:
-        text = page.read_text("utf-8")
-        table = "\n".join(["<!-- honesty: simulated -->", *lines, "<!-- end of honesty -->"])
-        pattern = "<!-- honesty: simulated -->.*?<!-- end of honesty -->"
-        page.write_text(re.sub(pattern, lambda _, table=table: table, text, flags=re.DOTALL), "utf-8")
+    """Put the table between its marks in the page."""
+    text, table = (
+        _PAGE.read_text("utf-8"),
+        "\n".join(["<!-- honesty: simulated -->", *lines, "<!-- end of honesty -->"]),
+    )
+    pattern = "<!-- honesty: simulated -->.*?<!-- end of honesty -->"
+    _PAGE.write_text(re.sub(pattern, lambda _: table, text, flags=re.DOTALL), "utf-8")
 
 
 def main() -> None:
     """Print the parts that were asked for."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.honesty", description=__doc__)
     options.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
-    options.add_argument("--page", action="store_true", help="write the table of `simulated` into the pages")
+    options.add_argument("--page", action="store_true", help="write the table of `simulated` into docs/certainty.md")
     given = options.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning, module="baytree")
     print(f"baytree {baytree.__version__}, pandas {pd.__version__}")

@@ -8,6 +8,7 @@ from ._onnx import to_onnx as to_onnx
 from ._rules import Rule as Rule
 from ._rules import Rules as Rules
 from ._rules import to_rules as to_rules
+from ._scorecard import to_scorecard as to_scorecard
 from ._shap import ShapValues as ShapValues
 from ._shap import shap_values as shap_values
 from ._shap import to_shap as to_shap
@@ -28,6 +29,7 @@ __all__ = [
     "to_ibis",
     "to_onnx",
     "to_rules",
+    "to_scorecard",
     "to_shap",
     "to_sklearn",
     "to_sql",

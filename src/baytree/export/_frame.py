@@ -51,7 +51,7 @@ def to_frame(model: Model) -> Any:
         "parent": tree.parents,
         "depth": tree.depth,
         "is_leaf": tree.is_leaf,
-        "rule": [_rule(fitted, node) for node in nodes],
+        "rule": [rule_of(fitted, node) for node in nodes],
         "feature": [None if tree.is_leaf[node] else tree.split(node).subject(fitted.schema) for node in nodes],
         "threshold": np.where(has_threshold, tree.threshold, np.nan),
         "n": tree.n_node_samples,
@@ -60,7 +60,7 @@ def to_frame(model: Model) -> Any:
     return pd.DataFrame(columns | _numbers(fitted))
 
 
-def _rule(fitted: Fitted, node: int) -> str:
+def rule_of(fitted: Fitted, node: int) -> str:
     """The condition under which a row comes here from the parent."""
     tree = fitted.trees
     parent = int(tree.parents[node])

@@ -83,3 +83,17 @@ def test_the_limit_of_categories_is_the_same_everywhere(duckdb):
     for source in (lambda: parts, duckdb(frame)):
         with pytest.raises(ValueError, match=message.replace(" of X", "( of X)?")):
             engines.fit(model_of("classes"), source)
+
+
+@pytest.mark.parametrize("cause", [ConnectionResetError(104, "Connection reset by peer"), MemoryError("too little")])
+def test_errors_of_reading_are_not_those_of_a_full_disk(cause):
+    frame, names = table_of("classes", n=300)
+    calls = iter(range(100))
+
+    def read():
+        yield frame
+        if next(calls) == 2:
+            raise cause
+
+    with pytest.raises(type(cause), match=str(cause.args[-1])):
+        engines.fit(model_of("classes"), read, **names)

@@ -63,6 +63,8 @@ Problem<Count> make_problem(std::string name, std::size_t n, std::size_t n_class
   problem.outcome = random_outcome<Count>(n, n_classes, weighted, random);
   problem.outcome.y = classes_of(problem.columns, n_classes, random);
   problem.root_prior.assign(n_classes, alpha);
+  // The naive grower takes the most probable partition; the oracle in Python chooses by column too.
+  problem.prior.split = 0.99, problem.prior.by_depth = true, problem.prior.by_column = false;
   problem.prior.feature_weight.assign(problem.columns.size(), 1.0);
   return problem;
 }

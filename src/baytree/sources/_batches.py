@@ -6,6 +6,7 @@ folder, as codes of one or two bytes, and are not read again.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import tempfile
@@ -28,6 +29,7 @@ from ._parts import ColumnRoles, EncodedPart, Part, RawTarget, split_frame
 T = TypeVar("T")
 Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
 BATCH_ROWS = 2**16
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MAX_ROWS = 2**32 - 1  # row numbers have 32 bits
 
 
@@ -158,8 +160,8 @@ class CachedParts:
                 return _write_arrays(parts, Path(self._folder.name), f"{next(self._number)}-", files)
         except BaseException as error:
             self.close()
-            if not isinstance(error, OSError):
-                raise
+            if not isinstance(error, OSError) or error.errno not in (*_FULL_DISK, None):
+                raise  # among others most errors of reading the table; NumPy writes without a number of the error
             raise OSError(
                 f"The codes of the rows do not fit under {tempfile.gettempdir()} ({error.strerror or error}): make "
                 "room, set TMPDIR to another folder, or pass cache=False."

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeRegressor, PartitionPrior, engines, load
-from baytree.export import from_dict, to_dict, to_sql, to_text
+from baytree.export import from_dict, shap_values, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
@@ -285,7 +285,11 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
     for term, b in enumerate(leaves.coefficient):
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
-    assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)
+    found = shap_values(model, X)
+    assert_allclose(found.values, expected, atol=1e-9)
+    assert_allclose(found.base + found.values.sum(axis=1), model.predict(X))
+    with pytest.raises(ValueError, match="An export holds one prediction for each leaf"):
+        shap_values(model, X, background=X)
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])

@@ -7,13 +7,14 @@ from contextlib import closing
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from baytree import BayesianTreeRegressor, PartitionPrior
-from baytree.export import from_dict, to_dict, to_sql, to_text
+from baytree import BayesianTreeRegressor, PartitionPrior, engines, load
+from baytree.export import from_dict, shap_values, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
@@ -219,6 +220,21 @@ def test_a_file_keeps_every_prediction(table, extrapolate):
     assert to_text(again) == to_text(model)
 
 
+def test_a_calibrated_model_is_saved(tmp_path):
+    X, y = lines()
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.spread_ != 1
+    model.save(tmp_path / "model.json")
+    assert_array_equal(load(tmp_path / "model.json").predict_interval(X), model.predict_interval(X))
+
+
+def test_rows_at_a_source_are_refused():
+    X, y = lines()
+    table = pa.table({"x": X[:, 0], "y": y})
+    with pytest.raises(ValueError, match="leaf='linear' needs the rows in memory: make it 'constant'"):
+        engines.fit(BayesianTreeRegressor(leaf="linear"), lambda: iter([table]), target="y")
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
@@ -269,7 +285,11 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
     for term, b in enumerate(leaves.coefficient):
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
-    assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)
+    found = shap_values(model, X)
+    assert_allclose(found.values, expected, atol=1e-9)
+    assert_allclose(found.base + found.values.sum(axis=1), model.predict(X))
+    with pytest.raises(ValueError, match="An export holds one prediction for each leaf"):
+        shap_values(model, X, background=X)
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])

@@ -47,7 +47,7 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
     if not tests:  # all rows are equal
         return fitted
     calibrated = _calibrate_spread(outcome, tests, np.concatenate(weights))
-    return replace(fitted, outcome=_no_narrower(outcome, calibrated, sample) if are_few else calibrated)
+    return fitted.with_outcome(_no_narrower(outcome, calibrated, sample) if are_few else calibrated)
 
 
 def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:

@@ -206,8 +206,12 @@ def test_what_has_no_meaning_is_refused(parameters, message):
 def test_rows_cannot_be_added():
     X, y = lines(50)
     model = BayesianTreeRegressor(leaf="linear").fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as error:
         model.partial_fit(X, y)
+    assert "partial_fit needs constant leaves" in str(error.value.__cause__)
+    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+        model.set_params(leaf="constant").partial_fit(X, y)
 
 
 @given(small_tables(), st.booleans())

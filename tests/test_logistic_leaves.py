@@ -201,7 +201,7 @@ def test_a_leaf_reads_as_odds():
     assert to_text(linear_tree(max_depth=0).fit(table, y)).splitlines() == [
         "paid at the mean: odds 1.39   n=900",
         "    × 0.55 (0.49 to 0.63) per 1000 of balance",
-        "     × 2.7 (2.2 to 3.5)   if job is clerk",
+        "    × 2.73 (2.15 to 3.45) if job is clerk",
     ]
 
 

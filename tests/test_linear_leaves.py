@@ -7,13 +7,14 @@ from contextlib import closing
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from baytree import BayesianTreeRegressor, PartitionPrior
-from baytree.export import from_dict, to_dict, to_sql, to_text
+from baytree import BayesianTreeRegressor, PartitionPrior, engines, load
+from baytree.export import from_dict, shap_values, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
@@ -205,8 +206,12 @@ def test_what_has_no_meaning_is_refused(parameters, message):
 def test_rows_cannot_be_added():
     X, y = lines(50)
     model = BayesianTreeRegressor(leaf="linear").fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as error:
         model.partial_fit(X, y)
+    assert "partial_fit needs constant leaves" in str(error.value.__cause__)
+    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+        model.set_params(leaf="constant").partial_fit(X, y)
 
 
 @given(small_tables(), st.booleans())
@@ -217,6 +222,21 @@ def test_a_file_keeps_every_prediction(table, extrapolate):
     assert_array_equal(again.posterior(X * 2), model.posterior(X * 2))
     assert again.log_posterior_ == model.log_posterior_
     assert to_text(again) == to_text(model)
+
+
+def test_a_calibrated_model_is_saved(tmp_path):
+    X, y = lines()
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.spread_ != 1
+    model.save(tmp_path / "model.json")
+    assert_array_equal(load(tmp_path / "model.json").predict_interval(X), model.predict_interval(X))
+
+
+def test_rows_at_a_source_are_refused():
+    X, y = lines()
+    table = pa.table({"x": X[:, 0], "y": y})
+    with pytest.raises(ValueError, match="leaf='linear' needs the rows in memory: make it 'constant'"):
+        engines.fit(BayesianTreeRegressor(leaf="linear"), lambda: iter([table]), target="y")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +289,11 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
     for term, b in enumerate(leaves.coefficient):
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
-    assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)
+    found = shap_values(model, X)
+    assert_allclose(found.values, expected, atol=1e-9)
+    assert_allclose(found.base + found.values.sum(axis=1), model.predict(X))
+    with pytest.raises(ValueError, match="An export holds one prediction for each leaf"):
+        shap_values(model, X, background=X)
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])

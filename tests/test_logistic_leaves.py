@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 from sklearn.metrics import log_loss
 
-from baytree import BayesianTreeClassifier
+from baytree import BayesianTreeClassifier, load
 from baytree.export import from_dict, to_dict, to_scorecard, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.persistence._trees import arrays_of, read_store
@@ -176,6 +176,13 @@ def test_a_file_keeps_every_prediction(table, extrapolate):
     assert_array_equal(again.predict_proba(X * 2), model.predict_proba(X * 2))
     assert again.log_posterior_ == model.log_posterior_
     assert to_text(again) == to_text(model)
+
+
+def test_a_model_is_saved(tmp_path):
+    X, y, _ = risk()
+    model = linear_tree().fit(X, y)
+    model.save(tmp_path / "model.json")
+    assert_array_equal(load(tmp_path / "model.json").predict_interval(X), model.predict_interval(X))
 
 
 def test_a_damaged_model_is_refused():

@@ -21,6 +21,7 @@ from sklearn.model_selection import train_test_split
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space, report
 from benchmarks.paper_sets import make_ripley
 from docs.figures_idea import draw_idea
+from docs.figures_linear import draw_linear
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
@@ -51,6 +52,7 @@ def main() -> None:
     figure.savefig(IMAGES / "oblique.png", dpi=110)
 
     draw_idea()
+    draw_linear()
     draw_gallery()
     photograph_page(model, X, y)
 

@@ -85,6 +85,7 @@ def described(doc):
 
 
 def parameters(function):
+    function = getattr(function, "fn", function)  # of a method that not every estimator has
     return {name for name in inspect.signature(function).parameters if name not in ("self", "cls")}
 
 

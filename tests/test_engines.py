@@ -79,6 +79,16 @@ def test_every_parameter_means_the_same(parameters, weighted):
     assert_same_model(model, expected)
 
 
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("outcome", ["poisson", "negative_binomial"])
+def test_fewer_leaves_of_counts_keep_the_logs_of_factors(outcome):
+    frame, names = table_of(outcome)
+    expected = fitted_in_memory(model_of(outcome, max_leaf_nodes=3), frame, names)
+    model = engines.fit(model_of(outcome, max_leaf_nodes=3), lambda: divided(frame, 3), **names)
+    assert model.get_n_leaves() == 3
+    assert_same_model(model, expected)
+
+
 def test_the_spread_comes_from_the_same_rows(monkeypatch):
     monkeypatch.setattr(_encoded_rows, "_SAMPLE_ROWS", 200)
     frame, names = table_of("normal", weighted=True)

@@ -7,13 +7,14 @@ from contextlib import closing
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from baytree import BayesianTreeRegressor, PartitionPrior
-from baytree.export import from_dict, to_dict, to_sql, to_text
+from baytree import BayesianTreeRegressor, PartitionPrior, engines, load
+from baytree.export import from_dict, shap_values, to_dict, to_sql, to_text
 from baytree.fitted import ModelKind, contributions
 from baytree.leaves import TermKind
 from baytree.persistence._trees import arrays_of, read_store
@@ -205,8 +206,12 @@ def test_what_has_no_meaning_is_refused(parameters, message):
 def test_rows_cannot_be_added():
     X, y = lines(50)
     model = BayesianTreeRegressor(leaf="linear").fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as error:
         model.partial_fit(X, y)
+    assert "partial_fit needs constant leaves" in str(error.value.__cause__)
+    with pytest.raises(ValueError, match="partial_fit needs constant leaves"):
+        model.set_params(leaf="constant").partial_fit(X, y)
 
 
 @given(small_tables(), st.booleans())
@@ -217,6 +222,21 @@ def test_a_file_keeps_every_prediction(table, extrapolate):
     assert_array_equal(again.posterior(X * 2), model.posterior(X * 2))
     assert again.log_posterior_ == model.log_posterior_
     assert to_text(again) == to_text(model)
+
+
+def test_a_calibrated_model_is_saved(tmp_path):
+    X, y = lines()
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.spread_ != 1
+    model.save(tmp_path / "model.json")
+    assert_array_equal(load(tmp_path / "model.json").predict_interval(X), model.predict_interval(X))
+
+
+def test_rows_at_a_source_are_refused():
+    X, y = lines()
+    table = pa.table({"x": X[:, 0], "y": y})
+    with pytest.raises(ValueError, match="leaf='linear' needs the rows in memory: make it 'constant'"):
+        engines.fit(BayesianTreeRegressor(leaf="linear"), lambda: iter([table]), target="y")
 
 
 @pytest.mark.parametrize(
@@ -238,12 +258,39 @@ def test_damaged_models_are_refused(name, change, message):
         read_store(arrays | {name: change(arrays[name])}, ModelKind.TREE, model.schema_, model.outcome_)
 
 
-def test_a_leaf_reads_as_a_formula():
+def test_a_leaf_has_a_line_for_each_term():
     random = np.random.default_rng(0)
     table = pd.DataFrame({"age": random.uniform(20, 60, 200), "job": random.choice(["clerk", "cook"], 200)})
     y = 12.4 + 0.8 * table["age"] + 3 * (table["job"] == "clerk") + random.normal(size=200)
     model = BayesianTreeRegressor(leaf="linear").fit(table, y)
-    assert to_text(model) == "12.4 + 0.797 × age (0.787 to 0.807) + 3.3 × job is clerk (3.1 to 3.6)   n=200"
+    assert to_text(model).splitlines() == [
+        f"{y.mean():.2f} at the mean   n=200",
+        "    +7.97 (7.87 to 8.07) per 10 of age",
+        "     +3.3 (3.1 to 3.6)   if job is clerk",
+    ]
+
+
+def test_the_terms_with_the_largest_effect_over_their_spread_come_first():
+    random = np.random.default_rng(1)
+    table = pd.DataFrame({name: scale * random.normal(size=300) for name, scale in (("a", 1), ("b", 0.01), ("c", 100))})
+    y = table["a"] + 300 * table["b"] - 0.02 * table["c"] + 0.1 * random.normal(size=300)
+    lines = to_text(BayesianTreeRegressor(leaf="linear").fit(table, y)).splitlines()
+    assert [line.split(" of ")[1] for line in lines[1:]] == ["b", "c", "a"]
+    assert len({line.index("(") for line in lines[1:]}) == len({line.index("per ") for line in lines[1:]}) == 1
+
+
+def test_explanations_give_the_reasons_that_a_letter_gives():
+    random = np.random.default_rng(2)
+    X = pd.DataFrame(random.uniform(-1, 1, size=(400, 4)), columns=list("abcd"))
+    y = np.where(X["b"] > 0, 3 * X["a"], 1 - 2 * X["a"]) + X["c"] + 0.2 * random.normal(size=400)
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.get_n_leaves() > 1
+    explanations, reasons = model.explain(X[:30]), model.reasons(X[:30], k=4)
+    for i, explanation in enumerate(explanations):
+        told = reasons[reasons["row"] == i]["feature"].tolist()
+        assert [line.split(" = ")[0] for line in explanation.because()] == told
+        assert f"a model of {explanation.n_terms} terms" in str(explanation)
+        assert "per " not in str(explanation)  # the formula is that of the leaf, not of the row
 
 
 def test_explanations_are_of_the_row_and_not_of_its_leaf():
@@ -253,7 +300,8 @@ def test_explanations_are_of_the_row_and_not_of_its_leaf():
         assert_allclose(explanation.estimate["mean"], predicted)
         assert "x2" in explanation.unused
         assert "x0" not in explanation.unused
-        assert explanation.note.startswith("(model of the leaf: ")
+        assert explanation.note == ""
+        assert explanation.n_terms >= 1
         found = {part.column: part.value for part in explanation.contributions}
         assert found[0] == row[0]
     found = contributions(model.fitted_, Rows(X))
@@ -269,7 +317,11 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
     for term, b in enumerate(leaves.coefficient):
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
-    assert_allclose(contributions(model.fitted_, Rows(X)).values[:, :, 0], expected, atol=1e-9)
+    found = shap_values(model, X)
+    assert_allclose(found.values, expected, atol=1e-9)
+    assert_allclose(found.base + found.values.sum(axis=1), model.predict(X))
+    with pytest.raises(ValueError, match="An export holds one prediction for each leaf"):
+        shap_values(model, X, background=X)
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])

@@ -525,3 +525,16 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"baytree.plot needs matplotlib: pip install 'baytree\[plot\]'"):
         importlib.import_module("baytree.plot")
+
+
+def test_the_picture_of_a_tree_counts_the_terms_of_its_leaves():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(400, 3))
+    y = np.where(X[:, 1] > 0, 3 * X[:, 0] + X[:, 2], 1 - 2 * X[:, 0]) + 0.2 * random.normal(size=400)
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    tree = model.tree_
+    assert tree.n_leaves == 2
+    drawn = [text.get_text() for text in plot.tree(model).texts]
+    for n_terms, n in zip(tree.leaves.n_terms[tree.is_leaf], tree.n_node_samples[tree.is_leaf], strict=True):
+        own = next(text for text in drawn if f"n = {n}\n" in text and "model of" in text)
+        assert own.endswith(f"model of {n_terms} term{'s' if n_terms > 1 else ''}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, load, partition_space
 from baytree.export import to_text
-from baytree.table import Rows
+from baytree.table import Rows, Schema
 from baytree.tree import SplitKind
 from tests import strategies
 from tests.comparison import assert_same_arrays, raw_frame
@@ -72,6 +73,21 @@ def test_pandas_polars_and_pyarrow_give_identical_trees(problem):
     for model in models[1:]:
         assert_same_arrays(model, models[0])
         assert_array_equal(model.apply(polars), models[0].apply(polars.to_pandas()))
+
+
+@pytest.mark.parametrize("scale", [2, 9])
+def test_decimals_of_every_library_are_the_nearest_numbers(scale):
+    values = [None, *(Decimal(i) / 100 for i in range(-500, 500))]
+    of_arrow = pa.array(values, pa.decimal128(20, scale))
+    frames = {
+        "pyarrow": pa.table({"x": of_arrow}),
+        "pandas": pd.DataFrame({"x": pd.Series(values, dtype=pd.ArrowDtype(of_arrow.type))}),
+        "polars": pl.DataFrame({"x": pl.from_arrow(of_arrow)}),
+        "objects": pd.DataFrame({"x": values}),
+    }
+    for name, frame in frames.items():
+        rows, _ = Schema.learn(frame, "from_dtype", None)
+        assert_array_equal(rows.matrix[:, 0], [np.nan, *(float(value) for value in values[1:])], err_msg=name)
 
 
 def test_lists_and_arrays_of_objects_give_the_tree_of_the_frame():

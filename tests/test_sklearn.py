@@ -88,6 +88,8 @@ IGNORED = ("ignore:Intervals are not calibrated", "ignore:.* rows are equal to a
         TreeSpaceRegressor(),
         BayesianForestClassifier(),
         BayesianForestRegressor(),
+        BayesianTreeClassifier(leaf="linear"),
+        BayesianTreeRegressor(leaf="linear"),
     ]
 )
 @pytest.mark.filterwarnings(*IGNORED)

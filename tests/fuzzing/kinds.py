@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.fuzzing import command_line, exports, files, models, page
+from tests.fuzzing import command_line, exports, files, models, page, sources
 from tests.fuzzing.case import Case
 
 
@@ -35,5 +35,6 @@ KINDS = (
     Kind("forest files", files.check_forest_files),
     Kind("odd csv", command_line.check_odd_files),
     Kind("broken csv", command_line.check_broken_files),
+    Kind("sources", sources.check_sources),
     Kind("page", page.check_page, every=10),
 )

@@ -7,10 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from .._typing import AnyArray
 from .._validation import short_repr
 from ..sources import ClassReader
+from ._parameters import has_constant_leaves
 from ._predictions import ClassPredictions
 from ._tree import SingleTree
 
@@ -75,7 +77,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
@@ -217,6 +219,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         """
         return self._fit(X, y, sample_weight, self._target_reader())
 
+    @available_if(has_constant_leaves)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the posteriors of the leaves they reach; the structure stays.
 

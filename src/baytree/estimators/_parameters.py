@@ -45,6 +45,13 @@ def read_leaf(leaf: Any) -> str:
     return leaf
 
 
+def has_constant_leaves(estimator: Any) -> bool:
+    """Whether rows can be added to the leaves: if not, `partial_fit` is not there, as scikit-learn wants it."""
+    if isinstance(estimator.leaf, str) and estimator.leaf == "linear":
+        raise AttributeError("partial_fit needs constant leaves: make it leaf='constant', or fit all rows together.")
+    return True
+
+
 def refuse_with_leaf_models(estimator: Any) -> None:
     """Refuse parameters that have no meaning beside models in the leaves."""
     alone = {"partitions": "axis", "lookahead": 0, "smoothing": 0, "monotonic_cst": None, "outcome": "normal"}

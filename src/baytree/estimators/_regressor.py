@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from ..sources import NumberReader
+from ._parameters import has_constant_leaves
 from ._predictions import NumberPredictions
 from ._tree import SingleTree
 
@@ -69,7 +71,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
@@ -202,6 +204,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         """
         return self._fit(X, y, sample_weight, self._target_reader(), exposure=exposure, event=event)
 
+    @available_if(has_constant_leaves)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None, event: Any = None) -> Self:
         """Add rows to the posteriors of the leaves they reach; the structure stays. Before any fit, this is a fit.
 

@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from .._validation import check_real, short_repr
 from ..estimators import Model, fitted_of
 from ..fitted import Fitted, ModelKind, class_outcome, distribution_of, real_outcome
-from ..leaves import LinearLeaves
+from ..leaves import ModelLeaves
 from ..tree import TreeStore
 
 _MOST_TREES = 200  # of a tree space, where a target holds single trees alone
@@ -25,10 +25,10 @@ class Member:
     trees: TreeStore
 
 
-def exportable(model: Model, *, linear: bool = False) -> Fitted:
-    """The fitted model that an export can write: splits alone route its rows; leaves are constant or, if so, linear."""
+def exportable(model: Model, *, but: type[ModelLeaves] | None = None) -> Fitted:
+    """The fitted model that an export can write: splits route its rows, and leaves are constant, but for some kinds."""
     fitted = fitted_of(model).routed
-    if not (linear and isinstance(fitted.trees.leaves, LinearLeaves) and fitted.has_one_leaf):
+    if but is None or not (isinstance(fitted.trees.leaves, but) and fitted.has_one_leaf):
         fitted.check_constant("An export")
     return fitted
 

@@ -17,6 +17,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import Model, read_rows
 from ..fitted import Fitted, contributions
+from ..leaves import ModelLeaves
 from ..tree import Hyperplane, SplitKind, TreeStore
 from ._members import exportable, trees_of
 from ._paths import Path, Step, paths_of
@@ -92,7 +93,7 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     >>> shap.values[0, :, 0].round(3).tolist(), shap.base.round(3).tolist()
     ([0.0, 0.0, 0.0, 0.659], [0.332, 0.334, 0.334])
     """
-    fitted = exportable(model)
+    fitted = exportable(model, but=ModelLeaves if background is None else None)
     rows = read_rows(model, X)
     if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
         raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")

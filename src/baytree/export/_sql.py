@@ -75,7 +75,7 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = exportable(model, linear=True)
+    fitted = exportable(model, but=LinearLeaves)
     sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns), walks=dialect in DIALECTS)
     if fitted.has_one_leaf:

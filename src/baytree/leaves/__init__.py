@@ -2,9 +2,8 @@
 
 from ._constant import ConstantLeaves as ConstantLeaves
 from ._formula import effects as effects
-from ._formula import formula as formula
-from ._formula import leaf_text as leaf_text
-from ._formula import odds_formula as odds_formula
+from ._formula import leaf_headline as leaf_headline
+from ._formula import leaf_lines as leaf_lines
 from ._formula import odds_ratios as odds_ratios
 from ._formula import term_text as term_text
 from ._linear import LinearLeaves as LinearLeaves

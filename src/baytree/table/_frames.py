@@ -74,6 +74,8 @@ def _numbers(series: Any) -> FloatArray:
 def _present_numbers(series: Any) -> FloatArray:
     # Arrow refuses to cast whole numbers beyond 2**53, NumPy rounds them.
     is_long = series.dtype in (nw.Int64, nw.UInt64)
+    if series.dtype == nw.Decimal:
+        series = series.cast(nw.String)  # Arrow casts one decimal of seven to a neighbour of the nearest float64
     return np.asarray((series if is_long else series.cast(nw.Float64)).to_numpy(), dtype=np.float64)
 
 

@@ -168,7 +168,7 @@ def test_the_tree_prints_from_a_page_of_its_own_and_nothing_overlaps(make, open_
     (start,) = (i for i, text in enumerate(texts) if re.search(r"^The tree\r?$", text, re.MULTILINE))
     assert texts[start].lstrip().startswith("The tree")
     everything = "\n".join(texts)
-    assert "Try a case" not in everything
+    assert "Single cases" not in everything
     assert "The tree as text" in everything
     assert everything.count("├─ yes") >= min(model.get_n_leaves() - 1, 60)  # it is open
     assert "Where it comes from" in everything

@@ -15,6 +15,7 @@ from .._typing import FloatArray
 from .._words import exact_odds_text, number_text, odds_text
 from ..explain import AllowedChanges, Box, Condition, boxes_of, condition_text, scales_of
 from ..fitted import Fitted, ModelKind, Summary, column_choice, distribution_of, missing_values
+from ..leaves import ModelLeaves, leaf_lines
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
@@ -196,10 +197,12 @@ def _node(fitted: Fitted, node: int, summary: Summary) -> dict[str, Any]:
 def _leaf(
     fitted: Fitted, node: int, summary: Summary, box: Box, curve: list[float] | None, number: NumberText
 ) -> dict[str, Any]:
-    conditions, columns = box.conditions.items(), fitted.schema.columns
+    conditions, columns, leaves = box.conditions.items(), fitted.schema.columns, fitted.trees.leaves
+    terms = leaf_lines(leaves, node, fitted.schema, fitted.class_names) if isinstance(leaves, ModelLeaves) else []
     return (
         _node(fitted, node, summary)
         | ({"curve": curve} if curve else {})
+        | ({"terms": terms} if terms else {})
         | {
             "conditions": [
                 [feature, condition_text(condition, columns[feature], number)] for feature, condition in conditions

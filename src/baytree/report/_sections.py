@@ -113,6 +113,9 @@ def feature_part(fitted: Fitted) -> str:
             f"{percent_text(float(shares[-1]))}."
         ),
         table(header, rows, class_="stack", label="columns") if rows else paragraph("No column has a part in it."),
+        ""
+        if fitted.trees.leaves.is_constant
+        else paragraph("This is about the splits alone. The models in the leaves use columns too: see the tree."),
         paragraph(f"{count_text(rest, 'other column has', 'other columns have')} no part in it.", class_="soft")
         if rest
         else "",
@@ -236,6 +239,8 @@ def rules_part(fitted: Fitted) -> str:
     header = ["leaf", "if", "rows", *last, "90 % interval"]
     numbers = (2, *range(4 if is_class else 3, len(header)))
     shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
+    if not fitted.trees.leaves.is_constant:
+        shown = paragraph("The numbers are averages over the rows of each leaf; its model is in the tree.") + shown
     if len(rules) <= _MOST_PRINTED:
         return section("rules", "The rules", shown)
     printed = paragraph(

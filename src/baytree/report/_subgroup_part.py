@@ -35,6 +35,8 @@ def _usage_text(fitted: Fitted, column: str) -> str:
     splits = splits_using(fitted, column)
     if splits is None:
         return "The model does not have this column; other columns may stand for it."
+    if not splits and column in _term_columns(fitted):
+        return "No split of the tree uses this column, but models in the leaves do."
     if not splits:
         return "No split of the tree uses this column; other columns may stand for it."
     nodes = fitted.trees.n_node_samples
@@ -45,6 +47,11 @@ def _usage_text(fitted: Fitted, column: str) -> str:
         f"{numbers}. "
         f"{share} of the training rows come to the first of them."
     )
+
+
+def _term_columns(fitted: Fitted) -> set[str]:
+    """The columns that models in the leaves use."""
+    return {fitted.schema.name(feature) for feature in fitted.trees.leaves.used_features.tolist()}
 
 
 def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -> str:

@@ -110,7 +110,6 @@ def write(
     'iris.html'
     """
     estimator, fitted = estimator_of(model), fitted_of(model)
-    fitted.check_constant("The page")
     folds = check_integer("folds", folds, low=2)
     refits = None if refits is None else check_integer("refits", refits, low=0)
     for name, value in (("title", title), ("source", source), ("target", target)):
@@ -131,7 +130,7 @@ def write(
         "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
         "subgroups": subgroup_part(fitted.readable, results.subgroups) if results.subgroups else "",
         "tree": _tree_part(fitted.readable),
-        "case": _case_part(fitted),
+        "case": _case_part(fitted) if fitted.trees.leaves.is_constant else _no_case_part(),
         "features": feature_part(fitted),
         "alternatives": alternatives_part(fitted),
         "stability": _stability(model, fitted, X, y, facts, refits, weights),
@@ -143,7 +142,8 @@ def write(
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
     warning = difference_part(fitted, facts, is_held_out=held_out is not None)
     contents = contents_of(fitted, target, allowed, results.thresholds, results.subgroups)
-    return write_text(path, _page(heading, "".join((*head, warning)), parts, contents))
+    scripts = _SCRIPTS + (_CASE_SCRIPTS if fitted.trees.leaves.is_constant else ())
+    return write_text(path, _page(heading, "".join((*head, warning)), parts, contents, scripts))
 
 
 def _stability(
@@ -221,7 +221,7 @@ _SECTIONS = {
     "decision": "Decision",
     "subgroups": "Subgroups",
     "tree": "The tree",
-    "case": "Try a case",
+    "case": "Single cases",
     "features": "What decides",
     "alternatives": "What else",
     "stability": "Stability",
@@ -229,14 +229,15 @@ _SECTIONS = {
     "limits": "Limits",
     "provenance": "Provenance",
 }
-_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js", "changes.js", "case.js")
+_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js")
+_CASE_SCRIPTS = ("changes.js", "case.js")
 
 
-def _page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any]) -> str:
+def _page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any], scripts: tuple[str, ...]) -> str:
     files = resources.files(__package__).joinpath("page")
     style = files.joinpath("page.css").read_text("utf-8")
     script = (
-        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in _SCRIPTS) + "})();\n"
+        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in scripts) + "})();\n"
     )
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
@@ -318,11 +319,24 @@ def _tree_part(fitted: Fitted) -> str:
     )
 
 
+def _no_case_part() -> str:
+    """The section on single cases of a model with linear leaves, which the page does not compute."""
+    return section(
+        "case",
+        "Single cases",
+        paragraph(
+            "The leaves of this model predict from the values of each row, and this page does not compute that. In "
+            "Python, model.explain(rows) gives the prediction of single rows, the contribution of every column and "
+            "changes that lead to another decision; on the command line, baytree explain does."
+        ),
+    )
+
+
 def _case_part(fitted: Fitted) -> str:
     other = "" if fitted.unseen == "average" else " What training rows never lacked goes to the larger side."
     return section(
         "case",
-        "Try a case",
+        "Single cases",
         paragraph(f"Nothing that you enter leaves this page. Empty fields count as missing.{other}", class_="soft"),
         '<form id="form"><div id="fields" class="fields"></div><p id="rest" class="soft"></p>'
         '<p><button class="main" type="submit">What does the model say?</button></p></form>'

@@ -84,12 +84,14 @@ const fitting = (texts, width, font) => {  // the first that there is room for
   pen.font = font;
   return texts.find((text) => pen.measureText(text).width <= width) ?? texts.at(-1);
 };
+const modelText = (node) => nodes[node].terms ? `model of ${countText(nodes[node].terms.length, "term")}` : "";
 function says(node) {  // what a node tells first, and what more
   if (!model.classes) {
     const [, mean, low, high] = nodes[node].estimates[0];
-    return [estimateText(mean), low === null ? "" : `mean ${estimateText(low)} to ${estimateText(high)}`];
+    return [estimateText(mean), modelText(node) || (low === null ? "" : `mean ${estimateText(low)} to ${estimateText(high)}`)];
   }
   const p = probabilitiesOf(node), code = decide(p), name = model.classes[code];
+  if (modelText(node)) return [name, modelText(node)];
   if (two) return [name, `${percentText(p[1])} ${model.classes[1]}`];
   return [name, `${percentText(p[code])} (${percentRange(classInterval(node, code))})`];
 }
@@ -190,7 +192,8 @@ function describe(node) {
   parts.push(make("p", {}, make("strong", {}, leaf ? `Leaf ${node}: ${decisionText(decisionOf(node))}` : signs(`Split ${node}: ${own.question}?`)),
     ` ${countText(own.n, "training row")}.`));
   if (rule.length) parts.push(make("p", { id: "rule" }, signs(`If ${rule.join(" and ")}.`)));
-  parts.push(make("p", {}, `${estimatesOf(node).join("; ")}.`));
+  parts.push(make("p", {}, `${own.terms ? "On average: " : ""}${estimatesOf(node).join("; ")}.`));
+  if (own.terms) parts.push(make("p", {}, `The ${modelText(node)} of this leaf, with 90 % intervals:`), make("pre", { id: "terms", tabindex: 0 }, own.terms.join("\n")));
   if (!leaf) {
     const others = own.others.map(([name, share]) => `${name} ${percentText(share)}`).join(", ");
     const odds = own.odds === own.exactOdds ? own.odds : `${own.odds}, ${own.exactOdds}`;

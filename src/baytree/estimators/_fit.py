@@ -82,7 +82,11 @@ def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[
         yield work
         return
     with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(work).result
+        try:
+            result = pool.submit(work).result
+        except RuntimeError:  # no memory for another thread
+            result = work
+        yield result
 
 
 def prepare(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> PreparedFit:

@@ -83,10 +83,13 @@ def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[
         return
     with ThreadPoolExecutor(1) as pool:
         try:
-            result = pool.submit(work).result
+            job = pool.submit(work)
         except RuntimeError:  # no memory for another thread
-            result = work
-        yield result
+            job = None
+        if job is None:
+            yield work
+        else:
+            yield job.result
 
 
 def prepare(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> PreparedFit:

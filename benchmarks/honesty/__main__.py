@@ -3,17 +3,15 @@
 Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
 `noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
 (log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
---page writes the table of `simulated` into docs/certainty.md.
+--page writes the coverage of `simulated` into docs/certainty.md and README.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +27,7 @@ from baytree import (
     TreeSpaceClassifier,
 )
 from benchmarks.honesty.intervals import DiscountedSpace, held_out, simulated
+from benchmarks.honesty.pages import Coverage, write_pages
 from benchmarks.honesty.tables import NOISE_KINDS, SHAPES, noise, real_tables
 from benchmarks.measure import calibration_error
 
@@ -56,20 +55,19 @@ def simulated_settings(name: str, make: Make) -> dict[str, Make]:
     return settings | ({"discounted": partial(DiscountedSpace, max_nodes=500)} if name == "tree space" else {})
 
 
-def print_simulated() -> list[str]:
-    """Coverage where the truth is known, for each model, shape and number of rows; returns the table of the page."""
-    lines = ["| model | rows | " + " | ".join(SHAPES) + " | mean |", "|---|---:|" + "---:|" * (len(SHAPES) + 1)]
+def print_simulated() -> Coverage:
+    """Coverage where the truth is known, for each model, shape and number of rows; returns that of leaves."""
+    coverage: Coverage = {}
     print("\nCoverage of 90 % intervals: the true mean of a leaf (in brackets: the true probability of a row)")
     for name, make in MODELS.items():
         for n, n_tables in N_TABLES.get(name, OTHERS).items():
             for setting, make_one in simulated_settings(name, make).items():
                 found = [simulated(make_one, shape, n, n_tables, N_ROWS) for shape in SHAPES]
                 words = [f"{leaf:.2f} ({row:.2f})" for leaf, row in found]
-                mean = np.nanmean([leaf for leaf, _ in found])
+                coverage[name, setting, n] = [leaf for leaf, _ in found]
+                mean = np.nanmean(coverage[name, setting, n])
                 print(f"  {name:13s} {setting:10s} n={n:<5d} {'  '.join(words)}  mean {mean:.2f}", flush=True)
-                cells = [f"{100 * leaf:.0f} %" for leaf, _ in found]
-                lines.append(f"| {name}, {setting} | {n:,} | {' | '.join(cells)} | {100 * mean:.0f} % |")
-    return lines
+    return coverage
 
 
 def print_held_out() -> None:
@@ -152,25 +150,14 @@ PARTS: dict[str, Callable[[], Any]] = {
     "decisions": print_decisions,
     "scores": print_scores,
 }
-_PAGE = Path("docs/certainty.md")
 _NEED_DATA = ("held-out", "decisions", "scores")
-
-
-def write_pages(lines: list[str]) -> None:
-    """Put the table between its marks in the page."""
-    text, table = (
-        _PAGE.read_text("utf-8"),
-        "\n".join(["<!-- honesty: simulated -->", *lines, "<!-- end of honesty -->"]),
-    )
-    pattern = "<!-- honesty: simulated -->.*?<!-- end of honesty -->"
-    _PAGE.write_text(re.sub(pattern, lambda _: table, text, flags=re.DOTALL), "utf-8")
 
 
 def main() -> None:
     """Print the parts that were asked for."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.honesty", description=__doc__)
     options.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
-    options.add_argument("--page", action="store_true", help="write the table of `simulated` into docs/certainty.md")
+    options.add_argument("--page", action="store_true", help="write the table of `simulated` into the docs")
     given = options.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning, module="baytree")
     print(f"baytree {baytree.__version__}, pandas {pd.__version__}")

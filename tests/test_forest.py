@@ -243,6 +243,44 @@ def test_warm_start_adds_trees():
         grown.set_params(n_estimators=12).fit(X[10:], y[10:])
 
 
+def warm_start_tables():
+    """A forest's table, and others with the same y or the same columns."""
+    pd = pytest.importorskip("pandas")
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": r.permutation(60) / 10, "b": r.permutation(60) / 10, "c": r.choice(["u", "v"], 60)})
+    y = (frame.a > 3).to_numpy().astype(int)
+    other = frame.assign(c=frame.c.where(frame.c == "u", "w"))
+    return {
+        "names or another order": (frame, frame[["b", "a", "c"]], y, y),
+        "X has 2 columns, and that of the forest had 3": (frame, frame[["a", "b"]], y, y),
+        "column 'b' was a number and is a category now": (frame, frame.assign(b=frame.c), y, y),
+        "column 'c' has other categories": (frame, other, y, y),
+        "y has other classes": (frame, frame, y, np.array(["no", "yes"])[y]),
+        "same table: make it False": (frame[["a", "b"]].to_numpy(), frame[["b", "a"]].to_numpy(), y, y),
+    }
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_warm_start_refuses_another_table(case):
+    words, (X, other, y, other_y) = list(warm_start_tables().items())[case]
+    model = BayesianForestClassifier(4, random_state=0, warm_start=True).fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=words):
+        model.set_params(n_estimators=8).fit(other, other_y)
+    assert_array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("max_depth", [0, 2])
+def test_warm_start_takes_other_parameters_and_any_order_of_rows(max_depth):
+    X, y = load_iris(return_X_y=True)
+    model = BayesianForestClassifier(4, random_state=0, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=6, max_depth=max_depth).fit(X, y)
+    assert len(model.trees_) == 6
+    order = np.random.default_rng(0).permutation(len(y))
+    model.set_params(n_estimators=8).fit(X[order], y[order])
+    assert len(model.trees_) == 8
+
+
 def test_progress_is_shown(capsys):
     X, y = load_iris(return_X_y=True)
     quiet = BayesianForestClassifier(12, random_state=0).fit(X, y)

@@ -258,12 +258,39 @@ def test_damaged_models_are_refused(name, change, message):
         read_store(arrays | {name: change(arrays[name])}, ModelKind.TREE, model.schema_, model.outcome_)
 
 
-def test_a_leaf_reads_as_a_formula():
+def test_a_leaf_has_a_line_for_each_term():
     random = np.random.default_rng(0)
     table = pd.DataFrame({"age": random.uniform(20, 60, 200), "job": random.choice(["clerk", "cook"], 200)})
     y = 12.4 + 0.8 * table["age"] + 3 * (table["job"] == "clerk") + random.normal(size=200)
     model = BayesianTreeRegressor(leaf="linear").fit(table, y)
-    assert to_text(model) == "12.4 + 0.797 × age (0.787 to 0.807) + 3.3 × job is clerk (3.1 to 3.6)   n=200"
+    assert to_text(model).splitlines() == [
+        f"{y.mean():.2f} at the mean   n=200",
+        "    +7.97 (7.87 to 8.07) per 10 of age",
+        "     +3.3 (3.1 to 3.6)   if job is clerk",
+    ]
+
+
+def test_the_terms_with_the_largest_effect_over_their_spread_come_first():
+    random = np.random.default_rng(1)
+    table = pd.DataFrame({name: scale * random.normal(size=300) for name, scale in (("a", 1), ("b", 0.01), ("c", 100))})
+    y = table["a"] + 300 * table["b"] - 0.02 * table["c"] + 0.1 * random.normal(size=300)
+    lines = to_text(BayesianTreeRegressor(leaf="linear").fit(table, y)).splitlines()
+    assert [line.split(" of ")[1] for line in lines[1:]] == ["b", "c", "a"]
+    assert len({line.index("(") for line in lines[1:]}) == len({line.index("per ") for line in lines[1:]}) == 1
+
+
+def test_explanations_give_the_reasons_that_a_letter_gives():
+    random = np.random.default_rng(2)
+    X = pd.DataFrame(random.uniform(-1, 1, size=(400, 4)), columns=list("abcd"))
+    y = np.where(X["b"] > 0, 3 * X["a"], 1 - 2 * X["a"]) + X["c"] + 0.2 * random.normal(size=400)
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    assert model.get_n_leaves() > 1
+    explanations, reasons = model.explain(X[:30]), model.reasons(X[:30], k=4)
+    for i, explanation in enumerate(explanations):
+        told = reasons[reasons["row"] == i]["feature"].tolist()
+        assert [line.split(" = ")[0] for line in explanation.because()] == told
+        assert f"a model of {explanation.n_terms} terms" in str(explanation)
+        assert "per " not in str(explanation)  # the formula is that of the leaf, not of the row
 
 
 def test_explanations_are_of_the_row_and_not_of_its_leaf():
@@ -273,7 +300,8 @@ def test_explanations_are_of_the_row_and_not_of_its_leaf():
         assert_allclose(explanation.estimate["mean"], predicted)
         assert "x2" in explanation.unused
         assert "x0" not in explanation.unused
-        assert explanation.note.startswith("(model of the leaf: ")
+        assert explanation.note == ""
+        assert explanation.n_terms >= 1
         found = {part.column: part.value for part in explanation.contributions}
         assert found[0] == row[0]
     found = contributions(model.fitted_, Rows(X))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -163,3 +167,31 @@ def test_intervals_of_class_probabilities_mix_the_posteriors():
     greedy = BayesianTreeClassifier(prior=1.0, max_depth=0).fit(X, y)
     alone = TreeSpaceClassifier(max_depth=0).fit(X, y)
     assert_allclose(alone.predict_interval(X[:2]), greedy.predict_interval(X[:2]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_interrupt_ends_the_search_for_quantiles(n_threads):
+    n_rows, n_components = 40_000, 50
+    random = np.random.default_rng(0)
+    weights = sparse.csr_matrix(random.dirichlet(np.ones(n_components), n_rows))
+    mean, sizes, after = random.normal(size=n_components), [], []
+
+    def distribution(components):
+        sizes.append(len(components))
+        if len(sizes) == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        if len(sizes) >= 10:
+            after.append(len(components))
+            time.sleep(0.02)  # the main thread wakes up meanwhile
+        return stats.norm(mean[components], 1.0)
+
+    mixture = Mixture(weights, distribution, n_threads=n_threads)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mixture.interval(0.9)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert max(sizes) <= 2**17  # a moment each
+    assert len(after) < 30  # of hundreds

@@ -238,7 +238,7 @@ def test_a_partition_posterior_has_the_probabilities_of_the_splits():
         ax = plot.partition_posterior(X, y, 0, scale=scale, prior=1.0, partition_prior=0.5)
         thresholds, heights = ax.lines[0].get_data()
         shares = heights if scale == "linear" else 10**heights
-        assert thresholds.tolist() == [0.25, 0.875, 1.375, 1.625]
+        assert thresholds.tolist() == [0.2, 0.9, 1.4, 1.6]
         assert np.allclose(shares / shares[0], likelihoods / likelihoods[0])
     no_split = 10 ** plot.partition_posterior(X, y, 0, prior=1.0, partition_prior=0.5).lines[1].get_ydata()[0]
     drawn = plot.partition_posterior(X, y, 0, prior=1.0, partition_prior=0.5).lines[0].get_ydata()
@@ -525,3 +525,16 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"baytree.plot needs matplotlib: pip install 'baytree\[plot\]'"):
         importlib.import_module("baytree.plot")
+
+
+def test_the_picture_of_a_tree_counts_the_terms_of_its_leaves():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(400, 3))
+    y = np.where(X[:, 1] > 0, 3 * X[:, 0] + X[:, 2], 1 - 2 * X[:, 0]) + 0.2 * random.normal(size=400)
+    model = BayesianTreeRegressor(leaf="linear").fit(X, y)
+    tree = model.tree_
+    assert tree.n_leaves == 2
+    drawn = [text.get_text() for text in plot.tree(model).texts]
+    for n_terms, n in zip(tree.leaves.n_terms[tree.is_leaf], tree.n_node_samples[tree.is_leaf], strict=True):
+        own = next(text for text in drawn if f"n = {n}\n" in text and "model of" in text)
+        assert own.endswith(f"model of {n_terms} term{'s' if n_terms > 1 else ''}")

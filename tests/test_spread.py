@@ -84,13 +84,14 @@ def test_equal_rows_may_come_in_any_order():
 
 
 def test_rows_are_left_out_one_by_one():
-    """A row that is there twice says what its equal will be; one of weight 2 is left out whole."""
+    """A row that is there twice says what its equal will be, as does one of weight 2; one of 1.5 is left out whole."""
     X, y = load_diabetes(return_X_y=True)
     with pytest.warns(UserWarning, match="884 of 884 rows are equal to another one in X and y: if they are copies"):
         twice = BayesianTreeRegressor().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     double = BayesianTreeRegressor().fit(X, y, sample_weight=np.full(len(y), 2.0))
     assert_allclose(twice.predict(X), double.predict(X))
-    assert twice.spread_ < double.spread_
+    assert twice.spread_ == double.spread_
+    assert BayesianTreeRegressor().fit(X, y, sample_weight=np.full(len(y), 1.5)).spread_ > double.spread_
 
 
 def test_equal_rows_are_dealt_out_to_the_folds():

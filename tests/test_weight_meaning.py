@@ -118,3 +118,25 @@ def test_rows_that_are_equal_by_chance_are_not_warned_of(decimals):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         BayesianTreeClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("n", [6, 150, 3000])
+@pytest.mark.parametrize("kind", ["class tree", "tree", "space"])
+def test_calibration_takes_a_whole_weight_for_as_many_rows(kind, n):
+    make = {
+        "class tree": BayesianTreeClassifier,
+        "tree": BayesianTreeRegressor,
+        "space": lambda: TreeSpaceRegressor(max_nodes=10),
+    }[kind]
+    r = np.random.default_rng(n)
+    X = r.normal(size=(n, 2)).round(1)
+    y, weight = X[:, 0] + r.normal(size=n), r.integers(0, 4, n).astype(float)
+    y = (y > 0.3).astype(int) if kind == "class tree" else y.round(1)
+    rows = np.repeat(np.arange(n), weight.astype(int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, other = make().fit(X, y, sample_weight=weight), make().fit(X[rows], y[rows])
+    if kind == "class tree":
+        np.testing.assert_allclose(one.calibration_[:2], other.calibration_[:2], rtol=1e-9)
+    else:
+        assert one.spread_ == pytest.approx(other.spread_, rel=1e-3)

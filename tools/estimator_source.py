@@ -285,7 +285,7 @@ PARAMETERS = [
         "(sum of w)² / (sum of w²). None: counts, with a warning where they sum to much more than the number of rows.",
     ),
     Parameter("max_depth", "int | None", "None", "Maximum depth. None: no limit other than the prior."),
-    Parameter("min_samples_leaf", "int", "1", "Minimum number of rows in a leaf."),
+    Parameter("min_samples_leaf", "int", "1", "Minimum number of rows in a leaf, whatever their weights."),
     Parameter("min_weight_fraction_leaf", "float", "0.0", "Minimum proportion of the total weight in a leaf."),
     Parameter(
         "max_leaf_nodes",

@@ -16,7 +16,7 @@ from benchmarks.data import raw_table
 
 Probabilities = Callable[[np.ndarray], np.ndarray]
 N_FEATURES = 6
-_MOST_ROWS = 6000  # of a real table
+_MOST_ROWS = 2000  # of a real table
 
 
 def two(p: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ NOISE_KINDS = ("0 or 1", "few values", "real values", "categories", "half missin
 
 
 def real_tables() -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
-    """The tables for classification in the folder BAYTREE_DATA, at most some thousand rows of each."""
+    """The tables for classification in the folder BAYTREE_DATA, at most two thousand rows of each."""
     folder = os.environ.get("BAYTREE_DATA")
     paths = [] if not folder else sorted(Path(folder).glob("*.csv"))
     for path in paths:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ._typing import BoolArray, FloatArray, IntArray
 
-_ENTRIES = 2**20  # rows times components that are evaluated at a time
+_ENTRIES = 2**17  # rows times components that are evaluated at a time: Ctrl-C is heard in between
 _FEW_ENTRIES = 2**13  # the same of a thread, at least
 _NEGLIGIBLE = 1e-8  # what quantiles and variances do without, relative to the probability that they are about
 _NEAR = 1e-13  # precision of a quantile, as a share of its probability or of one minus that
@@ -178,12 +179,13 @@ class Mixture:
     def _ppf(self, q: FloatArray) -> FloatArray:
         weights = _without_negligible(self.weights, np.minimum(q, 1 - q))
         derivative = "pdf" if self._has_density else None
-        parts = list(_parts(weights, self.n_threads))
-        if len(parts) == 1:
-            return self._scale_about_mean(_quantiles(parts[0][1], self.distribution, q, derivative), self.spread)
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            quantiles = pool.map(lambda part: _quantiles(part[1], self.distribution, q[part[0]], derivative), parts)
-            return self._scale_about_mean(np.concatenate(list(quantiles)), self.spread)
+        parts, stop = list(_parts(weights, self.n_threads)), Event()
+
+        def of_part(part: tuple[slice, sparse.csr_matrix]) -> FloatArray:
+            return _quantiles(part[1], self.distribution, q[part[0]], derivative, stop)
+
+        quantiles = _map_on_threads(of_part, parts, self.n_threads, stop)
+        return self._scale_about_mean(np.concatenate(quantiles), self.spread)
 
     def rvs(self, size: Any = None, random_state: Any = None) -> FloatArray:
         """Draw values: of shape (n_rows,), or `size`, which ends in n_rows."""
@@ -208,6 +210,18 @@ def _parts(weights: sparse.csr_matrix, n_threads: int = 1) -> Any:
     for first in range(0, n_rows, step):
         rows = slice(first, min(first + step, n_rows))
         yield rows, weights[rows]
+
+
+def _map_on_threads(function: Callable[[Any], FloatArray], parts: list[Any], n_threads: int, stop: Event) -> list[Any]:
+    """Apply a function to all parts; an exception here, as of Ctrl-C, sets `stop` for those that are still at work."""
+    if n_threads == 1 or len(parts) == 1:
+        return [function(part) for part in parts]
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            return list(pool.map(function, parts))
+        except BaseException:
+            stop.set()
+            raise
 
 
 def _weighted_row_sums(
@@ -236,9 +250,15 @@ def _without_negligible(
 
 
 def _quantiles(
-    weights: sparse.csr_matrix, distribution: Callable[[IntArray], Any], q: FloatArray, derivative: str | None
+    weights: sparse.csr_matrix,
+    distribution: Callable[[IntArray], Any],
+    q: FloatArray,
+    derivative: str | None,
+    stop: Event,
 ) -> FloatArray:
     """Quantiles of mixtures, one a row; `derivative` names that of the cdf, None where values are whole numbers.
+
+    Once `stop` is set, the search ends early, and its result is of no use.
 
     A quantile of a mixture lies between those of its components, and near their mean. From there Newton's steps are
     taken, on the log odds, which are straighter than the probability, as long as they stay between the ends that are
@@ -256,7 +276,7 @@ def _quantiles(
     x = np.where(np.isfinite(middle), middle, np.where(np.isfinite(low), low, high))
     active = np.flatnonzero(low < high)
     for turn in range(_MOST_STEPS):
-        if len(active) == 0:
+        if len(active) == 0 or stop.is_set():
             break
         if derivative is None:
             x[active] = np.floor(0.5 * low[active] + 0.5 * high[active])

@@ -14,7 +14,15 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..fitted import Fitted, real_outcome
-from ..growth import TableData, TrainingData, assign_small_folds, count_duplicates
+from ..growth import (
+    FoldParts,
+    TableData,
+    TrainingData,
+    assign_small_folds,
+    count_duplicates,
+    deal_small_folds,
+    split_whole_weights,
+)
 from ..outcomes import RealOutcome
 from ._calibrate_classes import calibrate_classes
 
@@ -41,9 +49,12 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
         return fitted
     if not are_few:
         _warn_of_copies(sample)
-    # Of few rows each is left out in turn.
-    folds = np.arange(len(sample.rows)) if are_few else _folds(outcome, sample)
-    tests, weights = _cross_validate(sample, folds, grow)
+    dealt = (
+        _leave_one_out(sample)
+        if are_few
+        else deal_small_folds(sample.rows, sample.target, _FOLDS, _MOST_ROWS, by=_standard(outcome, sample))
+    )
+    tests, weights = _cross_validate(sample.take(dealt.rows, dealt.weight), dealt.fold, grow)
     if not tests:  # all rows are equal
         return fitted
     calibrated = _calibrate_spread(outcome, tests, np.concatenate(weights))
@@ -58,7 +69,8 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted
-    rows = np.flatnonzero(_folds(outcome, data) < _FOLDS)
+    fold = assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=_standard(outcome, data))
+    rows = np.flatnonzero(fold < _FOLDS)
     trees = oob_weights(rows)
     enough = (trees > 0).sum(axis=1) > 1
     test, trees = data.take(rows[enough]), trees[enough]
@@ -132,10 +144,18 @@ def _weights(test: TableData) -> FloatArray:
     return np.ones(len(test.rows)) if test.target.weight is None else test.target.weight
 
 
-def _folds(outcome: RealOutcome, data: TableData) -> IntArray:
-    """Folds that depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
-    standard = np.abs(outcome.statistics(data.target)[:, 1])
-    return assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=standard.round(6))
+def _standard(outcome: RealOutcome, data: TableData) -> FloatArray:
+    """By this, folds depend neither on the order of the rows nor on the unit of y, its zero or its sign."""
+    return np.abs(outcome.statistics(data.target)[:, 1]).round(6)
+
+
+def _leave_one_out(data: TableData) -> FoldParts:
+    """A fold for each row, and for each of the rows that one of whole weight counts for."""
+    if data.target.weight is None:
+        return FoldParts(np.arange(len(data)), np.arange(len(data)), None)
+    copies, each = split_whole_weights(data.target.weight)
+    rows = np.repeat(np.arange(len(data)), copies)
+    return FoldParts(rows, np.arange(len(rows)), each[rows])
 
 
 def _cross_validate(
@@ -143,13 +163,11 @@ def _cross_validate(
 ) -> tuple[list[Coverage], list[FloatArray]]:
     """For each fold a function that tells which rows lie inside their interval, and the rows' weights."""
     tests, weights = [], []
-    n_folds = max(_FOLDS, len(fold) if len(fold) <= _FEWEST else 0)
-    for k in range(n_folds):
+    for k in range(int(fold.max()) + 1):
         held_out = fold == k
-        train = (fold < n_folds) & ~held_out
-        if held_out.any() and train.any():
+        if held_out.any() and not held_out.all():
             test = data.take(held_out)
-            tests.append(_coverage(grow(data.take(train)).cdf_at(test.rows, _numbers(test))))
+            tests.append(_coverage(grow(data.take(~held_out)).cdf_at(test.rows, _numbers(test))))
             weights.append(_weights(test))
     return tests, weights
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..fitted import Fitted, class_outcome
-from ..growth import TableData, TrainingData, assign_small_folds
+from ..growth import TableData, TrainingData, deal_small_folds
 from ..leaves import ModelLeaves
 from ..outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
 from ._copies import warn_of_copied_rows
@@ -17,6 +17,7 @@ from ._copies import warn_of_copied_rows
 _FOLDS = 5
 _MOST_ROWS = 5000  # that are cross-validated
 _FEWEST = 20.0  # rows, by weight
+_SHARE = 2.0**-20  # shares of rows in nodes are multiples of it
 
 
 def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fitted]) -> Fitted:
@@ -43,14 +44,14 @@ def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableD
 
 def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable[[TableData], Fitted]) -> HeldOutCounts:
     """The leaves of trees that lack one fold each; those without a split tell nothing about leaves that were chosen."""
-    fold = assign_small_folds(data.coded_rows(), data.target, _FOLDS, _MOST_ROWS)
+    dealt = deal_small_folds(data.coded_rows(), data.target, _FOLDS, _MOST_ROWS)
+    data, fold = data.take(dealt.rows, dealt.weight), dealt.fold
     no_leaf = np.zeros((0, len(outcome.prior)))
     parts = [HeldOutCounts(no_leaf, no_leaf, no_leaf)]
     for k in range(_FOLDS):
         held_out = fold == k
-        train = (fold < _FOLDS) & ~held_out
-        if held_out.any() and train.any():
-            trial = grow(data.take(train))
+        if held_out.any() and not held_out.all():
+            trial = grow(data.take(~held_out))
             if trial.trees.node_count > 1:
                 parts.append(_held_out_counts(trial, data.take(held_out), outcome))
     return HeldOutCounts(*map(np.concatenate, zip(*parts, strict=True)))
@@ -59,12 +60,15 @@ def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable
 def _held_out_counts(trial: Fitted, test: TableData, outcome: CategoricalOutcome) -> HeldOutCounts:
     """The counts in the nodes that held-out rows reach; of a tree space, each row counts with its share in a node."""
     labels, posterior = outcome.statistics(test.target), trial.trees.posterior
-    if test.target.weight is not None:
-        labels = labels * test.target.weight[:, None]
-    held_out, first = np.zeros(posterior.shape), 0
-    for weights in trial.leaf_weights(test.rows):
-        held_out += weights.T @ labels[first : first + weights.shape[0]]
-        first += weights.shape[0]
+    weight = np.ones(len(test)) if test.target.weight is None else test.target.weight
+    held_out, first, unit = np.zeros(posterior.shape), 0, 2.0 ** (np.frexp(weight.sum())[1] - 52)
+    for shares in trial.leaf_weights(test.rows):
+        end = first + shares.shape[0]
+        of_row = np.repeat(weight[first:end], np.diff(shares.indptr))
+        # Sums of such multiples are exact, whatever the order of the rows.
+        shares.data = np.rint(np.rint(shares.data / _SHARE) * _SHARE * of_row / unit) * unit
+        held_out += shares.T @ labels[first:end]
+        first = end
     reached = held_out.any(axis=1)
     rates = outcome.mean(posterior[:1] if trial.monotonic is None else outcome.prior[None])
     seen = _without_prior(posterior[reached], outcome)

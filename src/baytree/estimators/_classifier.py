@@ -77,7 +77,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes

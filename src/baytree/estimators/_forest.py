@@ -21,6 +21,7 @@ from ..fitted import Fitted, ForestFacts, ModelKind, OutOfBag
 from ..growth import (
     Engine,
     ForestPlan,
+    Growth,
     HyperplaneSearch,
     TableData,
     assign_small_folds,
@@ -30,11 +31,13 @@ from ..growth import (
     out_of_bag_weights,
 )
 from ..outcomes import Outcome
-from ..sources import Capability
+from ..sources import Capability, TargetReader
+from ..table import Schema
 from ..tree import TreeStore, concatenate_stores, most_probable_pruning, prune_to_leaf_count
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
 from ._tree import SingleTree
+from ._warm_start import check_same_columns, check_same_table
 
 _BOOTSTRAPS = ("bayesian", "resample")
 # Parameters that the trees of a forest have too.
@@ -97,6 +100,12 @@ class BaseForest(Estimator):
     @abstractmethod
     def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:
         """The score of what the trees that do not have a row predict for it; NaN where all have it."""
+
+    def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
+        growth = super()._growth(schema, reader, classes)
+        if self.warm_start is True and self._is_fitted:
+            check_same_columns(self.fitted_, schema, classes)
+        return growth
 
     def _check_own_parameters(self) -> dict[str, Any]:
         check_integer("n_estimators", self.n_estimators, low=1)
@@ -165,7 +174,7 @@ class BaseForest(Estimator):
         self, data: TableData, outcome: Outcome, plan: ForestPlan, before: Fitted | None, tree: Fitted
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
-        stores = [] if before is None else [_check_same_table(before, data, outcome, tree).trees]
+        stores = [] if before is None else [check_same_table(before, data, outcome, tree).trees]
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
         stop = plan.first + plan.n_trees
         with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:
@@ -513,16 +522,6 @@ def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
     grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
     tree = most_probable_pruning(grown)
     return Fitted(tree, outcome, data.schema, grown_tree=None if tree is grown else grown)
-
-
-def _check_same_table(before: Fitted, data: TableData, outcome: Outcome, tree: Fitted) -> Fitted:
-    """The forest that is to have more trees, if it was grown on the same table."""
-    same = np.array_equal(before.outcome.prior, outcome.prior) and np.array_equal(
-        before.readable.trees.posterior[0], tree.trees.posterior[0]
-    )
-    if not same or before.schema.n_features != data.schema.n_features:
-        raise ValueError("warm_start adds trees to a forest of the same table: make it False for another one.")
-    return before
 
 
 def _warn_of_rows_in_every_tree(trees: FloatArray) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, FloatArray
 from .._validation import check_quantiles, check_real
-from ..fitted import class_outcome
+from ..fitted import ModelKind, class_outcome
 from ..outcomes import REGRESSION_OUTCOMES, Calibration
 from ._base import Estimator
 
@@ -37,6 +37,8 @@ class ClassPredictions(Estimator):
     def calibration_(self) -> Calibration:
         """The discount on the counts of a leaf, and the strength with which it is drawn to the overall rates.
 
+        Only trees have it: the class probabilities of tree spaces and forests are not calibrated.
+
         Examples
         --------
         >>> from sklearn.datasets import load_breast_cancer
@@ -47,7 +49,11 @@ class ClassPredictions(Estimator):
         (0.61, 4.5)
         """
         check_is_fitted(self)
-        return class_outcome(self.fitted_.outcome).calibration
+        outcome = class_outcome(self.fitted_.outcome)
+        if self.fitted_.kind is not ModelKind.TREE:
+            kind = "tree space" if self.fitted_.kind is ModelKind.SPACE else "forest"
+            raise AttributeError(f"A {kind} has no calibration_: its class probabilities are not calibrated.")
+        return outcome.calibration
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class.

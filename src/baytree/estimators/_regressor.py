@@ -71,7 +71,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes

@@ -68,7 +68,7 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_bins

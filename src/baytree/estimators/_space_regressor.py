@@ -66,7 +66,7 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
     max_depth
         Maximum depth. None: no limit other than the prior.
     min_samples_leaf
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf, whatever their weights.
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_bins

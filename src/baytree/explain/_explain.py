@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._words import estimate_text
 from ..fitted import Fitted, ModelKind, Summary, contributions
-from ..leaves import ModelLeaves, leaf_text
+from ..leaves import ModelLeaves
 from ..table import Rows, Schema
 from ..tree import Hyperplane, Split, Threshold
 from ._average_changes import AverageChanges
@@ -149,7 +149,6 @@ def _predict_by_row(
     unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
     if not unsure:
         return explanations
-    models, used = zip(*(_model_of_leaf(fitted, explanation.leaf) for explanation in explanations), strict=True)
     part, decided = rows.select(np.array(unsure)), Decided(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
@@ -163,22 +162,12 @@ def _predict_by_row(
             changes=() if allowed is None else AverageChanges(decided, allowed).of(X[k], codes[k]),
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
-            note=" ".join(filter(None, (explanations[i].note, models[i], _BOTH_WAYS if is_averaged[i] else ""))),
-            unused=tuple(name for name in explanations[i].unused if name not in used[i]),
+            note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS if is_averaged[i] else ""))),
             contributions=own[k],
             base=base[k],
             direction=decided.direction(codes[k]),
         )
     return explanations
-
-
-def _model_of_leaf(fitted: Fitted, leaf: int | None) -> tuple[str, set[str]]:
-    """The model of a leaf as a note, and the columns that it uses."""
-    leaves, schema = fitted.trees.leaves, fitted.schema
-    if not isinstance(leaves, ModelLeaves) or leaf is None or len(leaves.terms.of(leaf)) == 0:
-        return "", set()
-    used = {schema.name(int(leaves.terms.feature[term])) for term in leaves.terms.of(leaf)}
-    return f"(model of the leaf: {leaf_text(leaves, leaf, schema, fitted.class_names)})", used
 
 
 def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> FloatArray:
@@ -198,7 +187,10 @@ def _intervals(fitted: Fitted, rows: Rows, ends: FloatArray, n_threads: int) -> 
 def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dict[str, Any]:
     """The part of an explanation that all rows of a leaf share."""
     tree, schema, leaf = fitted.trees, fitted.schema, box.leaf
-    used = {feature for node in tree.path(leaf)[:-1] for feature in tree.split(node).features}
+    used, terms = {feature for node in tree.path(leaf)[:-1] for feature in tree.split(node).features}, None
+    if isinstance(tree.leaves, ModelLeaves) and not tree.leaves.is_constant:
+        terms = tree.leaves.terms.of(leaf)
+        used |= set(tree.leaves.terms.feature[terms.start : terms.stop].tolist())
     return {
         "leaf": leaf,
         "n_rows": int(tree.n_node_samples[leaf]),
@@ -213,6 +205,7 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
             for feature, condition in box.conditions.items()
         },
         "unused": tuple(schema.name(i) for i in range(schema.n_features) if i not in used),
+        "n_terms": None if terms is None else len(terms),
     }
 
 

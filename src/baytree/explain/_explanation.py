@@ -119,7 +119,8 @@ class Explanation:
 
     The decision is the predicted class or, for a number, whether the estimate is above that of the whole table. A
     single tree is explained by the path of the row. A tree space or forest is explained by the contributions of columns
-    to the average over its trees. docs/explain.md explains which changes are listed, and how they are found.
+    to the average over its trees, and a tree with linear leaves by their contributions to the prediction.
+    docs/explain.md explains which changes are listed, and how they are found.
 
     Attributes
     ----------
@@ -151,6 +152,8 @@ class Explanation:
         -1 where a lower number speaks for the decision, otherwise 1.
     illustration
         Of an average: the explanation of the readable tree, which may decide otherwise.
+    n_terms
+        Of a tree with linear leaves: the number of terms in the model of the leaf. None: leaves are constant.
 
     Examples
     --------
@@ -180,6 +183,7 @@ class Explanation:
     base: float = math.nan
     direction: int = 1
     illustration: Explanation | None = None
+    n_terms: int | None = None
 
     @property
     def nearest(self) -> Counterfactual | None:
@@ -218,11 +222,16 @@ class Explanation:
 
     def because(self) -> list[str]:
         """What pushed towards the decision, one line for each column: steps of the path, or contributions."""
-        return self._contribution_lines(1) if self.leaf is None else self._path_lines(1)
+        return self._path_lines(1) if self._is_of_path else self._contribution_lines(1)
 
     def despite(self) -> list[str]:
         """What pushed against the decision."""
-        return self._contribution_lines(-1) if self.leaf is None else self._path_lines(-1)
+        return self._path_lines(-1) if self._is_of_path else self._contribution_lines(-1)
+
+    @property
+    def _is_of_path(self) -> bool:
+        """Whether the path alone explains the prediction: a single tree with constant leaves."""
+        return self.leaf is not None and self.n_terms is None
 
     def _contribution_lines(self, way: int) -> list[str]:
         own = [one for one in self.contributions if one.contribution * self.direction * way > 0]
@@ -260,6 +269,10 @@ class Explanation:
         return [f"the readable tree {said}: {what}{', since ' if steps else ''}{steps}"]
 
     def _leaf(self) -> str:
+        if self.n_terms:
+            where = " and ".join(step.text() for step in self.steps)
+            rows, terms = count_text(self.n_rows or 0, "training row"), count_text(self.n_terms, "term")
+            return f"leaf {self.leaf}{where and f' ({where})'}, {rows}, a model of {terms}"
         numbers = ", ".join(map(number_text, self.posterior.values()))
         return f"leaf {self.leaf}, {count_text(self.n_rows or 0, 'training row')}, {self.family}({numbers})"
 

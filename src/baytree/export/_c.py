@@ -11,8 +11,10 @@ from .._validation import short_repr
 from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted
+from ..leaves import ModelLeaves
 from ..table import Kind
 from ..tree import TreeStore
+from ._c_leaves import leaf_cases, leaf_functions
 from ._c_splits import goes_left, number, paths
 from ._members import Member, exportable, leaf_columns, member_values, value_names
 
@@ -42,7 +44,7 @@ _KEYWORDS = (
     *("true", "try", "typeid", "typeof", "typeof_unqual", "wchar_t", "xor", "xor_eq"),
     # Of the headers that it includes, and what it calls.
     *("INFINITY", "NAN", "NULL", "memcmp", "memcpy", "ptrdiff_t", "size_t", "strcmp", "strlen"),
-    *("fabs", "floor", "isfinite", "isinf", "isnan", "signbit", "sqrt"),
+    *("exp", "fabs", "floor", "isfinite", "isinf", "isnan", "signbit", "sqrt"),
 )
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
 
@@ -110,9 +112,9 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     name
         Name of the function; all other names begin with it.
     interval
-        Probability of an interval; None for none. Trees only.
+        Probability of an interval; None for none. Trees with constant leaves only.
     std
-        Whether to add the standard deviation of what is predicted; not of classes.
+        Whether to add the standard deviation of what is predicted; not of classes, and not of linear leaves.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     >>> "iris_class" in header
     True
     """
-    fitted = exportable(model)
+    fitted = exportable(model, but=ModelLeaves)
     schema = fitted.schema
     if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or _is_reserved(name):
         raise ValueError(
@@ -207,14 +209,22 @@ def _table(kind: str, name: str, values: str, shape: str) -> str:
 def _tree_code(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
     tree = fitted.trees
     values = np.column_stack([tree.value[:, 0], *more.values()])
-    copy = f"    memcpy(values, {prefix}nodes[{prefix}find(x)], sizeof {prefix}nodes[0]);\n"
+    leaves, leaf = tree.leaves, f"{prefix}find(x)"
+    has_models = isinstance(leaves, ModelLeaves) and not leaves.is_constant
+    copy = f"    memcpy(values, {prefix}nodes[{'leaf' if has_models else leaf}], sizeof {prefix}nodes[0]);\n"
+    if isinstance(leaves, ModelLeaves) and has_models:
+        cases = leaf_cases(leaves, np.flatnonzero(tree.is_leaf).tolist(), prefix)
+        copy = f"    int leaf = {leaf};\n    switch (leaf) {{\n{cases}    default: break;\n    }}\n{copy}"
     parts = [
         _find(tree, "", prefix),
         _table("double", f"{prefix}nodes", _rows(values), f"[{len(values)}][{values.shape[1]}]"),
         _function("int", f"{prefix}leaf", "", f"    return {prefix}find(x);\n"),
+        leaf_functions(leaves, prefix) if isinstance(leaves, ModelLeaves) and has_models else "",
         _function("void", prefix[:-1], ", double *values", copy),
     ]
-    if fitted.outcome.predicts_classes:
+    if fitted.outcome.predicts_classes and has_models:
+        parts.append(_class_code(fitted, prefix))
+    elif fitted.outcome.predicts_classes:
         best = ", ".join(map(str, fitted.node_codes))
         parts.append(_table("int", f"{prefix}best", f"    {best}", f"[{len(values)}]"))
         parts.append(_function("int", f"{prefix}class", "", f"    return {prefix}best[{prefix}find(x)];\n"))
@@ -238,9 +248,15 @@ def _average_code(fitted: Fitted, members: list[tuple[Member, FloatArray]], pref
     lines.append(_outputs_code(fitted, n_values, n))
     parts.append(_function("void", prefix[:-1], ", double *values", "".join(lines)))
     if fitted.outcome.predicts_classes:
-        body = f"    double values[{n_values}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n_values)}"
-        parts.append(_function("int", f"{prefix}class", "", body))
+        parts.append(_class_code(fitted, prefix))
     return "".join(parts)
+
+
+def _class_code(fitted: Fitted, prefix: str) -> str:
+    """The decision from the class probabilities of a row."""
+    n = len(value_names(fitted))
+    body = f"    double values[{n}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n)}"
+    return _function("int", f"{prefix}class", "", body)
 
 
 def _outputs_code(fitted: Fitted, n_values: int, n: int) -> str:

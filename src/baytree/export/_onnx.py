@@ -7,6 +7,7 @@ from typing import Any
 from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
+from ..leaves import ModelLeaves
 from ._members import exportable
 
 
@@ -16,7 +17,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
     Inputs are one per column that the model uses, of its name and of shape (n_rows, 1): text where its categories are
     text, else double, with NaN where a value is missing, and 0 and 1 for truth values. Where the training table had no
     names and no text there is one input, ``X``, of all columns. Outputs are ``label`` and ``probabilities``, or
-    ``mean`` and, of a regressor that has a finite one, ``std``; of a single tree also ``leaf``.
+    ``mean`` and, of a regressor with constant leaves that has a finite one, ``std``; of a single tree also ``leaf``.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
         from ._onnx_model import OUTPUTS, onnx_model  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise ImportError("to_onnx needs onnx: pip install 'baytree[onnx]'.") from None
-    fitted = exportable(model)
+    fitted = exportable(model, but=ModelLeaves)
     used = fitted.used_features.tolist() or [0]
     _check_missing(missing, fitted, used)
     for feature in used:

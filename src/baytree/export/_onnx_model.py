@@ -11,9 +11,11 @@ from onnx import TensorProto, numpy_helper
 from .._typing import AnyArray, FloatArray, IntArray
 from ..decision import Decision
 from ..fitted import Fitted, real_outcome
+from ..leaves import ModelLeaves
 from ..tree import SplitKind, TreeStore, concatenate_stores
 from ._members import Member, has_std, member_values, value_names
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
+from ._onnx_leaves import leaf_means
 
 OUTPUTS = ("label", "probabilities", "mean", "leaf", "std")
 _LARGEST = np.finfo(np.float64).max
@@ -25,7 +27,7 @@ def onnx_model(fitted: Fitted, used: list[int], missing: str) -> onnx.ModelProto
     columns = add_columns(graph, fitted.schema, used, missing)
     if fitted.has_one_leaf:
         leaf = _leaves(graph, [fitted.trees], columns)
-        _tree_outputs(graph, fitted, leaf)
+        _tree_outputs(graph, fitted, leaf, columns)
         return graph.model()
     members = member_values(fitted, None, std=has_std(fitted))
     if fitted.trees.is_plain:
@@ -183,10 +185,14 @@ def _node_sums(graph: Graph, space: TreeStore, nodes: IntArray, n_values: int, g
     return graph.add("ReduceSum", graph.add("Reshape", terms, shape), graph.whole([2]), keepdims=0)
 
 
-def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
+def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str, columns: Columns) -> None:
     """The outputs of a single tree, from its leaves."""
     tree = fitted.trees
     leaf = graph.add("Squeeze", leaves, graph.whole([1]), output=graph.output("leaf", np.int64, [None]))
+
+    if isinstance(tree.leaves, ModelLeaves) and not tree.leaves.is_constant:
+        _class_or_mean_outputs(graph, fitted, leaf_means(graph, tree.leaves, leaf, columns))
+        return
 
     def add_leaf_output(name: str, values: AnyArray) -> None:
         graph.add("Gather", graph.constant(values), leaf, axis=0, output=graph.output(name, values, None))
@@ -204,14 +210,19 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str) -> None:
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
     """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
     n_values = len(value_names(fitted))
+    _class_or_mean_outputs(graph, fitted, average if n == n_values else graph.gather(average, list(range(n_values))))
+    if n > n_values:
+        first, second = (graph.gather(average, [i]) for i in (n - 2, n - 1))
+        variance = graph.add("Sub", second, graph.add("Mul", first, first))
+        least = graph.add("Max", variance, graph.number(0.0))
+        graph.add("Sqrt", least, output=graph.output("std", np.float64, [None, 1]))
+
+
+def _class_or_mean_outputs(graph: Graph, fitted: Fitted, average: str) -> None:
+    """The mean; or class probabilities and the decision."""
+    n_values = len(value_names(fitted))
     if not fitted.outcome.predicts_classes:
-        mean = average if n == n_values else graph.gather(average, list(range(n_values)))
-        graph.add("Identity", mean, output=graph.output("mean", np.float64, [None, n_values]))
-        if n > n_values:
-            first, second = (graph.gather(average, [i]) for i in (n - 2, n - 1))
-            variance = graph.add("Sub", second, graph.add("Mul", first, first))
-            least = graph.add("Max", variance, graph.number(0.0))
-            graph.add("Sqrt", least, output=graph.output("std", np.float64, [None, 1]))
+        graph.add("Identity", average, output=graph.output("mean", np.float64, [None, n_values]))
         return
     total = graph.add("ReduceSum", average, graph.whole([1]))
     shares = graph.output("probabilities", np.float64, [None, n_values])

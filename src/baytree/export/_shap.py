@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..estimators import Model, read_rows
+from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted, contributions
 from ..leaves import ModelLeaves
 from ..tree import Hyperplane, SplitKind, TreeStore
@@ -238,7 +238,7 @@ def to_shap(model: Model) -> dict[str, Any]:
     ----------
     model
         A fitted tree or forest, or a tree space of few trees. shap has splits of the form ``x <= t`` and missing
-        values alone: for sets of categories and hyperplanes use `shap_values`.
+        values alone: for sets of categories, hyperplanes and linear leaves use `shap_values`.
 
     Returns
     -------
@@ -255,6 +255,11 @@ def to_shap(model: Model) -> dict[str, Any]:
     >>> len(to_shap(model)["trees"])
     1
     """
+    fitted = fitted_of(model)
+    if not fitted.trees.leaves.is_constant:
+        raise ValueError(
+            "shap's trees hold one prediction for each leaf, but linear leaves have slopes: use shap_values."
+        )
     fitted = exportable(model)
     trees = trees_of(fitted, "shap")
     for _, tree in trees:

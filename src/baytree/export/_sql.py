@@ -14,11 +14,12 @@ from .._typing import FloatArray
 from .._validation import short_repr
 from ..estimators import Model
 from ..fitted import Fitted
-from ..leaves import LinearLeaves
+from ..leaves import LinearLeaves, LogisticLeaves, ModelLeaves
 from ..tree import NO_CHILD, TreeStore
 from ._members import Member, exportable, leaf_columns, member_values, value_names
 from ._sql_linear import linear_mean
-from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal
+from ._sql_logistic import LogisticSteps
+from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal, pairwise_sum
 from ._sql_translate import translate
 from ._sql_walk import Walk, walks
 
@@ -55,10 +56,10 @@ def to_sql(
         Columns of the table to carry along, such as an id.
     interval
         Probability of an interval, for columns ``low`` and ``high`` (of each class: ``low_…`` and ``high_…``); None for
-        none. Trees only: the interval of an average is not in the leaves.
+        none. Trees with constant leaves only: the interval of an average is not in the leaves.
     std
-        Whether to add ``std``, the standard deviation of what is predicted; not of classes. Averages need a database
-        that knows ``sqrt``.
+        Whether to add ``std``, the standard deviation of what is predicted; not of classes, and not of linear leaves.
+        Averages need a database that knows ``sqrt``, and logistic leaves one that knows ``sqrt`` and ``exp``.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def to_sql(
     SELECT leaf, CASE leaf WHEN 1 THEN 0.0196078431372549e0 WHEN 2 THEN 1.495049504950495e0 END AS "mean"
     FROM (SELECT CASE WHEN CAST(t."x3" AS DOUBLE) <= 0.8e0 THEN 1 ELSE 2 END AS leaf FROM "flowers" AS t) AS routed
     """
-    fitted = exportable(model, but=LinearLeaves)
+    fitted = exportable(model, but=ModelLeaves)
     sql_dialect = DIALECTS.get(dialect, DIALECTS["duckdb"])
     query = _Query(fitted, sql_dialect, _relation(table), _read_columns(columns), walks=dialect in DIALECTS)
     if fitted.has_one_leaf:
@@ -157,14 +158,18 @@ class _Query:
         made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._leaf_value("leaf", tree, value), name) for name, value in made.items()]
         carried = self.kept
-        if isinstance(tree.leaves, LinearLeaves):
+        if isinstance(tree.leaves, ModelLeaves):
             used = [fitted.schema.name(feature) for feature in tree.leaves.used_features]
             carried = list(dict.fromkeys([*self.kept, *used]))
+            if any(name.lower() == "leaf" for name in used):
+                raise ValueError("The query would have two columns of the name 'leaf': rename that of the table.")
+        if isinstance(tree.leaves, LogisticLeaves) and not tree.leaves.is_constant:
+            self._check_names(["leaf", *made, "prediction"])
+            return self._logistic_query(tree, tree.leaves, list(made), carried)
+        if isinstance(tree.leaves, LinearLeaves):
             conditions = Conditions(fitted.schema, self.dialect, "routed")
             formulas = ((node, linear_mean(conditions, tree.leaves, node)) for node in _leaves(tree))
             outputs = [self._output(_cases("routed.leaf", formulas), name) for name in made]
-            if any(name.lower() == "leaf" for name in used):
-                raise ValueError("The query would have two columns of the name 'leaf': rename that of the table.")
         if fitted.outcome.predicts_classes:
             labels, best = self._labels(), fitted.node_codes
             cases = _cases("leaf", ((leaf, labels[best[leaf]]) for leaf in _leaves(tree)))
@@ -176,6 +181,20 @@ class _Query:
         if len(layers) == 1:
             return f"SELECT {selected}\nFROM ({layers[0]}) AS routed"
         return f"{_with(layers)}\nSELECT {selected}\nFROM {self._last_layer(layers)} AS routed"
+
+    def _logistic_query(self, tree: TreeStore, leaves: LogisticLeaves, names: list[str], carried: list[str]) -> str:
+        """A query for the leaf of each row, its class probabilities and the decision."""
+        layers = self._routing_layers({"leaf": tree}, carried)
+        steps = LogisticSteps(leaves, _leaves(tree), Conditions(self.fitted.schema, self.dialect, "t"))
+        for columns in steps.columns():
+            made = [f"{expression} AS {name}" for name, expression in columns.items()]
+            selected = ", ".join([*self._kept_columns("t"), "t.leaf", *made])
+            layers.append(f"SELECT {selected} FROM {self._last_layer(layers)} AS t")
+        shares = [f"t.a{c}" for c in range(len(names))]
+        outputs = [self._output(share, name) for share, name in zip(shares, names, strict=True)]
+        outputs.append(self._output(self._decision(shares), "prediction"))
+        selected = ", ".join([*self._kept_columns("t"), "t.leaf", *outputs])
+        return f"{_with(layers)}\nSELECT {selected} FROM {self._last_layer(layers)} AS t"
 
     def average_query(self, members: list[tuple[Member, FloatArray]]) -> str:
         """A query for the average over trees, or over a tree space."""
@@ -239,7 +258,7 @@ class _Query:
             raise ValueError(f"SQL cannot hold a forest of more than {_MOST_COLUMNS - len(self.kept)} trees.")
         trees = [(member.share, member.trees, values) for member, values in members]
         averages = [
-            _pairwise_sum(
+            pairwise_sum(
                 [
                     f"{number_literal(share, self.dialect)} * {self._leaf_value(f't.leaf{i}', tree, values[:, c])}"
                     for i, (share, tree, values) in enumerate(trees)
@@ -276,7 +295,7 @@ class _Query:
         return (
             roots[0]
             if len(roots) == 1
-            else f"({_pairwise_sum(roots)}) / {number_literal(float(len(roots)), self.dialect)}"
+            else f"({pairwise_sum(roots)}) / {number_literal(float(len(roots)), self.dialect)}"
         )
 
     def _node_value(self, space: TreeStore, node: int, values: FloatArray, c: int) -> str:
@@ -292,7 +311,7 @@ class _Query:
             on_left, on_right = (self._node_value(space, child, values, c) for child in (left, right))
             below = f"CASE WHEN {conditions.goes_left(space.split(choice))} THEN {on_left} ELSE {on_right} END"
             terms.append(f"{number_literal(space.choice_share[choice], self.dialect)} * {below}")
-        return _pairwise_sum(terms)
+        return pairwise_sum(terms)
 
     def _routing_layers(self, trees: dict[str, TreeStore], kept: list[str]) -> list[str]:
         """The leaf of a row in each tree, by the name of its column: one step for as many levels as may be nested."""
@@ -361,13 +380,6 @@ class _Query:
 def _with(layers: list[str]) -> str:
     steps = ",\n".join(f"step{i} AS MATERIALIZED ({layer})" for i, layer in enumerate(layers))
     return f"WITH {steps}"
-
-
-def _pairwise_sum(terms: list[str]) -> str:
-    """Terms added in pairs, for databases limit how deep an expression may be."""
-    while len(terms) > 2:
-        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
-    return " + ".join(terms)
 
 
 def _leaves(tree: TreeStore) -> list[int]:

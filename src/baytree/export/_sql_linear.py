@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..leaves import LinearLeaves, TermKind
+from ..leaves import LinearLeaves, ModelLeaves, TermKind
 from ._sql_text import Conditions, number_literal
 
 
@@ -13,13 +13,19 @@ def linear_mean(conditions: Conditions, leaves: LinearLeaves, node: int) -> str:
     terms, dialect = leaves.terms, conditions.dialect
     text = number_literal(float(leaves.value[node, 0]), dialect)
     for term, coefficient in zip(terms.of(node), leaves.coefficients_of(node).tolist(), strict=True):
-        centre, scale = (number_literal(float(own[term]), dialect) for own in (terms.centre, terms.scale))
-        value = _term(conditions, leaves, term)
-        text += f" + {number_literal(coefficient, dialect)} * (({value} - {centre}) / {scale})"
+        text += f" + {number_literal(coefficient, dialect)} * {scaled_term(conditions, leaves, term)}"
     return _clipped(conditions, f"({text})", *leaves.limits[node].tolist()) if len(terms.of(node)) else text
 
 
-def _term(conditions: Conditions, leaves: LinearLeaves, term: int) -> str:
+def scaled_term(conditions: Conditions, leaves: ModelLeaves, term: int) -> str:
+    """A term, centred and scaled."""
+    centre, scale = (
+        number_literal(float(own[term]), conditions.dialect) for own in (leaves.terms.centre, leaves.terms.scale)
+    )
+    return f"(({_term(conditions, leaves, term)} - {centre}) / {scale})"
+
+
+def _term(conditions: Conditions, leaves: ModelLeaves, term: int) -> str:
     """The value of a term: of a missing value that of the centre."""
     terms = leaves.terms
     position = conditions.position(int(terms.feature[term]))

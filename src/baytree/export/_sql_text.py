@@ -124,6 +124,13 @@ def label_literal(label: Any, dialect: Dialect) -> str:
     return text_literal(value) if isinstance(value, str) else number_literal(float(value), dialect)
 
 
+def pairwise_sum(terms: list[str]) -> str:
+    """Terms added in pairs, for databases limit how deep an expression may be."""
+    while len(terms) > 2:
+        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
+    return " + ".join(terms)
+
+
 @dataclass(frozen=True)
 class Conditions:
     """Splits as conditions on the columns of a relation; a row goes left where its condition is true."""

@@ -7,7 +7,7 @@ import numpy as np
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
 from ..fitted import Fitted, split_facts
-from ..leaves import ModelLeaves, leaf_text
+from ..leaves import ModelLeaves, leaf_headline, leaf_lines
 from ..tree import NO_CHILD, threshold_text
 
 _MANY = 6  # classes: with more, not all probabilities are listed
@@ -20,7 +20,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
     ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
     counts training rows. Where some of them lack the value, their number and the branch that they take follow. A leaf
-    with a linear model is a formula, with the 90 % intervals of its slopes in brackets.
+    with a linear model tells its prediction where every term is at its mean, and below it each term in a line, the most
+    important first: a slope, or a factor on the odds, with its 90 % interval in brackets.
 
     Parameters
     ----------
@@ -58,6 +59,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
         node, head, indent = stack.pop()
         if tree.children_left[node] == NO_CHILD:
             lines.append(head + _leaf(fitted, node, decimals))
+            lines += [f"{indent}    {line}" for line in _terms(fitted, node)]
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
             lines.append(head + f"...  n={amount_text(int(tree.n_node_samples[node]))}")
@@ -85,8 +87,8 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     tree = fitted.trees
     numbers = ", ".join(map(number_text, tree.calibrated[node].tolist()))
     rows = f"n={amount_text(int(tree.n_node_samples[node]))}"
-    if isinstance(tree.leaves, ModelLeaves) and len(tree.leaves.terms.of(node)):
-        return f"{leaf_text(tree.leaves, node, fitted.schema, fitted.class_names)}   {rows}"
+    if isinstance(tree.leaves, ModelLeaves) and tree.leaves.n_terms[node]:
+        return f"{leaf_headline(tree.leaves, node, fitted.class_names)}   {rows}"
     if not fitted.outcome.predicts_classes:
         predicted = " ".join(estimate_text(value) for value in tree.value[node, 0])
         return f"{predicted}   {fitted.outcome.family}({numbers})  {rows}"
@@ -97,3 +99,9 @@ def _leaf(fitted: Fitted, node: int, decimals: int) -> str:
     order = [int(i) for i in np.argsort(-p, kind="stable") if i != code][:_TOLD]
     others = ", ".join(f"{names[i]} {p[i]:.{decimals}f}" for i in order)
     return f"{names[code]}  p={p[code]:.{decimals}f}, then {others}  {rows}"
+
+
+def _terms(fitted: Fitted, node: int) -> list[str]:
+    """The terms of a leaf that has a model."""
+    leaves = fitted.trees.leaves
+    return leaf_lines(leaves, node, fitted.schema, fitted.class_names) if isinstance(leaves, ModelLeaves) else []

@@ -9,9 +9,12 @@ from ._canonical_target import canonical_target as canonical_target
 from ._encoded_rows import CodeLayout as CodeLayout
 from ._encoded_rows import EncodedRows as EncodedRows
 from ._encoded_rows import RowHistograms as RowHistograms
+from ._folds import FoldParts as FoldParts
 from ._folds import assign_folds as assign_folds
 from ._folds import assign_small_folds as assign_small_folds
 from ._folds import count_duplicates as count_duplicates
+from ._folds import deal_small_folds as deal_small_folds
+from ._folds import split_whole_weights as split_whole_weights
 from ._forest import ForestPlan as ForestPlan
 from ._forest import draw_weight as draw_weight
 from ._forest import grow_forest as grow_forest

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
 from ._row_hash import finer_hash_of_values, hash_of_values
 
+_MOST_COPIES = 2**40  # of a row
 _FEWEST_POINTS = 50  # a table of fewer distinct rows has duplicates by chance
 
 
@@ -30,8 +32,51 @@ def assign_small_folds(
     """
     hashes = hash_of_values(rows, target)
     n_all_folds = n_folds * -(-len(hashes) // max_rows)
-    first = _fold(hashes if by is None else hash_of_values(rows, replace(target, y=by)), n_all_folds)
-    return (first + _number_among_duplicates(hashes, rows, target)) % n_all_folds
+    return _first_folds(hashes, rows, target, n_all_folds, np.ones(len(hashes), dtype=np.int64), by)
+
+
+class FoldParts(NamedTuple):
+    """Parts of rows, each in one fold: the row, the fold, and how much of the row's weight it has."""
+
+    rows: IntArray
+    fold: IntArray
+    weight: FloatArray | None  # None: every row counts once
+
+
+def deal_small_folds(
+    rows: Rows, target: Target, n_folds: int, max_rows: int, *, by: AnyArray | None = None
+) -> FoldParts:
+    """Deal out rows as `assign_small_folds` does, those of a whole weight as so many duplicates.
+
+    A row of another weight stays together and counts as one.
+    """
+    if target.weight is None:
+        fold = assign_small_folds(rows, target, n_folds, max_rows, by=by)
+        chosen = np.flatnonzero(fold < n_folds)
+        return FoldParts(chosen, fold[chosen], None)
+    hashes, copies, each = hash_of_values(rows, target), *split_whole_weights(target.weight)
+    n_all_folds = n_folds * max(-(-int(copies.sum()) // max_rows), 1)
+    first = _first_folds(hashes, rows, target, n_all_folds, copies, by)
+    parts = []
+    for k in range(n_folds):
+        n = -((copies - (k - first) % n_all_folds) // -n_all_folds)  # copies of each row in this fold
+        chosen = np.flatnonzero(n > 0)
+        parts.append((chosen, np.full(len(chosen), k), n[chosen] * each[chosen]))
+    return FoldParts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def split_whole_weights(weight: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Number of copies of each row, and the weight of each: whole weights are so many copies of weight 1."""
+    is_whole = (weight == np.floor(weight)) & (weight < _MOST_COPIES)
+    return np.where(is_whole, weight, 1).astype(np.int64), np.where(is_whole, 1.0, weight)
+
+
+def _first_folds(
+    hashes: AnyArray, rows: Rows, target: Target, n_folds: int, copies: IntArray, by: AnyArray | None
+) -> IntArray:
+    """The fold of the first copy of each row, if those of equal rows are dealt out one by one."""
+    first = _fold(hashes if by is None else hash_of_values(rows, replace(target, y=by)), n_folds)
+    return (first + _copies_before(hashes, rows, target, copies)) % n_folds
 
 
 def count_duplicates(rows: Rows, target: Target) -> int:
@@ -43,21 +88,21 @@ def count_duplicates(rows: Rows, target: Target) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _number_among_duplicates(hashes: AnyArray, rows: Rows, target: Target) -> IntArray:
-    """Number the rows of each hash 0, 1, ... in the order of their values and weights."""
+def _copies_before(hashes: AnyArray, rows: Rows, target: Target, copies: IntArray) -> IntArray:
+    """Number the copies of the rows of each hash in the order of values and weights; the number of each row's first."""
     result = np.zeros(len(hashes), dtype=np.int64)
     order = np.argsort(hashes)
     is_equal = hashes[order][1:] == hashes[order][:-1]
-    at = order[np.append(is_equal, False) | np.append(False, is_equal)]
+    at = order[np.append(is_equal, False) | np.append(False, is_equal) | (copies[order] > 1)]
     if len(at) == 0:
         return result
     some = target.take(at)
     weight = np.ones(len(at)) if some.weight is None else some.weight
-    finer = finer_hash_of_values(Rows(rows.matrix[at]), some)
+    finer = finer_hash_of_values(Rows(rows.matrix[at]), some, copies[at])
     at = at[np.lexsort((weight, finer, hashes[at]))]
-    is_new = np.append(True, hashes[at][1:] != hashes[at][:-1])
-    first = np.flatnonzero(is_new)
-    result[at] = np.arange(len(at)) - np.repeat(first, np.diff(np.append(first, len(at))))
+    first = np.flatnonzero(np.append(True, hashes[at][1:] != hashes[at][:-1]))
+    before = np.append(0, np.cumsum(copies[at]))[:-1]
+    result[at] = before - np.repeat(before[first], np.diff(np.append(first, len(at))))
     return result
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from .._typing import AnyArray
+from .._typing import AnyArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
 
@@ -46,18 +46,20 @@ def hash_of_values(rows: Rows, target: Target) -> AnyArray:
     return mix_bits(total)
 
 
-def finer_hash_of_values(rows: Rows, target: Target) -> AnyArray:
+def finer_hash_of_values(rows: Rows, target: Target, copies: IntArray) -> AnyArray:
     """Hash rows so that equal values in different columns differ: ``(0, 1)`` and ``(1, 0)`` have one plain hash.
 
-    The factor of a column depends on its values and the rows they are in, and not on its position.
+    The factor of a column depends on its values and the rows they are in, of which there are so many copies, and not
+    on its position.
     """
     y = np.asarray(target.y, dtype=np.float64).reshape(len(rows), -1)
     columns = [rows.matrix, y, *(values.reshape(-1, 1) for values in target.extras.values())]
     result, plain = np.zeros(len(rows), dtype=np.uint64), hash_of_values(rows, target)
+    n_copies = copies.astype(np.uint64)
     for matrix in columns:
         entries = sparse.coo_array(matrix)
         hashes, of_column = _hash_of_numbers(entries.data), np.zeros(matrix.shape[1], dtype=np.uint64)
-        np.add.at(of_column, entries.col, mix_bits(hashes + plain[entries.row]))
+        np.add.at(of_column, entries.col, mix_bits(hashes + plain[entries.row]) * n_copies[entries.row])
         factor = mix_bits(of_column) | np.uint64(1)
         np.add.at(result, entries.row, mix_bits(hashes * factor[entries.col]))
         result = mix_bits(result)

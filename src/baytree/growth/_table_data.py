@@ -72,9 +72,12 @@ class TableData:
         """The sum of the weights."""
         return self.target.total_weight()
 
-    def take(self, chosen: AnyArray) -> TableData:
-        """Some of the rows, not encoded yet."""
-        return TableData(Rows(self.rows.matrix[chosen]), self.schema, self.target.take(chosen), self.growth)
+    def take(self, chosen: AnyArray, weight: FloatArray | None = None) -> TableData:
+        """Some of the rows, not encoded yet, with their weights or others."""
+        target = self.target.take(chosen)
+        if weight is not None:
+            target = replace(target, weight=weight)
+        return TableData(Rows(self.rows.matrix[chosen]), self.schema, target, self.growth)
 
     def reweighted(self, weight: FloatArray, n_threads: int) -> TableData:
         """The same rows, encoded once, with other weights; their targets are no fixed-point numbers."""

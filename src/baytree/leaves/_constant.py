@@ -97,6 +97,11 @@ class ConstantLeaves:
         return np.zeros(0, dtype=np.int64)
 
     @property
+    def n_terms(self) -> IntArray:
+        """None in any node."""
+        return np.zeros(len(self.statistics), dtype=np.int64)
+
+    @property
     def log_ceiling(self) -> FloatArray:
         """The most that the log likelihood of a node's rows can reach in leaves of its prior; inf where unknown."""
         return self.outcome.log_ceiling(self.prior, self.statistics)

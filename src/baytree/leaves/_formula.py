@@ -1,4 +1,4 @@
-"""The model of a leaf as a short formula in the units of its columns, with as many digits as the posterior supports."""
+"""The model of a leaf in words: a headline and a line for each term, the most important term first."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ._linear import LinearLeaves
 from ._logistic import LogisticLeaves
 from ._models import ModelLeaves
 from ._terms import LeafTerms, TermKind
+
+_MOST_DIGITS = 3  # of a factor on the odds
 
 
 def term_text(terms: LeafTerms, term: int, schema: Schema) -> str:
@@ -56,48 +58,72 @@ def _log_odds(leaves: LogisticLeaves, node: int) -> tuple[FloatArray, FloatArray
     return math.sqrt(2) * leaves.coefficients_of(node), np.sqrt(2 * np.diag(leaves.covariance_of(node)))
 
 
-def odds_formula(leaves: LogisticLeaves, node: int, schema: Schema) -> str:
-    """A leaf in one line: ``odds 0.35 at the mean, × 1.6 per 1,000 of balance (1.3 to 1.9)``."""
-    parts = [f"odds {estimate_text(math.exp(_log_odds(leaves, node)[0][0]))} at the mean"]
-    for term, logs in zip(leaves.terms.of(node), odds_ratios(leaves, node), strict=True):
-        is_value = leaves.terms.kind[term] == TermKind.VALUE
-        unit = 10.0 ** round(math.log10(leaves.terms.scale[term])) if is_value else 1.0
-        ratio, low, high = (f"{value:.3g}" for value in np.exp(np.clip(logs * unit, -500, 500)))
-        name = term_text(leaves.terms, term, schema)
-        what = f"per {number_text(unit)} of {name}" if is_value else f"if {name}"
-        parts.append(f"× {ratio} {what} ({low} to {high})")
-    return ", ".join(parts)
-
-
-def leaf_text(leaves: ModelLeaves, node: int, schema: Schema, class_names: tuple[str, ...]) -> str:
-    """The model of a leaf that has terms, in one line: a formula, or of several classes the names of its terms."""
+def leaf_headline(leaves: ModelLeaves, node: int, class_names: tuple[str, ...]) -> str:
+    """What a leaf with terms predicts where every term is at its mean: ``12.4 at the mean``."""
     if isinstance(leaves, LinearLeaves):
-        return formula(leaves, node, schema)
+        mu, kappa, alpha, beta = leaves.posterior[node].tolist()
+        return f"{_rounded(mu, _places(math.sqrt(beta / alpha / kappa)))} at the mean"
     if isinstance(leaves, LogisticLeaves) and len(class_names) == 2:
-        return f"{class_names[1]}: {odds_formula(leaves, node, schema)}"
-    names = ", ".join(term_text(leaves.terms, term, schema) for term in leaves.terms.of(node))
-    return f"classes by {names}"
+        return f"{class_names[1]} at the mean: odds {_three_digits(math.exp(_log_odds(leaves, node)[0][0]))}"
+    at_mean = leaves.means_at(node, np.zeros((1, len(leaves.terms.of(node)))))[0]
+    likely = int(np.argmax(at_mean))
+    return f"{class_names[likely]} at the mean: p={at_mean[likely]:.3f}"
 
 
-def formula(leaves: LinearLeaves, node: int, schema: Schema) -> str:
-    """A leaf in one line: ``12.4 + 0.8 × age (0.6 to 1)``; in brackets the 90 % intervals of the slopes."""
-    terms = leaves.terms.of(node)
-    part, slopes = slice(terms.start, terms.stop), effects(leaves, node)
-    mu, kappa, alpha, beta = leaves.posterior[node].tolist()
-    z = -leaves.terms.centre[part] / leaves.terms.scale[part]  # every column at zero
-    level = mu + float(z @ leaves.coefficient[part])
-    variance = beta / alpha * (1 / kappa + float(z @ leaves.covariance_of(node) @ z))
-    text = _rounded(level, math.sqrt(variance))
-    for term, (slope, low, high) in zip(terms, slopes.tolist(), strict=True):
-        error = (high - low) / 4
-        # A slope that falls is subtracted; its interval keeps its signs.
-        text += f" {'-' if slope < 0 else '+'} {_rounded(abs(slope), error)} × {term_text(leaves.terms, term, schema)}"
-        text += f" ({_rounded(low, error)} to {_rounded(high, error)})"
-    return text
+def leaf_lines(leaves: ModelLeaves, node: int, schema: Schema, class_names: tuple[str, ...]) -> list[str]:
+    """The terms of a leaf, one in a line, those first that change most over the spread of their column in the leaf.
+
+    A slope or a factor on the odds comes with its 90 % interval, for a power of ten near the spread of the column. The
+    terms of several classes have several factors each and are only named.
+    """
+    parts = [_term_parts(leaves, node, place, schema, class_names) for place in _by_importance(leaves, node)]
+    widths = [max(len(part[i]) for part in parts) for i in range(2)] if parts else [0, 0]
+    aligned = [f"{effect:>{widths[0]}} {interval:<{widths[1]}} {what}" for effect, interval, what in parts]
+    return aligned if any(widths) else [what for _, _, what in parts]
 
 
-def _rounded(number: float, error: float) -> str:
-    """A number with the digits that its standard error leaves it, one of them uncertain."""
-    if not (math.isfinite(error) and error > 0 and math.isfinite(number)):
-        return number_text(number)
-    return number_text(round(number, -math.floor(math.log10(error))))
+def _by_importance(leaves: ModelLeaves, node: int) -> list[int]:
+    """The places of the terms of a node, the largest effect of a standard deviation first."""
+    n_terms, own = len(leaves.terms.of(node)), leaves.coefficients_of(node)
+    slopes = own[None] if isinstance(leaves, LinearLeaves) else own.reshape(-1, n_terms + 1)[:, 1:]
+    order: list[int] = np.argsort(-np.linalg.norm(slopes, axis=0), kind="stable").tolist()
+    return order
+
+
+def _term_parts(
+    leaves: ModelLeaves, node: int, place: int, schema: Schema, class_names: tuple[str, ...]
+) -> tuple[str, str, str]:
+    """The effect of a term, its interval, and what it is the effect of."""
+    term = leaves.terms.of(node)[place]
+    name, is_value = term_text(leaves.terms, term, schema), leaves.terms.kind[term] == TermKind.VALUE
+    unit = 10.0 ** round(math.log10(leaves.terms.scale[term])) if is_value else 1.0
+    what = f"if {name}" if not is_value else f"per {'unit' if unit == 1 else number_text(unit)} of {name}"
+    if isinstance(leaves, LinearLeaves):
+        slope, low, high = (unit * effects(leaves, node)[place]).tolist()
+        places = _places((high - low) / 4)
+        sign = "-" if slope < 0 else "+"
+        return f"{sign}{_rounded(abs(slope), places)}", f"({_rounded(low, places)} to {_rounded(high, places)})", what
+    if isinstance(leaves, LogisticLeaves) and len(class_names) == 2:
+        logs = np.clip(unit * odds_ratios(leaves, node)[place], -500, 500)
+        ratio, low, high = np.exp(logs).tolist()
+        # As many digits as tell the lower end from others; of very uncertain factors not more than three.
+        places = min(_places(low * float(logs[2] - logs[1]) / 12), _places(ratio) + _MOST_DIGITS - 1)
+        return f"× {_rounded(ratio, places)}", f"({_rounded(low, places)} to {_rounded(high, places)})", what
+    return "", "", f"by {name}"
+
+
+def _places(error: float) -> int:
+    """The digits behind the point that a standard error leaves, one of them uncertain; negative for tens and more."""
+    return -math.floor(math.log10(error)) if math.isfinite(error) and error > 0 else 6
+
+
+def _rounded(number: float, places: int) -> str:
+    """A number with so many digits behind the point, zeros among them; large and tiny ones as elsewhere."""
+    if not math.isfinite(number) or places <= 0 or places > 6:
+        return number_text(round(number, places) + 0.0 if math.isfinite(number) else number)
+    text = f"{number:,.{places}f}" if abs(number) >= 10_000 else f"{number:.{places}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
+
+
+def _three_digits(number: float) -> str:
+    return estimate_text(float(f"{number:.{_MOST_DIGITS}g}"))

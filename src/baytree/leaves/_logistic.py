@@ -20,6 +20,8 @@ from ._models import ModelLeaves
 from ._terms import rows_by_node
 
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
+QUADRATURE = (_POINTS, _WEIGHTS / _WEIGHTS.sum())  # points and weights for the standard normal distribution
+PROBIT = np.pi / 8  # times a variance: how far it shrinks a logit, less one
 _WEAKEST, _STRONGEST = 1e-3, 1e9  # sums of Dirichlet parameters
 
 
@@ -77,6 +79,17 @@ class LogisticLeaves(ModelLeaves):
         of_contrasts = np.einsum("nk,akbl,nl->nab", z, blocks, z, optimize=True)
         return mean, np.einsum("ca,nab,db->ncd", self.contrasts, of_contrasts, self.contrasts, optimize=True)
 
+    def forms(self, node: int) -> tuple[FloatArray, FloatArray]:
+        """Logits of rows u of one and the scaled terms: b of each mean b'u, and Q of each variance u'Qu.
+
+        Of two classes these are the log odds of the second; of more the logits of every class.
+        """
+        n_contrasts, width = self.n_classes - 1, len(self.terms.of(node)) + 1
+        blocks = self.covariance_of(node).reshape(n_contrasts, width, n_contrasts, width)
+        logits = self.contrasts if self.n_classes > 2 else self.contrasts[1:] - self.contrasts[:1]
+        mean = logits @ self.coefficients_of(node).reshape(n_contrasts, width)
+        return mean, np.einsum("ca,akbl,cb->ckl", logits, blocks, logits, optimize=True)
+
     def _dirichlet(self, node: int, z: FloatArray) -> FloatArray:
         mean, covariance = self.logits(node, z)
         if self.n_classes == 2:
@@ -94,8 +107,8 @@ def class_contrasts(n_classes: int) -> FloatArray:
 
 def _beta_of_logit(mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Beta parameters with mean and variance of a probability whose logit is normal, by Gauss-Hermite quadrature."""
-    at = mean[:, None] + np.sqrt(variance)[:, None] * _POINTS
-    weights = _WEIGHTS / _WEIGHTS.sum()
+    points, weights = QUADRATURE
+    at = mean[:, None] + np.sqrt(variance)[:, None] * points
     both = np.stack([special.expit(-at) @ weights, special.expit(at) @ weights], axis=1)
     spread = (special.expit(at) - both[:, 1:]) ** 2 @ weights
     return both * _strength(both[:, 0] * both[:, 1], spread)[:, None]
@@ -104,7 +117,7 @@ def _beta_of_logit(mean: FloatArray, variance: FloatArray) -> FloatArray:
 def _dirichlet_of_logits(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     """Dirichlet parameters for normal logits: means by the probit approximation, the total variance to first order."""
     variance = np.einsum("ncc->nc", covariance)
-    p = special.softmax(mean / np.sqrt(1 + np.pi / 8 * variance), axis=1)
+    p = special.softmax(mean / np.sqrt(1 + PROBIT * variance), axis=1)
     slope = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
     spread = np.einsum("nab,nbc,nac->n", slope, covariance, slope, optimize=True)
     return p * _strength((p * (1 - p)).sum(axis=1), spread)[:, None]

@@ -31,6 +31,10 @@ class LeafModel(Protocol):
         """The features that the models look at, in ascending order."""
 
     @property
+    def n_terms(self) -> IntArray:
+        """The number of terms in the model of each node; 0 of constant leaves."""
+
+    @property
     def prior(self) -> FloatArray:
         """Parameters before the rows of a node were seen, one set a node."""
 

@@ -116,6 +116,11 @@ class ModelLeaves(ABC):
         return self.terms.used_features
 
     @property
+    def n_terms(self) -> IntArray:
+        """The number of terms of each node."""
+        return self.terms.counts
+
+    @property
     def calibrated(self) -> FloatArray:
         """The posterior: the coefficients are not calibrated, and numbers are by the spread of their distribution."""
         return self.posterior

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from .._words import count_text
 from ..fitted import Fitted, split_facts
 from ._axes import BLACK, GREY
 from ._layout import NodeBox, drawn_nodes, leaves_below, place_boxes
@@ -68,8 +69,7 @@ class TreePicture:
     def _text(self, node: int) -> str:
         rows = f"n = {self.tree.n_node_samples[node]:,}"
         if node in self.ends:
-            more = [] if self.tree.is_leaf[node] else [f"… {leaves_below(self.tree, node):,} leaves"]
-            return "\n".join([*self._end_lines(self.posteriors.nodes[node]), rows, *more])
+            return "\n".join([*self._end_lines(self.posteriors.nodes[node]), rows, *self._last_line(node)])
         width = self.style.split_width - 2 * _PADDING
         question, _ = self.tree.split(node).question(self.schema)
         subject = self.tree.split(node).subject(self.schema)
@@ -92,6 +92,13 @@ class TreePicture:
     def _end_lines(self, posterior: NodePosterior) -> list[str]:
         lines = posterior.labels if self.style.details else posterior.labels[:1]
         return [wrap_text(line, self.style.end_width - _PADDING, self.style.size, 2) for line in lines]
+
+    def _last_line(self, node: int) -> list[str]:
+        """The leaves of a closed branch; the terms of a leaf with a model, whose numbers are of its average row."""
+        if not self.tree.is_leaf[node]:
+            return [f"… {leaves_below(self.tree, node):,} leaves"]
+        n_terms = int(self.tree.leaves.n_terms[node])
+        return [f"model of {count_text(n_terms, 'term')}"] if n_terms else []
 
     def _size(self, node: int, text: str) -> tuple[float, float]:
         height = self.style.height(text) + _PADDING

@@ -25,6 +25,9 @@ _NARROWEST = 1.5  # so that the title has room
 def tree(model: Model, *, max_depth: int | None = None, max_leaves: int | None = 24, ax: Any = None) -> Axes:
     """Draw a fitted tree: splits with their odds against no split, leaves with their posteriors.
 
+    A leaf with a linear model shows the posterior of its average row and the number of terms; `export.to_text` has
+    the terms.
+
     Parameters
     ----------
     model

@@ -119,7 +119,7 @@ class Column:
     def bound_text(self, threshold: float, number: Callable[[float], str] = number_text) -> str:
         """A threshold: a number, the highest integer on its lower side, or the last category there."""
         if self.categories is None:
-            return number(float(math.floor(threshold)) if self.is_integer and math.isfinite(threshold) else threshold)
+            return number(float(math.floor(threshold)) if self.is_integer and abs(threshold) < math.inf else threshold)
         return category_text(self.categories[min(max(math.floor(threshold), 0), len(self.categories) - 1)])
 
     def category_texts(self, positions: Iterable[int] | None = None) -> list[str]:

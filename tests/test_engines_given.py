@@ -193,7 +193,7 @@ def test_borders_are_thresholds(borders):
     assert_same_model(in_batches, model)
     place = np.where(frame["x"].isna(), np.nan, np.searchsorted(borders, frame["x"]))
     expected = fitted_in_memory(model_of("classes"), frame.assign(x=place), names)
-    for name in ("feature", "children_left", "n_node_samples", "value", "missing_go_to_left"):
+    for name in ("feature", "children_left", "n_node_samples", "posterior", "missing_go_to_left"):
         assert_array_equal(getattr(model.tree_, name), getattr(expected.tree_, name))
     features = frame.drop(columns="y")
     assert_array_equal(model.apply(features), expected.apply(features.assign(x=place)))

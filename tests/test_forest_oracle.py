@@ -55,6 +55,7 @@ def problem_of(model, X, y, weight=None, **extras):
         read_max_features(model.max_features, data.schema.n_features),
         model.bootstrap == "resample",
         model.prune,
+        None if data._weight_of_bins is None else data._weight_of_bins.tolist(),
     )
 
 

@@ -238,7 +238,7 @@ def test_a_partition_posterior_has_the_probabilities_of_the_splits():
         ax = plot.partition_posterior(X, y, 0, scale=scale, prior=1.0, partition_prior=0.5)
         thresholds, heights = ax.lines[0].get_data()
         shares = heights if scale == "linear" else 10**heights
-        assert thresholds.tolist() == [0.25, 0.875, 1.375, 1.625]
+        assert thresholds.tolist() == [0.2, 0.9, 1.4, 1.6]
         assert np.allclose(shares / shares[0], likelihoods / likelihoods[0])
     no_split = 10 ** plot.partition_posterior(X, y, 0, prior=1.0, partition_prior=0.5).lines[1].get_ydata()[0]
     drawn = plot.partition_posterior(X, y, 0, prior=1.0, partition_prior=0.5).lines[0].get_ydata()

@@ -182,6 +182,7 @@ def test_sparse_rows_are_made_dense_some_at_a_time(monkeypatch):
 # Weights, files, bad input.
 
 
+@pytest.mark.filterwarnings("ignore:About .* of the rows are equal")
 def test_weights_count_rows_in_raw_tables():
     frame, y = raw_frame()
     twice = np.arange(len(y)) % 2 + 1

@@ -261,6 +261,6 @@ def test_leaves_that_look_at_a_row_are_refused():
     X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     model = BayesianTreeClassifier().fit(X, y)
     data = in_memory(model, pd.DataFrame(X, columns=["x"]).assign(y=y), {}).data
-    with pytest.raises(TypeError, match="needs constant leaves"):
+    with pytest.raises(ValueError, match="needs constant leaves"):
         refit(replace(model.tree_, leaves=OtherLeaves()), data, model.outcome_)
     assert isinstance(model.tree_.leaves, ConstantLeaves)

@@ -37,6 +37,7 @@ class Problem:
     n_features: int  # that each node may use
     resample: bool
     prune: bool
+    weight_of_bins: Any = None  # of each row, by which bins are found; None: every row counts once
 
     @cached_property
     def n_draws(self):
@@ -68,7 +69,7 @@ class Problem:
             elif self.growth.max_bins is None or self.is_nominal[f]:
                 columns.append(column)
             else:
-                columns.append(np.array(bins.middles(column.tolist(), self.growth.max_bins)))
+                columns.append(np.array(bins.middles(column.tolist(), self.growth.max_bins, self.weight_of_bins)))
         return np.array(columns).T
 
     def numbers(self):
@@ -268,7 +269,7 @@ def _with_thresholds_of_bins(tree, problem, rows, at):
         f = tree.feature[node]
         if not np.isfinite(threshold[node]):
             continue  # present or missing
-        own = bins.bins(problem.X[:, f].tolist(), problem.growth.max_bins)
+        own = bins.bins(problem.X[:, f].tolist(), problem.growth.max_bins, problem.weight_of_bins)
         seen = middles[rows[at[node]], f]
         below, above = seen[seen <= threshold[node]].max(), seen[seen > threshold[node]].min()
         high = max(high for low, high in own if low <= below)

@@ -50,12 +50,13 @@ def compare(X, y) -> None:
     """Cross-validate our tree and two of scikit-learn's models on the same folds."""
     models = {
         "BayesianTreeClassifier": BayesianTreeClassifier(),
+        "the same with linear leaves": BayesianTreeClassifier(leaf="linear"),
         "DecisionTreeClassifier": DecisionTreeClassifier(random_state=0),
         "RandomForestClassifier, 5 trees": RandomForestClassifier(5, random_state=0),
     }
-    print(f"{'':32s} {'accuracy':>8s} {'log loss':>9s} {'leaves':>7s} {'fit, ms':>8s}")
+    print(f"{'':32s} {'accuracy':>8s} {'log loss':>9s} {'leaves':>7s} {'terms':>6s} {'fit, ms':>8s}")
     for name, model in models.items():
-        accuracy, loss, leaves, seconds = [], [], [], []
+        accuracy, loss, leaves, terms, seconds = [], [], [], [], []
         for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
             start = time.perf_counter()
             model.fit(X.iloc[train], y[train])
@@ -64,10 +65,18 @@ def compare(X, y) -> None:
             loss.append(log_loss(y[test], model.predict_proba(X.iloc[test])))
             trees = getattr(model, "estimators_", [model])
             leaves.append(sum(tree.get_n_leaves() for tree in trees))
+            terms.append(n_terms(model))
         print(
             f"{name:32s} {np.mean(accuracy):8.1%} {np.mean(loss):9.3f} {np.mean(leaves):7.1f} "
-            f"{1000 * np.median(seconds):8.1f}"
+            f"{np.mean(terms):6.1f} {1000 * np.median(seconds):8.1f}"
         )
+
+
+def n_terms(model) -> int:
+    """Count the terms of the models in the leaves; constant leaves have none."""
+    if not isinstance(model, BayesianTreeClassifier):
+        return 0
+    return int(model.tree_.leaves.n_terms[model.tree_.is_leaf].sum())
 
 
 if __name__ == "__main__":

@@ -216,3 +216,25 @@ def test_the_stability_of_the_tree_is_told(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)["stability"]
     assert told["refits"] == 3
     assert told["splits"][0]["kept"] == 1
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_both_kinds_of_leaves_stand_side_by_side(leaf, table, tmp_path, capsys):
+    model = tmp_path / "m.json"
+    arguments = ["fit", str(table), "--target", "spent", "--leaf", leaf, "--refits", "0", "--folds", "3", "--json"]
+    assert main([*arguments, "-o", str(model)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    fitted = baytree.load(model)
+    assert fitted.leaf == leaf
+    assert found["n_terms"] == fitted.tree_.leaves.n_terms[fitted.tree_.is_leaf].sum()
+    own, other, *peers = found["cross_validation"]["models"].values()
+    linear, constant = (own, other) if leaf == "linear" else (other, own)
+    assert linear["terms"] >= 1
+    assert constant["terms"] is None
+    assert linear["R²"] > constant["R²"]  # the amount rises with the income in a line
+    assert all(peer["terms"] is None for peer in peers)
+
+
+def test_linear_leaves_are_for_single_trees(table, capsys):
+    assert fit(table, "--target", "bought", "--leaf", "linear", "--model", "forest") == 1
+    assert "--leaf is for a single tree" in capsys.readouterr().err

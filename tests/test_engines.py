@@ -325,7 +325,7 @@ def test_progress_is_told_on_standard_error(in_one_go, capsys):
     assert capsys.readouterr().err == ""
     engines.fit(model_of("classes"), source, **names, verbose=1)
     said = capsys.readouterr().err
-    assert re.search(r"Level \d+: [\d,]+ open nodes, [\d,]+ rows, \d+ s so far\n$", said), said
+    assert re.search(r"Level \d+: [\d,]+ open nodes, [\d,]+ rows(: 600 of 600 rows.*)?, \d+ s so far\n$", said), said
 
 
 def test_an_interrupt_ends_the_fit_and_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -113,6 +113,19 @@ def test_only_the_rest_is_found(data):
     assert_same_model(model, expected)
 
 
+@pytest.mark.parametrize("max_bins", [5, 40])
+def test_ordered_columns_of_many_categories_are_described(max_bins):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 30, 500)
+    frame = pd.DataFrame({"x": random.normal(size=500), "y": (codes > 12) ^ (random.random(500) < 0.1)})
+    frame["grade"] = pd.Categorical.from_codes(codes, [f"grade {i}" for i in range(30)], ordered=True)
+    model, parts = BayesianTreeClassifier(max_bins=max_bins), divided(frame, 3)
+    described = engines.describe(model, lambda: parts, target="y")
+    expected = engines.fit(BayesianTreeClassifier(max_bins=max_bins), lambda: parts, target="y")
+    assert_same_model(engines.fit(model, lambda: parts, target="y", **described), expected)
+    assert expected.schema_.columns[1].kind == "ordered category"
+
+
 def test_columns_that_are_given_are_not_looked_at(monkeypatch):
     from baytree.sources import _parts
 
@@ -275,3 +288,50 @@ def test_categorical_features_and_dtypes_must_agree():
         engines.fit(model, frame, **names, dtypes={"city": "category"})
     with pytest.raises(ValueError, match="Column 'flag' has bins, but categorical_features names it"):
         engines.fit(model, frame, **names, bins={"flag": [0.5]})
+
+
+of_ibis = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
+
+
+def near_limits(n_bins):
+    """Limits of bins, and values on them, a float beside them, between them and far beyond them."""
+    random = np.random.default_rng(n_bins)
+    limits = np.unique(np.round(np.exp(random.normal(size=n_bins)), 3))
+    near = np.concatenate([limits, np.nextafter(limits, -np.inf), np.nextafter(limits, np.inf)])
+    odd = [np.nan, 0.0, -1e300, 1e300, 5e-324, -1e9, 1e9, np.inf, -np.inf]
+    return limits, np.concatenate([near, odd, random.uniform(-1, limits[-1] + 1, 500)])
+
+
+@of_ibis
+@pytest.mark.parametrize("n_bins", [30, 200])
+def test_slices_find_the_given_bin_of_every_value(duckdb, n_bins):
+    from baytree.sources import _sql_slices as slices
+    from baytree.sources._sql_temporary import TemporaryTables
+
+    limits, x = near_limits(n_bins)
+    rows = duckdb(pd.DataFrame({"x": x, "row": np.arange(len(x))}))
+    column = slices.SlicedColumn(rows.x.nullif(np.nan), 1000, slices.Slices.of_limits(limits), limits, 2000)
+    tables = TemporaryTables(rows.get_backend())
+    found = slices.encode_by_slices(tables, rows, {"code": column}, {"row": rows.row}).order_by("row").execute()
+    tables.drop()
+    expected = np.searchsorted(limits, x)
+    expected[np.isnan(x)], expected[np.isinf(x)] = 1000, 2000
+    assert_array_equal(found["code"], expected)
+
+
+@of_ibis
+def test_given_bins_in_duckdb_are_looked_up_by_slices(duckdb, monkeypatch):
+    from baytree.sources import _sql
+
+    limits, x = near_limits(100)
+    frame = pd.DataFrame({"x": x[~np.isinf(x)]})
+    frame["y"] = (frame["x"] > np.median(limits)) ^ (np.arange(len(frame)) % 5 == 0)
+    looked_up, original = [], _sql.encode_by_slices
+    monkeypatch.setattr(_sql, "encode_by_slices", lambda *given: looked_up.append(list(given[2])) or original(*given))
+    for bins in (limits, np.stack([limits[:-1], limits[1:] - 1e-4], axis=1)):
+        expected = engines.fit(model_of("classes"), frame, bins={"x": bins})
+        assert_same_model(engines.fit(model_of("classes"), duckdb(frame), bins={"x": bins}), expected)
+    assert looked_up == [["c0"], ["c0"]]
+    frame.loc[3, "x"] = np.inf
+    with pytest.raises(ValueError, match="Column 'x' of X has an infinite value"):
+        engines.fit(model_of("classes"), duckdb(frame), bins={"x": limits})

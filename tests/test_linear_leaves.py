@@ -157,6 +157,29 @@ def test_intervals_hold_on_new_rows():
     assert 0.87 <= np.mean(covered) <= 0.93
 
 
+@pytest.mark.parametrize(
+    "mean",
+    [
+        lambda X: X[:, 0] + 0.5 * X[:, 1],
+        lambda X: 1.5 * np.abs(X[:, 0]),
+        lambda X: np.where(X[:, 0] > 0, 1.0, -1.0),
+        lambda X: np.where(X[:, 2] > 0, 1.5, -1.5) * X[:, 0],
+        lambda X: np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] ** 2,
+        lambda X: np.zeros(len(X)),
+    ],
+    ids=["line", "bend", "step", "interaction", "curve", "nothing"],
+)
+def test_intervals_hold_whatever_the_mean(mean):
+    covered = []
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        X, new = random.normal(size=(400, 3)), random.normal(size=(500, 3))
+        y, outcome = (mean(table) + 0.5 * random.normal(size=len(table)) for table in (X, new))
+        low, high = BayesianTreeRegressor(leaf="linear").fit(X, y).predict_interval(new).T
+        covered.append(np.mean((low <= outcome) & (outcome <= high)))
+    assert 0.87 <= np.mean(covered) <= 0.93
+
+
 def test_categories_and_missing_values_are_terms():
     random = np.random.default_rng(0)
     job, x = random.choice(["clerk", "nurse", "pilot"], 400), random.normal(size=400)

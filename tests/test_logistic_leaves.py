@@ -141,6 +141,23 @@ def test_intervals_of_probabilities_hold():
     assert 0.85 <= np.mean(covered) <= 0.95
 
 
+def test_intervals_of_probabilities_hold_where_no_term_is_left_out():
+    """Slopes are drawn from their prior; a term that is left out has no variance, and intervals are too narrow then."""
+    covered = []
+    for seed in range(120):
+        random = np.random.default_rng(seed)
+        X, new = random.normal(size=(400, 3)), random.normal(size=(300, 3))
+        intercept, slopes = 0.7 * random.normal(), 0.5 * random.normal(size=3)
+        y = (random.random(400) < special.expit(intercept + X @ slopes)).astype(int)
+        model = linear_tree(max_depth=0).fit(X, y)
+        if len(model.tree_.leaves.terms) == 3:
+            low, high = model.predict_interval(new)[:, 1].T
+            p = special.expit(intercept + new @ slopes)
+            covered.append(np.mean((low <= p) & (p <= high)))
+    assert len(covered) > 20
+    assert 0.87 <= np.mean(covered) <= 0.93
+
+
 def test_perfect_separation_has_finite_slopes():
     x = np.linspace(-1, 1, 60)[:, None]
     model = linear_tree(max_depth=0).fit(x, (x[:, 0] > 0).astype(int))

@@ -1,10 +1,12 @@
 """How many training rows lack the value that a split asks for, counted one by one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier, BayesianTreeRegressor, engines, load
-from tests.sources import divided, fitted_in_memory, model_of
+from baytree.sources import _batches
+from tests.sources import assert_same_model, divided, fitted_in_memory, model_of
 from tests.sources import table_of as source_table
 
 
@@ -66,6 +68,19 @@ def test_batches_count_as_memory_does(outcome):
     assert memory.tree_.n_missing.any()
     model = engines.fit(model_of(outcome), lambda: divided(frame, 4), target="y", **names)
     assert model.tree_.n_missing.tolist() == memory.tree_.n_missing.tolist()
+
+
+def test_level_by_level_splits_that_a_limit_removes_leave_no_counts(monkeypatch):
+    monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame({"whole": r.normal(size=400), "part": r.normal(size=400)})
+    frame["y"] = 2 * (frame["whole"] > 0) + (frame["part"] > 0)
+    frame.loc[r.random(400) < 0.2, "part"] = np.nan
+    for max_leaf_nodes, has_counts in ((2, False), (4, True)):
+        memory = fitted_in_memory(model_of("normal", max_leaf_nodes=max_leaf_nodes), frame, {})
+        model = engines.fit(model_of("normal", max_leaf_nodes=max_leaf_nodes), lambda: divided(frame, 4))
+        assert (memory.tree_.n_missing is not None) == has_counts
+        assert_same_model(model, memory)
 
 
 def test_more_rows_are_counted_and_files_keep_the_counts(tmp_path):

@@ -7,11 +7,13 @@ import re
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 
-from baytree import _progress
+from baytree import _progress, engines
 from baytree._progress import Progress, duration_text
+from tests.sources import model_of, table_of
 
 
 class Terminal(io.StringIO):
@@ -80,6 +82,69 @@ def test_a_phase_is_timed_by_itself(clock):
     clock[0] += 2
     progress.update(100)
     assert shown(progress) == "Level 2: 100 of 500 rows, 2 min so far, about 8 s to go"
+
+
+def test_a_repeated_phase_is_estimated_from_its_own_pass(clock):
+    progress = Progress("Finding bins", unit="rows", show=True)
+    clock[0] += 50
+    progress.update(600)
+    assert "to go" not in shown(progress)  # nobody knows how many rows there are
+    progress.repeat(600)
+    assert shown(progress) == "Finding bins: 0 of 600 rows, 50 s so far"
+    clock[0] += 2
+    progress.update(200)
+    assert shown(progress) == "Finding bins: 200 of 600 rows, 52 s so far, about 4 s to go"
+
+
+@pytest.mark.parametrize("kind", ["function", "parquet", "frame", "duckdb", "dask"])
+def test_the_passes_of_a_fit_are_named_and_counted(kind, monkeypatch, tmp_path, request):
+    clock, seen = [100.0], []
+    monkeypatch.setattr(_progress, "_clock", lambda: clock[0])
+    monkeypatch.setattr(Progress, "_keep_moving", lambda self: None)
+    frame, names = table_of("classes")
+
+    def write_down(method):
+        original = getattr(Progress, method)
+
+        def noted(self, *given, **more):
+            original(self, *given, **more)
+            clock[0] += 1.0  # each part takes a second
+            seen.append(shown(self))
+
+        monkeypatch.setattr(Progress, method, noted)
+
+    for method in ("begin", "update"):
+        write_down(method)
+    sources = {
+        "function": lambda: lambda: iter([frame[:200], frame[200:400], frame[400:]]),
+        "parquet": lambda: frame.to_parquet(tmp_path / "rows.parquet") or tmp_path / "rows.parquet",
+        "frame": lambda: frame,
+        "duckdb": lambda: request.getfixturevalue("duckdb")(frame),
+        "dask": lambda: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ibis and Dask warn of their own affairs
+        engines.fit(model_of("classes"), sources[kind](), **names, verbose=1)
+    found = list(dict.fromkeys(re.split("[:,]", line)[0] for line in seen))
+    assert found[:4] == ["Opening the source", "Reading columns and target", "Finding bins", "Encoding rows"]
+    assert found[4].startswith("Level 1")
+    if kind == "function":
+        counts = [line for line in seen if line.startswith("Encoding rows: 2")]
+        assert [re.sub(r", \d+ s so far", "", line) for line in counts] == [
+            "Encoding rows: 200 of 600 rows, about 1 s to go"
+        ]
+        assert not [line for line in seen if "to go" in line and " of 600 rows" not in line]
+
+
+def test_another_phase_gets_a_line_in_a_file_at_once(fast, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(_progress, "_PAUSE_IN_FILES", 1000.0)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress("One", show=True) as progress:
+        wait_for(stream, 1)
+        progress.begin("Two")
+        wait_for(stream, 2)
+    assert [line.partition(",")[0] for line in stream.getvalue().splitlines()] == ["One", "Two", "Two"]
 
 
 @pytest.mark.parametrize(

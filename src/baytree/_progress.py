@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 _QUIET = 1.0  # seconds of work before the first line
 _PAUSE = 0.5  # between two lines on a terminal
-_PAUSE_IN_FILES = 10.0  # where every line stays
+_PAUSE_IN_FILES = 10.0  # where every line stays, unless another phase has begun
 _FAST = 1000.0  # from so many a second on, the speed is worth telling
 _clock = time.monotonic
 
@@ -86,6 +86,10 @@ class Progress:
         now = _clock()
         self._phase = _Phase(text, total, before=done, since=now, done=done, updated=now)
 
+    def repeat(self, total: float | None) -> None:
+        """Begin the phase again: another pass over the same rows, whose number may be known by now."""
+        self.begin(self._phase.text, total)
+
     def update(self, done: float, text: str | None = None) -> None:
         """Note how much of the phase is done."""
         phase = self._phase
@@ -109,10 +113,12 @@ class Progress:
         self.close()
 
     def _keep_moving(self) -> None:
-        pause = _QUIET
+        pause, text, written = _QUIET, "", 0.0
         while not self._ended.wait(pause):
-            self._write(self._line(), "" if self._rewrites else "\n")
-            pause = _PAUSE if self._rewrites else _PAUSE_IN_FILES
+            pause, now = _PAUSE, _clock()
+            if self._rewrites or self._phase.text != text or now - written >= _PAUSE_IN_FILES:
+                text, written = self._phase.text, now
+                self._write(self._line(), "" if self._rewrites else "\n")
 
     def _line(self, *, at_end: bool = False) -> str:
         phase, now = self._phase, _clock()

@@ -311,6 +311,9 @@ def _dask(random, frame, _):
     except ImportError as missing:
         raise Skipped(str(missing)) from None
     plain = frame.assign(**{name: column.astype(object) for name, column in frame.items() if _is_category(column)})
+    for name, column in frame.items():
+        if column.map(lambda value: isinstance(value, Decimal)).any():
+            plain[name] = column.astype(float)  # Dask makes text of objects
     return dd.from_pandas(plain, npartitions=int(random.choice([1, 3])))
 
 

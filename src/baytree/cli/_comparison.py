@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sklearn.base import clone
 
 from .._progress import Progress
 from .._typing import AnyArray, FloatArray
@@ -20,10 +21,17 @@ _MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not min
 _FIGURES = {  # by the name of a metric of the report
     "Accuracy": "accuracy",
     "Log loss": "log loss",
+    "R squared": "R²",
     "Root mean squared error": "RMSE",
-    "Mean absolute error": "mean error",
 }
-_FORMATS = {"accuracy": "{:.1%}", "log loss": "{:.3f}", "leaves": "{:,.0f}", "fit, ms": "{:,.0f}"}
+_FORMATS = {
+    "accuracy": "{:.1%}",
+    "log loss": "{:.3f}",
+    "R²": "{:.3f}",
+    "leaves": "{:,.0f}",
+    "terms": "{:,.0f}",
+    "ms": "{:,.0f}",
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ def compare_models(
     if not folds:
         return None
     numbers = replace(data, X=_numbers(data.X))
-    models = {type(estimator).__name__: (estimator, data)} | {
+    models = {name: (own, data) for name, own in _leaf_kinds(estimator).items()} | {
         name: (peer, numbers) for name, peer in _reference_models(is_class=fitted.outcome.predicts_classes).items()
     }
     figures = {}
@@ -68,25 +76,40 @@ def compare_models(
         for i, (name, (model, rows)) in enumerate(models.items()):
             progress.update(i * len(folds), f"Cross-validation, {name}")
             figures[name] = _figures(model, rows, folds, fitted, progress, i * len(folds))
+    if all(own["terms"] != own["terms"] for own in figures.values()):
+        for own in figures.values():
+            del own["terms"]
     return Comparison(figures, len(folds), len(data.y))
+
+
+def _leaf_kinds(estimator: Any) -> dict[str, Any]:
+    """The model and, where its leaves may be of another kind too, the same model with those."""
+    name, leaf = type(estimator).__name__, getattr(estimator, "leaf", None)
+    if leaf is None or estimator.partitions != "axis" or getattr(estimator, "outcome", "normal") != "normal":
+        return {name: estimator}
+    other = "constant" if leaf == "linear" else "linear"
+    own = f"{name}, linear leaves" if leaf == "linear" else name
+    return {own: estimator, f"the same with {other} leaves": clone(estimator).set_params(leaf=other)}
 
 
 def _figures(
     estimator: Any, data: Dataset, folds: list[Fold], fitted: Fitted, progress: Progress, n_done: int
 ) -> dict[str, float]:
     """The figures of one model, and the mean size and time of its fits."""
-    parts, n_leaves, milliseconds = [], [], []
+    parts, n_leaves, n_terms, milliseconds = [], [], [], []
     for i, (train, test) in enumerate(folds):
         rows = data.take(train)
         start = time.perf_counter()
         refitted = refit_model(estimator, rows.X, rows.y, sample_weight=rows.weight)
         milliseconds.append(1000 * (time.perf_counter() - start))
         n_leaves.append(_n_leaves(refitted))
+        n_terms.append(_n_terms(refitted))
         parts.append(_fold_predictions(refitted, data.take(test), fitted))
         progress.update(n_done + i + 1)
     metrics = {metric.name: metric for metric in metrics_of(fitted, merge_folds(parts, folds, data, fitted, ""))}
     measured = {short: metrics[name].figure.estimate for name, short in _FIGURES.items() if name in metrics}
-    return measured | {"leaves": float(np.mean(n_leaves)), "fit, ms": float(np.mean(milliseconds))}
+    size = {"leaves": float(np.mean(n_leaves)), "terms": float(np.mean(n_terms))}
+    return measured | size | {"ms": float(np.mean(milliseconds))}
 
 
 def _reference_models(*, is_class: bool) -> dict[str, Any]:
@@ -132,3 +155,11 @@ def _n_leaves(estimator: Any) -> float:
         return float(estimator.get_n_leaves())
     trees = getattr(estimator, "estimators_", None)
     return float("nan") if trees is None else float(sum(tree.get_n_leaves() for tree in trees))
+
+
+def _n_terms(estimator: Any) -> float:
+    """The number of terms in all leaves of a single tree; nan of constant leaves, which have none."""
+    if getattr(estimator, "leaf", "constant") != "linear":
+        return float("nan")
+    tree = estimator.fitted_.trees
+    return float(tree.leaves.n_terms[tree.is_leaf].sum())

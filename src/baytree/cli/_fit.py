@@ -24,6 +24,7 @@ from ._options import (
 
 _MODELS = ("tree", "space", "forest")
 _PARTITIONS = ("axis", "oblique")
+_LEAVES = ("constant", "linear")
 _FEWEST_ROWS = 20  # of a cross-validation
 _DEEP = 6  # levels of a tree that are shown
 _MANY_ROWS = 50_000  # above which refits are left out
@@ -38,6 +39,7 @@ _MOST_LINES = 12  # splits whose stability is shown
 @outcome_option
 @click.option("--model", type=click.Choice(_MODELS), default="tree", show_default=True, help="What is fitted.")
 @click.option("--partitions", type=click.Choice(_PARTITIONS), help="Splits along features, or along hyperplanes too.")
+@click.option("--leaf", type=click.Choice(_LEAVES), help="In each leaf one prediction, or a linear or logistic model.")
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Use a column that would be left out. Repeatable.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out. Repeatable.")
 @click.option(
@@ -60,6 +62,7 @@ def fit(
     outcome: str | None,
     model: str,
     partitions: str | None,
+    leaf: str | None,
     keep: tuple[str, ...],
     drop: tuple[str, ...],
     folds: int,
@@ -88,7 +91,9 @@ def fit(
     training.describe(console)
     if outcome is not None and training.target.is_classification:
         raise ValueError("--outcome is for numbers: leave out --task classification.")
-    estimator = make_model(model, training.target.task, outcome=outcome, partitions=partitions)
+    if leaf is not None and model != "tree":
+        raise ValueError(f"--leaf is for a single tree: leave it out, or choose --model tree instead of {model}.")
+    estimator = make_model(model, training.target.task, outcome=outcome, partitions=partitions, leaf=leaf)
     estimator.fit(training.features.table, training.target.y, **training.metadata)
     _print_tree(console, estimator)
     stability = _measure_stability(console, estimator, training, refits)
@@ -107,6 +112,7 @@ def _print_tree(console: Any, estimator: Any) -> None:
     fitted = estimator.fitted_
     tree = fitted.readable.trees
     size = f"{count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')}, {count_text(tree.node_count // 2, 'split')}"
+    size += f", {count_text(_n_terms(tree), 'term')}" if _n_terms(tree) else ""
     if fitted.readable is not fitted:
         console.heading(f"The {type(estimator).__name__}, by the one tree that says most of it ({size})")
     else:
@@ -115,14 +121,20 @@ def _print_tree(console: Any, estimator: Any) -> None:
     classes = list_text(list(fitted.class_names), 6)
     estimate = f"the class, p of {classes}" if classes else "the mean"
     below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
+    terms = ", and below it the model's terms with their 90 % intervals" if _n_terms(tree) else ""
     console.line(
         "(split: odds of splitting the node against leaving it whole; column: probability of this column at the node, "
-        f"and of the next one; in each leaf {estimate}, the posterior and n rows{below})"
+        f"and of the next one; in each leaf {estimate}, the posterior and n rows{terms}{below})"
     )
-    if tree.node_count == 1:
+    if tree.node_count == 1 and not _n_terms(tree):
         console.note(
             "No split is more probable than none: these columns say nothing about the target, or too few rows do."
         )
+
+
+def _n_terms(tree: Any) -> int:
+    """The number of terms in all leaves."""
+    return int(tree.leaves.n_terms[tree.is_leaf].sum())
 
 
 def _measure_stability(console: Any, estimator: Any, training: Any, refits: int | None) -> Any:
@@ -166,7 +178,7 @@ def _compare(console: Any, estimator: Any, training: Any, folds: int) -> Any:
         return None
     console.table(comparison.columns(), comparison.rows())
     some = f" of {comparison.n_rows:,} rows, drawn at random" if comparison.n_rows < len(y) else ""
-    console.line(f"({comparison.n_folds}-fold cross-validation{some})")
+    console.line(f"({comparison.n_folds}-fold cross-validation{some}; ms: milliseconds of a fit)")
     return comparison
 
 
@@ -202,6 +214,7 @@ def _print_json(estimator: Any, training: Any, comparison: Any, stability: Any, 
             "left_out": features.left_out,
             "notes": features.notes,
             "n_leaves": int(tree.is_leaf.sum()),
+            "n_terms": _n_terms(tree),
             "depth": int(tree.depth.max()),
             "stability": None
             if stability is None

@@ -49,8 +49,8 @@ def fit(
     cache
         For batches: store the encoded rows in a temporary folder, instead of reading the table for every level.
     verbose
-        1 shows the current level, the number of open nodes and the elapsed time on standard error, once the fit takes
-        more than a second.
+        1 shows the current pass over the rows or level of the tree, its progress and the elapsed time on standard
+        error, once the fit takes more than a second.
 
     Returns
     -------
@@ -73,13 +73,13 @@ def fit(
         getattr(model, "partition_prior", None)
     )
     specs = TableSpec.read(dtypes, bins, categories, list(targets.values()), round_ends=not are_midpoints)
-    rows = open_source(source, targets, specs, cache=cache)
-    with Progress("Reading the table", show=bool(verbose)) as progress, remember_interrupts():
+    with Progress("Opening the source", unit="rows", show=bool(verbose)) as progress, remember_interrupts():
 
         def at_level(depth: int, n_open: int, n_rows: int) -> None:
             raise_remembered_interrupt()
             progress.begin(f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows")
 
+        rows = open_source(source, targets, specs, cache=cache, progress=progress)
         try:
             fitted: Model = fit_source(model, rows, at_level)
             return fitted

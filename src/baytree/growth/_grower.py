@@ -66,11 +66,14 @@ def read_tree(
         n_features=nodes["feature_posterior"].shape[1] - 1,
         roots=np.zeros(1, dtype=np.int64),
         choice_start=np.arange(len(nodes["depth"]) + 1),
-        n_missing=nodes["n_missing"] if nodes.get("n_missing", np.zeros(0)).any() else None,
+        n_missing=nodes.get("n_missing"),
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )
-    return tree if growth.max_leaf_nodes is None else prune_to_leaf_count(tree, growth.max_leaf_nodes)
+    if growth.max_leaf_nodes is not None:
+        tree = prune_to_leaf_count(tree, growth.max_leaf_nodes)
+    has_missing = tree.n_missing is not None and tree.n_missing.any()
+    return tree if has_missing else replace(tree, n_missing=None)
 
 
 def replace_scores(tree: TreeStore, nodes: dict[str, Any], outcome: Outcome, growth: Growth) -> TreeStore:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 
+from .._progress import Progress
 from .._typing import AnyArray
 from ..growth import EncodedRows
 from ._frames import frames_of
@@ -40,16 +41,21 @@ class Batches:
     read: Callable[[], Iterable[Any]]
     names: ColumnRoles
     cache: bool = True
+    progress: Progress | None = field(default=None, repr=False)
     _last: Any = field(default=None, init=False, repr=False)  # last result of the function
     _n_rows: int | None = field(default=None, init=False, repr=False)  # counted in the first complete pass
 
     def __iter__(self) -> Iterator[Part]:
         frames, n_rows = self._start(), 0
+        if self.progress is not None:
+            self.progress.repeat(self._n_rows)
         try:
             for frame in frames:
                 part = split_frame(frame, self.names)
                 n_rows += len(part)
                 yield part
+                if self.progress is not None:
+                    self.progress.update(n_rows)
         finally:
             if isinstance(frames, Generator):  # it may hold open files
                 frames.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from typing import Any
 
+from .._progress import Progress
 from ..table import is_frame
 from ._batches import BATCH_ROWS, Batches
 from ._column_specs import TableSpec
@@ -57,13 +58,15 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
-def open_source(source: Any, targets: dict[str, Any], specs: TableSpec, *, cache: bool) -> RemoteSource:
+def open_source(
+    source: Any, targets: dict[str, Any], specs: TableSpec, *, cache: bool, progress: Progress | None = None
+) -> RemoteSource:
     """Open a source for a fit; `targets` has the target, weight, exposure and event of its rows."""
     kind = kind_of(source)
     if kind is SourceKind.DASK_ARRAY:
         from ._dask import parts_of_array  # noqa: PLC0415
 
-        return RemoteSource(PartSource(parts_of_array(source, **targets), specs))
+        return RemoteSource(PartSource(parts_of_array(source, **targets), specs), progress)
     for name, column in targets.items():
         if not isinstance(column, str) and (column is not None or name == "target"):
             raise TypeError(f"{name} must be the name of a column; got {type(column).__name__}.")
@@ -71,15 +74,17 @@ def open_source(source: Any, targets: dict[str, Any], specs: TableSpec, *, cache
     if kind is SourceKind.IBIS:
         from ._sql import SqlSource  # noqa: PLC0415
 
-        return RemoteSource(SqlSource(source, names, specs))
+        return RemoteSource(SqlSource(source, names, specs), progress)
     if kind is SourceKind.DASK:
         from ._dask import parts_of_frame  # noqa: PLC0415
 
-        return RemoteSource(PartSource(parts_of_frame(source, names), specs))
+        return RemoteSource(PartSource(parts_of_frame(source, names), specs), progress)
     if kind is SourceKind.FRAME:
-        return RemoteSource(PartSource(Batches(lambda: [source], names, cache=False), specs))
+        return RemoteSource(
+            PartSource(Batches(lambda: [source], names, cache=False, progress=progress), specs), progress
+        )
     read = source if kind is SourceKind.FUNCTION else read_dataset(source)
-    return RemoteSource(PartSource(Batches(read, names, cache=cache), specs))
+    return RemoteSource(PartSource(Batches(read, names, cache=cache, progress=progress), specs), progress)
 
 
 def read_dataset(source: Any, *, alike: bool = True) -> Callable[[], Iterable[Any]]:

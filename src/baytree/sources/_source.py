@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from .._progress import Progress
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ColumnBins, DivisibleSource, Growth, HistogramData, OnLevel, TrainingData
 from ..outcomes import Family, SampleSize, TargetRange
@@ -91,13 +92,20 @@ class RemoteSource:
     """A source whose rows are not in memory."""
 
     encoding: EncodingSource
+    progress: Progress | None = None
 
     capabilities = frozenset[Capability]()
     bins_by_default = DEFAULT_BINS
 
     def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int | None) -> TableSummary:
         """Summarise the columns and targets in a first pass over the rows."""
+        self._begin("Reading columns and target")
         return self.encoding.summarise(plan, categorical_features, max_bins or DEFAULT_BINS)
+
+    def _begin(self, step: str) -> None:
+        """Show the step that follows."""
+        if self.progress is not None:
+            self.progress.begin(step)
 
     def bins(self, plan: TargetPlan, max_bins: int | None, summary: TableSummary) -> tuple[ColumnBins, ...]:
         """Find the bins of every column."""
@@ -111,7 +119,9 @@ class RemoteSource:
         source, grids, target_range = self.encoding, plan.grids, summary.target_range
         if grids is None or target_range is None:
             raise RuntimeError("The target has no grids yet.")
+        self._begin("Finding bins")
         source.bins(plan, growth.max_bins or DEFAULT_BINS, growth.feature_weight == 0)
+        self._begin("Encoding rows")
         totals = source.totals(plan, family)
         sample_size = SampleSize(target_range.n_rows, float(totals[0]) * grids.weight_unit)
         return HistogramData(

@@ -40,6 +40,7 @@ from ._sql_fixed_point import (
     code_expression,
     fixed_point_target,
     integer_weights,
+    number,
     product_digits,
     unexpected_code,
 )
@@ -47,7 +48,7 @@ from ._sql_histograms import Aggregation, ClassAggregation, Layout, NumberAggreg
 from ._sql_node_table import NodeTable
 from ._sql_packing import Packing
 from ._sql_same_rows import check_classes, check_codes, check_targets
-from ._sql_slices import SlicedColumn, Slices, encode_by_slices
+from ._sql_slices import SlicedColumn, Slices, encode_by_slices, has_lists
 from ._sql_snapshot import Snapshot, fixed_rows
 from ._sql_target import TargetQueries
 from ._sql_temporary import TemporaryTables
@@ -231,11 +232,10 @@ class SqlSource:
         self.packing = Packing.of([self._n_codes_with_unexpected(i) for i in range(len(self.columns))], backend)
         sliced = {}
         for i, (column, bins) in enumerate(columns):
-            # Specified bins may have values beyond their ends.
-            can_slice = i not in specs.bins and schema.columns[i].categories is None and not is_excluded(bins)
-            slices = Slices.of(bins) if can_slice else None
-            if slices is not None:
-                sliced[f"c{i}"] = SlicedColumn(self.ranges[i].value(column), len(bins.highs), slices)
+            if schema.columns[i].categories is None and not is_excluded(bins):
+                by_slices = self._sliced(i, column, bins)
+                if by_slices is not None:
+                    sliced[f"c{i}"] = by_slices
 
         def expressions(chosen: Iterable[int]) -> dict[str, Any]:
             return {
@@ -252,6 +252,18 @@ class SqlSource:
             self.coded = self.temporary.of_query(self._pack(codes, others), "part")
         finally:
             tables.drop()
+
+    def _sliced(self, i: int, column: Any, bins: ColumnBins) -> SlicedColumn | None:
+        """A column of numbers whose codes are looked up by slices, if it can be."""
+        missing = len(bins.highs)
+        if i not in require(self.specs).bins:
+            slices = Slices.of(bins)
+            return None if slices is None else SlicedColumn(self.ranges[i].value(column), missing, slices)
+        limits = bins.ends[:-1]
+        slices = Slices.of_limits(limits) if has_lists(self.table.get_backend()) else None
+        if slices is None:
+            return None
+        return SlicedColumn(number(column), missing, slices, limits, unexpected_code(bins))
 
     def _n_codes_with_unexpected(self, i: int) -> int:
         """The codes of a column and of values that it should not have; those of numbers then count as missing."""

@@ -3,13 +3,15 @@
 Databases are slow at a CASE over hundreds of bins in dozens of columns. Instead a value is scaled to a number w, which
 begins at 1.5 and grows by one per slice, and is in slice floor(w). Its code is floor(w / 2 + shift), with a shift for
 each slice, chosen so that w / 2 + shift passes an integer where a bin ends within the slice. Each end lies between two
-values of the column, far enough from both that rounding does not matter.
+values of the column, far enough from both that rounding does not matter. Where a user gave the bins, values may lie
+anywhere: then rounding may lead to a neighbouring bin, and comparisons with the ends of the bin that was found decide.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -40,25 +42,44 @@ class Slices:
     @classmethod
     def of(cls, bins: ColumnBins) -> Slices | None:
         """The slices of a column; None if it has few bins, or slices cannot separate them."""
-        n_bins = len(bins.highs)
-        width = float(bins.highs[-1] - bins.lows[0]) if n_bins else 0.0
-        if n_bins < _MIN_BINS or not 0 < width < np.inf or not np.isfinite(n_bins * _SLICES_PER_BIN[-1] / width):
+
+        def ends(low: float, factor: float) -> AnyArray | None:
+            before, after = ((values - low) * factor for values in (bins.highs[:-1], bins.lows[1:]))
+            return before / 2 + after / 2 if (after - before >= _MIN_GAP).all() else None
+
+        return cls._of(len(bins.highs), bins.lows[:1], bins.highs[-1:], ends)
+
+    @classmethod
+    def of_limits(cls, limits: AnyArray) -> Slices | None:
+        """The slices of a column that has values anywhere between these limits of its bins, and beyond them."""
+
+        def ends(low: float, factor: float) -> AnyArray | None:
+            scaled = (limits - low) * factor
+            return scaled if (np.diff(scaled) >= _MIN_GAP).all() else None
+
+        return cls._of(len(limits) + 1, limits[:1], limits[-1:], ends)
+
+    @classmethod
+    def _of(
+        cls, n_bins: int, lowest: AnyArray, highest: AnyArray, ends: Callable[[float, float], AnyArray | None]
+    ) -> Slices | None:
+        width = float(highest[0] - lowest[0]) if n_bins >= _MIN_BINS else 0.0
+        if not 0 < width < np.inf or not np.isfinite(n_bins * _SLICES_PER_BIN[-1] / width):
             return None
         slices = None
         for times in _SLICES_PER_BIN:
-            slices = cls._of(bins, times * n_bins, width)
-            if slices is None or slices.further_ends.shape[1] == 0:
+            factor = times * n_bins / width
+            low = float(lowest[0]) - 1.5 / factor
+            scaled = ends(low, factor)
+            if scaled is None:
+                return None
+            slices = cls._of_ends(low, factor, times * n_bins, scaled)
+            if slices.further_ends.shape[1] == 0:
                 return slices
         return slices if slices is not None and slices.further_ends.shape[1] < _MAX_ENDS else None
 
     @classmethod
-    def _of(cls, bins: ColumnBins, n_slices: int, width: float) -> Slices | None:
-        factor = n_slices / width
-        low = float(bins.lows[0]) - 1.5 / factor
-        before, after = ((values - low) * factor for values in (bins.highs[:-1], bins.lows[1:]))
-        if not (after - before >= _MIN_GAP).all():
-            return None
-        ends = before / 2 + after / 2
+    def _of_ends(cls, low: float, factor: float, n_slices: int, ends: AnyArray) -> Slices:
         slices = np.arange(n_slices + 3)
         first, stop = (np.searchsorted(np.floor(ends), slices, side) for side in ("left", "right"))
         most = int((stop - first).max())
@@ -90,6 +111,30 @@ class SlicedColumn:
     value: Any  # null where it is missing
     missing: int  # code of missing values, and of unexpected ones
     slices: Slices
+    limits: AnyArray | None = None  # of bins that a user gave
+    infinite: int = 0  # code of infinite values in these
+
+    @property
+    def scaled(self) -> Any:
+        """The number w of each value; beyond the slices, that of the first or the last one."""
+        w = self.slices.scaled(self.value)
+        if self.limits is None:
+            return w
+        last = float(len(self.slices.shift) - 1)
+        return ibis.cases((w < 1.0, 1.0), (w > last, last), else_=w)
+
+    @property
+    def arrays(self) -> list[AnyArray]:
+        """The arrays that are looked up by slice, and the limits of bins from -inf to inf, by code."""
+        by_slice = [array[1:] for array in self.slices.by_slice]
+        return by_slice if self.limits is None else [*by_slice, np.concatenate([[-np.inf], self.limits, [np.inf]])]
+
+    def exact(self, code: Any, value: Any, limit: Callable[[Any], Any]) -> Any:
+        """The code by comparisons with the limits of the bin that was found and, at infinity, `infinite`."""
+        place = code.cast("int64")
+        above, below = value > limit(place + 2), value <= limit(place + 1)
+        code = code + ibis.cases((above, 1.0), (below, -1.0), else_=0.0)
+        return ibis.ifelse(value.isinf(), float(self.infinite), code)
 
 
 # DuckDB reads an element of a list as fast as an entry of a table. An index in Ibis would allow negative positions.
@@ -100,35 +145,43 @@ _element = ibis.udf.scalar.builtin(
 )
 
 
+def has_lists(backend: Any) -> bool:
+    """Whether a database looks up codes in lists; others join tables, which bins that a user gave do not have."""
+    return bool(backend.name == "duckdb")
+
+
 def encode_by_slices(
     tables: TemporaryTables, rows: Any, columns: dict[str, SlicedColumn], others: dict[str, Any]
 ) -> Any:
     """A table of the codes of columns and of other expressions."""
-    scaled = {f"w_{name}": column.slices.scaled(column.value) for name, column in columns.items()}
-    table = rows.select(**others, **scaled)
+    scaled = {f"w_{name}": column.scaled for name, column in columns.items()}
+    values = {f"v_{name}": column.value for name, column in columns.items() if column.limits is not None}
+    table = rows.select(**others, **scaled, **values)
     if not columns:
         return table
-    joined, lookups = (_lists if tables.backend.name == "duckdb" else _joins)(tables, table, columns)
+    joined, lookups = (_lists if has_lists(tables.backend) else _joins)(tables, table, columns)
     codes = {}
     for name, column in columns.items():
         code = column.slices.codes(joined[f"w_{name}"], lookups[name])
+        if column.limits is not None:
+            limits = joined[f"l{len(column.arrays) - 1}_{name}"]
+            code = column.exact(code, joined[f"v_{name}"], partial(_element, limits))
         codes[name] = code.fill_null(float(column.missing))
     return joined.select(*others, **codes)
 
 
 def _lists(tables: TemporaryTables, table: Any, columns: dict[str, SlicedColumn]) -> tuple[Any, dict[str, list[Any]]]:
     """Look up by a table of one row, with a list for each array of a column's slices."""
-    by_slice = {name: column.slices.by_slice for name, column in columns.items()}
     lists = [
-        f"CAST('{array[1:].tolist()}' AS DOUBLE[]) AS l{k}_{name}"
-        for name, arrays in by_slice.items()
-        for k, array in enumerate(arrays)
+        f"CAST('{array.tolist()}' AS DOUBLE[]) AS l{k}_{name}"
+        for name, column in columns.items()
+        for k, array in enumerate(column.arrays)
     ]
     joined = table.cross_join(tables.of_text(f"SELECT {', '.join(lists)}"))
     lookups = {}
-    for name, arrays in by_slice.items():
+    for name, column in columns.items():
         place = floor(joined[f"w_{name}"]).cast("int64")
-        lookups[name] = [_element(joined[f"l{k}_{name}"], place) for k in range(len(arrays))]
+        lookups[name] = [_element(joined[f"l{k}_{name}"], place) for k in range(len(column.slices.by_slice))]
     return joined, lookups
 
 

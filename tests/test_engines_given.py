@@ -113,6 +113,19 @@ def test_only_the_rest_is_found(data):
     assert_same_model(model, expected)
 
 
+@pytest.mark.parametrize("max_bins", [5, 40])
+def test_ordered_columns_of_many_categories_are_described(max_bins):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 30, 500)
+    frame = pd.DataFrame({"x": random.normal(size=500), "y": (codes > 12) ^ (random.random(500) < 0.1)})
+    frame["grade"] = pd.Categorical.from_codes(codes, [f"grade {i}" for i in range(30)], ordered=True)
+    model, parts = BayesianTreeClassifier(max_bins=max_bins), divided(frame, 3)
+    described = engines.describe(model, lambda: parts, target="y")
+    expected = engines.fit(BayesianTreeClassifier(max_bins=max_bins), lambda: parts, target="y")
+    assert_same_model(engines.fit(model, lambda: parts, target="y", **described), expected)
+    assert expected.schema_.columns[1].kind == "ordered category"
+
+
 def test_columns_that_are_given_are_not_looked_at(monkeypatch):
     from baytree.sources import _parts
 

@@ -9,7 +9,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from baytree import BayesianForestRegressor, BayesianTreeRegressor, TreeSpaceRegressor
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
 
 MODELS = {
     "tree": BayesianTreeRegressor,
@@ -38,6 +45,59 @@ def test_intervals_of_few_rows_hold(kind, n):
     assert np.mean(inside) >= least
     if n >= 8 and kind == "tree":
         assert np.mean(n_leaves) < 2
+
+
+DRAWS = {
+    "poisson": lambda random, n: random.poisson(4, n),
+    "negative_binomial": lambda random, n: random.negative_binomial(2, 1 / 3, n),
+    "exponential": lambda random, n: random.exponential(3, n),
+}
+OTHERS = {
+    "tree": lambda outcome: BayesianTreeRegressor(outcome=outcome),
+    "space": lambda outcome: TreeSpaceRegressor(outcome=outcome, max_nodes=30),
+    "forest": lambda outcome: BayesianForestRegressor(10, outcome=outcome, random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("outcome", DRAWS)
+def test_intervals_of_few_counts_and_durations_hold(outcome, kind):
+    n_tables = 10
+    for n in (5, 12, 30):
+        random, inside, n_leaves = np.random.default_rng(n), [], []
+        for _ in range(n_tables):
+            X, y = random.normal(size=(n, 1)), DRAWS[outcome](random, n)
+            model = OTHERS[kind](outcome).fit(X, y)
+            low, high = model.predict_interval(random.normal(size=(1, 1)))[0]
+            more = DRAWS[outcome](random, 200)
+            inside.append(np.mean((low <= more) & (more <= high)))
+            if kind == "tree":
+                n_leaves.append(model.get_n_leaves())
+        assert np.mean(inside) >= binom.ppf(0.001, n_tables, 0.85) / n_tables
+        assert kind != "tree" or np.mean(n_leaves) < 2
+
+
+@pytest.mark.parametrize("kind", ["tree", "space", "forest"])
+def test_intervals_of_few_labels_hold(kind):
+    make = {
+        "tree": BayesianTreeClassifier,
+        "space": lambda: TreeSpaceClassifier(max_nodes=30),
+        "forest": lambda: BayesianForestClassifier(10, random_state=0),
+    }[kind]
+    share = 0.35
+    for n in (5, 12, 30):
+        random, inside, n_leaves = np.random.default_rng(n), [], []
+        while len(inside) < 15:
+            X, y = random.normal(size=(n, 1)), random.random(n) < share
+            if y.all() or not y.any():
+                continue
+            model = make().fit(X, y)
+            low, high = model.predict_interval(random.normal(size=(1, 1)))[0, 1]
+            inside.append(low <= share <= high)
+            if kind == "tree":
+                n_leaves.append(model.get_n_leaves())
+        assert np.sum(inside) >= binom.ppf(0.001, len(inside), 0.85)
+        assert kind != "tree" or np.mean(n_leaves) < 2
 
 
 def test_few_rows_are_calibrated_in_any_unit_and_order():

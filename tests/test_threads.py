@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -155,3 +158,48 @@ def test_one_model_predicts_from_many_threads_at_once():
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(model.predict_proba, [X] * 16))
     assert all(np.array_equal(answer, model.predict_proba(X)) for answer in answers)
+
+
+# Stacks are so large that no thread starts within the limit, while there is room for the fit.
+NO_THREADS = """
+import resource, sys, threading
+import numpy as np
+from baytree import BayesianForestRegressor, BayesianTreeClassifier
+
+random = np.random.default_rng(0)
+X = random.normal(size=(40_000, 3))
+y = X[:, 0] + random.normal(size=len(X))
+makes = [
+    lambda n_jobs: BayesianTreeClassifier(n_jobs=n_jobs, max_depth=4).fit(X, y > 0).predict_proba(X[:50]),
+    lambda n_jobs: BayesianForestRegressor(8, random_state=0, n_jobs=n_jobs).fit(X[:500], y[:500]).predict(X[:50]),
+]
+expected = [make(1) for make in makes]
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + 2**29
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    threading.Thread(target=print).start()
+except RuntimeError:
+    print("no threads")
+for make, without in zip(makes, expected):
+    np.testing.assert_array_equal(make(4), without)
+print("fitted")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits and /proc of Linux")
+def test_threads_that_cannot_start_are_done_without():
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    if hard != resource.RLIM_INFINITY and hard < 2**30:
+        pytest.skip("stacks are limited")
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -s 1048576; exec "$0" -W ignore -c "$1"', sys.executable, NO_THREADS],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.split("\n")[:2]) == (0, ["no threads", "fitted"]), done.stderr

@@ -1,5 +1,6 @@
 #include "workers.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace baytree {
@@ -24,7 +25,11 @@ void Workers::set_free() {
 }
 
 void Workers::start(std::size_t n, const Work& work) {
-  while (threads_.size() < n) threads_.emplace_back([this, own = threads_.size() + 1] { wait_for_work(own); });
+  try {
+    while (threads_.size() < n) threads_.emplace_back([this, own = threads_.size() + 1] { wait_for_work(own); });
+  } catch (const std::system_error&) {
+    n = threads_.size();  // no memory for another thread: the caller does what the others would have done
+  }
   {
     const std::lock_guard<std::mutex> guard(lock_);
     work_ = &work;

@@ -24,7 +24,8 @@ class Workers {
   bool claim();
   void set_free();
 
-  // Has work(1), ..., work(n) done, each on a thread of its own; `work` must live until all of it is done.
+  // Has work(1), ..., work(n) done, each on a thread of its own; `work` must live until all of it is done. Fewer are
+  // done where no more threads start, so the caller must be able to do all there is to do.
   void start(std::size_t n, const Work& work);
 
   // Waits for a moment; whether all is done.

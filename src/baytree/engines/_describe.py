@@ -27,7 +27,8 @@ def describe(
     -------
     dict
         ``dtypes``, ``bins`` and ``categories``, each a dict by the names of columns: give them to `fit` as
-        ``fit(model, source, **described)``. The trees are the same, bit for bit, as without.
+        ``fit(model, source, **described)``. The trees are the same, bit for bit, as without. An ordered column of
+        more categories than `max_bins` has no entry in ``categories``: the fit finds its bins.
 
     Examples
     --------
@@ -57,7 +58,10 @@ def describe(
             for (name, column), ends in zip(columns.items(), bins, strict=True)
             if column.kind is Kind.NUMBER
         },
+        # Given categories have a bin each, so those of which a fit puts some into one bin are left for it to find.
         "categories": {
-            name: column.categories.tolist() for name, column in columns.items() if column.categories is not None
+            name: column.categories.tolist()
+            for (name, column), ends in zip(columns.items(), bins, strict=True)
+            if column.categories is not None and not np.any(ends.lows < ends.highs)
         },
     }

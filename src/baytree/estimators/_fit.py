@@ -82,7 +82,14 @@ def _in_background(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[
         yield work
         return
     with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(work).result
+        try:
+            job = pool.submit(work)
+        except RuntimeError:  # no memory for another thread
+            job = None
+        if job is None:
+            yield work
+        else:
+            yield job.result
 
 
 def prepare(estimator: Estimator, source: Source, reader: TargetReader, on_level: OnLevel | None = None) -> PreparedFit:

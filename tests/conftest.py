@@ -11,6 +11,7 @@ from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.databases import duckdb, in_postgres, put  # noqa: F401 - fixtures
 from tests.fake_data import write_fakes
 from tests.postgres import find_binaries, postgres_server
+from tests.sql_engines import database  # noqa: F401 - a fixture
 
 # A busy machine is no defect. Tests that need more examples than others say how many times as many: see `examples`.
 settings.register_profile("quick", deadline=None, max_examples=40)

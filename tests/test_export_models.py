@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor
 from baytree.export import to_c, to_onnx, to_shap, to_sql
-from tests.test_to_c import compiled, needs_compiler
-from tests.test_to_sql import database  # noqa: F401 - a fixture
+from tests.c_compiler import compiled, needs_compiler
 
 CASES = [
     (n_classes, extrapolate, decision)
@@ -89,7 +88,7 @@ def assert_same_query(model, case, table, found):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_sql(case, database):  # noqa: F811 - a fixture
+def test_sql(case, database):
     model = fitted(*case)
     table = new_rows(model)
     given = pa.Table.from_pandas(table.assign(row=range(len(table))), preserve_index=False)

@@ -68,7 +68,10 @@ def models():
     diabetes = load_diabetes(return_X_y=True, as_frame=True)
     counts = np.random.default_rng(0).poisson(3, len(frame))
     yield "numbers", lambda: (BayesianTreeClassifier(prior=1.0).fit(*cancer), *cancer)
-    yield "missing values and categories", lambda: (BayesianTreeClassifier(prior=0.5).fit(frame, y), frame, y)
+    yield (
+        "missing values and categories",
+        lambda: (BayesianTreeClassifier(prior=0.5, partition_prior="paper").fit(frame, y), frame, y),
+    )
     yield "kinds of columns", in_order
     yield "hyperplanes", oblique
     yield (

@@ -16,12 +16,11 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from baytree.export import to_c, to_sql
 from baytree.leaves import ConstantLeaves
 from baytree.tree import SplitKind, TreeStore
+from tests.c_compiler import COMPILER, compiled, needs_compiler
 from tests.own_outcomes import TwoRates
 from tests.scoring import N_MODELS, is_number, scored
 
 GROUPS = [range(first, first + 20) for first in range(0, N_MODELS, 20)]
-COMPILER = shutil.which("cc")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 
 
 def assert_same_numbers(own, found, interval):
@@ -60,14 +59,6 @@ def wrapped(seed):
     text = to_c(own.model, name=f"m{seed}", interval=interval, std=own.std is not None)
     assert text.isascii()
     return text + WRAPPER.format(i=seed, leaf=leaf, best=best)
-
-
-def compiled(text, folder):
-    source, library = folder / "models.c", folder / "models.so"
-    source.write_text(text, "utf-8")
-    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC"]
-    subprocess.run([COMPILER, *flags, str(source), "-o", str(library), "-lm"], check=True)
-    return ctypes.CDLL(str(library))
 
 
 def numbers_of(own, library):

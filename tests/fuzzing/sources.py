@@ -312,7 +312,7 @@ def _dask(random, frame, _):
         raise Skipped(str(missing)) from None
     plain = frame.assign(**{name: column.astype(object) for name, column in frame.items() if _is_category(column)})
     for name, column in frame.items():
-        if column.map(lambda value: isinstance(value, Decimal)).any():
+        if any(isinstance(value, Decimal) for value in column):
             plain[name] = column.astype(float)  # Dask makes text of objects
     return dd.from_pandas(plain, npartitions=int(random.choice([1, 3])))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,14 @@ settings.load_profile("thorough" if os.environ.get("CI") else "quick")
 def pytest_configure(config):
     # Weights are drawn of any size; test_weights.py tells which are warned of.
     config.addinivalue_line("filterwarnings", "ignore:sample_weight sums to:UserWarning")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Figures that a test leaves open are none of the next one's."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -150,6 +150,7 @@ def test_the_tables_of_the_review():
     assert one.get_n_leaves() == other.get_n_leaves()
 
 
+@pytest.mark.filterwarnings("ignore:About .* of the rows are equal")
 def test_hyperplanes_pay_for_different_points():
     """Copies of a point can be divided in no further way, whatever their outcomes are."""
     random = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baytree import BayesianForestClassifier, BayesianTreeClassifier, BayesianTreeRegressor
+from baytree import BayesianForestClassifier, BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior
 from baytree.estimators._forest import read_max_features
 from baytree.growth import Growth
 from tests import strategies
@@ -88,7 +88,7 @@ def test_look_ahead_equals_the_oracle(problem, draw, lookahead):
 def test_bins_equal_the_oracle(problem, draw, max_bins, subtree_rows):
     X, y, weight, parameters = problem
     categorical = parameters["categorical_features"]
-    columns = [x if f in categorical else middles(x.tolist(), max_bins) for f, x in enumerate(X.T)]
+    columns = [x if f in categorical else middles(x.tolist(), max_bins, weight) for f, x in enumerate(X.T)]
     values = np.array(columns, dtype=float).T
     with engine(subtree_rows=subtree_rows), drawing(draw):
         binned = BayesianTreeClassifier(max_bins=max_bins, **parameters).fit(X, y, sample_weight=weight)
@@ -108,6 +108,9 @@ def test_hyperplanes_are_of_drawn_features(n_features, seed):
     X[random.random(80) < 0.2, 3] = np.nan
     y = (X[:, 0] + X[:, 1] - X[:, 2] + random.normal(size=80) / 4 > 0).astype(int)
     parameters = {"categorical_features": [4], "prune": False, "min_samples_leaf": 1 + seed % 2}
+    parameters |= {
+        "partition_prior": PartitionPrior(split=0.99, choose="partition")
+    }  # the column that the root draws may be a poor one
     draw = FeatureDraw(seed, 7, n_features)
     for subtree_rows in (10, 4096):
         with engine(subtree_rows=subtree_rows), drawing(draw):

@@ -147,7 +147,7 @@ def tree_of_many_features(depth):
     for level in range(depth):
         X[np.arange(len(leaf)), 2**level - 1 + (leaf >> (depth - level))] = leaf >> (depth - level - 1) & 1
     y = leaf + 0.01 * random.normal(size=len(leaf))
-    return BayesianTreeRegressor(prune=False).fit(X, y), X
+    return BayesianTreeRegressor(prune=False, partition_prior="paper").fit(X, y), X
 
 
 def path_dependent_values(tree, row):

@@ -258,7 +258,8 @@ def to_shap(model: Model) -> dict[str, Any]:
     fitted = fitted_of(model)
     if not fitted.trees.leaves.is_constant:
         raise ValueError(
-            "shap's trees hold one prediction for each leaf, but linear leaves have slopes: use shap_values."
+            "shap's trees hold one prediction for each leaf, but the leaves of this model predict from the values of "
+            "each row: use shap_values."
         )
     fitted = exportable(model)
     trees = trees_of(fitted, "shap")

@@ -35,7 +35,11 @@ struct Setting {
 
   explicit Setting(const Problem<Count>& p) : problem(p), owned(p.columns, Layout::row_major) {}
 
-  Settings settings() const { return {problem.prior, {problem.limits}, problem.smoothing}; }
+  Settings settings() const {
+    Settings result{problem.prior, {problem.limits}, problem.smoothing};
+    result.thresholds = Thresholds::midpoint;  // as the naive grower has them; Python holds the round ones to an oracle
+    return result;
+  }
 
   Columns encoded(std::size_t n_bins) const {
     Interrupt interrupt = never_asked();

@@ -250,7 +250,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         >>> from sklearn.datasets import load_diabetes
         >>> from baytree import BayesianForestRegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = BayesianForestRegressor(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model = BayesianForestRegressor(oob_score=True, random_state=0).fit(X, y)
         >>> model.oob_prediction_.shape
         (442,)
         """

@@ -6,7 +6,7 @@ from .._words import amount_text, count_text, percent_text
 from ..fitted import Stability
 from ._html import Cell, bar, paragraph, section, table
 
-_MOST_SPLITS = 40  # those nearest to the root
+_MOST_SPLITS = 20  # those nearest to the root
 
 
 def stability_part(stability: Stability | None, reason: str = "") -> str:

@@ -14,10 +14,12 @@ pytest.importorskip("click")
 
 
 def shown(page):
-    """Command -> what the page says it prints, without the line of times and of scikit-learn's figures."""
+    """Command -> what the page says it prints, without the lines of times, whose digits set the width of a column."""
     parts = re.findall(r"```text\n\$ (.*)\n((?:(?!```).*\n)*)```", page)
     return {
-        command: re.sub(r"(?m)^(scikit-learn's|Bayesian\w+ {2,}\d|most frequent).*\n", "", text)
+        command: re.sub(
+            " {2,}", "  ", re.sub(r"(?m)^(scikit-learn's|Bayesian\w+ {2,}\d|the same with|most frequent).*\n", "", text)
+        )
         for command, text in parts
     }
 

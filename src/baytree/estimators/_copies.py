@@ -27,7 +27,7 @@ def warn_of_copied_rows(data: TableData) -> None:
         warnings.warn(
             f"About {percent_text(round(share, 2))} of the rows are equal to another one in X and y. If rows were "
             "drawn with replacement or copied to balance the classes, drop the copies, since the model takes them for "
-            "independent rows; to decide for a rare class more often, set decision.",
+            "independent rows; to predict a rare class more often, set decision.",
             UserWarning,
             stacklevel=8,
         )

@@ -14,11 +14,11 @@ namespace baytree {
 
 // How a table becomes columns of codes.
 struct Encoding {
-  std::vector<std::uint8_t> is_categorical;  // by column
+  std::vector<std::uint8_t> is_categorical = {};  // by column
   std::size_t n_bins = 0;                    // up to kMostBins; 0 where no histogram is wanted
   bool keep_values = false;
   std::size_t max_bins = 0;                  // quantile bins of a column of numbers; 0: a code for every value
-  std::span<const std::int64_t> weight;  // of each row, positive, for quantile bins; none where all rows are alike
+  std::span<const std::int64_t> weight = {};  // of each row, positive, for quantile bins; none where all rows are alike
 };
 
 // Encodes every column of a table without infinite values, with a code for every value or for every quantile bin.

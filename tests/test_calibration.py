@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from baytree import BayesianForestClassifier, BayesianTreeClassifier, TreeSpaceClassifier, load
 from baytree.outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
-from baytree.outcomes._calibration import DISCOUNTS, STRENGTHS
+from baytree.outcomes._calibration import DISCOUNTS, STRENGTHS, average_dirichlet
 from tests.reference import calibration as naive
 
 
@@ -23,6 +23,13 @@ def stairs(X):
     """Two classes: steps of one column, with a column of few values."""
     p = np.select([X[:, 0] < -1, X[:, 0] < 0.2, X[:, 2] > 0], [0.15, 0.55, 0.9], 0.7)
     return np.stack([1 - p, p], axis=1)
+
+
+def blurred(X):
+    """Three classes, to which several columns add."""
+    score = np.stack([1.5 * X[:, 0], 1.2 * X[:, 1], X[:, 3] - 0.8 * X[:, 0]], axis=1)
+    p = np.exp(score)
+    return p / p.sum(axis=1, keepdims=True)
 
 
 def bands(X):
@@ -62,7 +69,7 @@ def coverage(shapes, n, n_tables, **parameters):
             X, _, y = draw(shape, n, random)
             new, p, _ = draw(shape, 10_000, random)
             model = BayesianTreeClassifier(**parameters).fit(X, y)
-            if model.get_n_leaves() > 1:
+            if model.get_n_leaves() > 1 and len(model.classes_) == p.shape[1]:
                 of_shape.append(leaves_inside(model, new, p))
         inside.append(np.concatenate(of_shape).mean())
     return np.array(inside)
@@ -92,12 +99,27 @@ def test_the_likelihood_is_that_of_labels_one_by_one(seed, n_classes):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_both_figures_are_posterior_means(seed):
+def test_the_points_are_those_of_the_posterior_of_both_figures(seed):
     counts = random_counts(np.random.default_rng(seed), 5, 3)
-    assert_allclose(estimate_calibration(counts), naive.posterior_means(*counts, DISCOUNTS, STRENGTHS))
+    assert_allclose(estimate_calibration(counts), naive.posterior_points(*counts, DISCOUNTS, STRENGTHS))
     logs = np.array([naive.log_likelihood(*counts, discount, 2 * discount) for discount in DISCOUNTS])
-    weights = np.exp(logs - logs.max())
-    assert_allclose(estimate_discount(counts, 2.0), weights @ DISCOUNTS / weights.sum())
+    weights = DISCOUNTS**2 * np.exp(logs - logs.max())
+    discount, strength, share = estimate_discount(counts, 2.0).T
+    assert_allclose(share @ discount, DISCOUNTS @ weights / weights.sum(), rtol=1e-5)
+    assert_allclose(strength, 2 * discount)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_leaves_have_the_moments_of_the_mixture(n_classes):
+    random = np.random.default_rng(n_classes)
+    counts, rates = random.integers(0, 30, (6, n_classes)), random.dirichlet(np.ones(n_classes))
+    points = np.column_stack([random.uniform(0.1, 1, 5), random.uniform(0.3, 50, 5), np.full(5, 0.2)])
+    found = average_dirichlet(points, rates, counts.astype(float))
+    assert_allclose(found, naive.parameters(counts.tolist(), points.tolist(), rates.tolist()))
+    drawn = np.stack([random.dirichlet(s * rates + d * counts[0], 40_000) for d, s, _ in points]).reshape(-1, n_classes)
+    mean = found[0] / found[0].sum()
+    assert_allclose(drawn.mean(axis=0), mean, atol=0.005)
+    assert_allclose(drawn.var(axis=0).sum(), (mean * (1 - mean)).sum() / (found[0].sum() + 1), rtol=0.02)
 
 
 def test_many_rows_find_the_true_figures():
@@ -107,22 +129,24 @@ def test_many_rows_find_the_true_figures():
     rates = np.tile([0.5, 0.3, 0.2], (3000, 1))
     p = np.stack([random.dirichlet(strength * r + discount * n) for r, n in zip(rates, seen, strict=True)])
     held_out = np.stack([random.multinomial(40, own) for own in p]).astype(float)
-    found = estimate_calibration(HeldOutCounts(seen, held_out, rates))
-    assert_allclose(found, (discount, strength), rtol=0.1)
+    found, strengths, share = estimate_calibration(HeldOutCounts(seen, held_out, rates)).T
+    assert_allclose((share @ found, np.exp(share @ np.log(strengths))), (discount, strength), rtol=0.1)
 
 
 def test_without_held_out_rows_both_figures_are_those_of_their_priors():
     nothing = np.zeros((0, 2))
-    assert_allclose(estimate_calibration(HeldOutCounts(nothing, nothing, nothing)), (0.5, 8.0))
+    discount, strength, share = estimate_calibration(HeldOutCounts(nothing, nothing, nothing)).T
+    assert_allclose(share @ discount, 0.75, atol=0.02)  # the mean of Beta(3, 1)
+    assert_allclose(np.exp(share @ np.log(strength)), 8.0)
 
 
 def test_predictions_use_the_calibrated_parameters():
     X, y = load_breast_cancer(return_X_y=True)
     model = BayesianTreeClassifier(n_jobs=2).fit(X, y)
-    discount, strength, rates = model.calibration_
+    discount, _, rates = model.calibration_
     counts = model.tree_.leaves.statistics
     assert_allclose(rates, (counts[0] + 1) / (counts[0].sum() + 2))
-    parameters = np.array(naive.parameters(counts.tolist(), discount, strength, rates.tolist()))
+    parameters = np.array(naive.parameters(counts.tolist(), model.outcome_.points.tolist(), rates.tolist()))
     assert 0 < discount < 1
     assert_allclose(model.tree_.calibrated, parameters)
     assert_allclose(model.predict_proba(X), (parameters / parameters.sum(axis=1, keepdims=True))[model.apply(X)])
@@ -164,7 +188,7 @@ def test_files_and_further_rows_keep_the_calibration(tmp_path):
     assert more.calibration_[:2] == model.calibration_[:2]
     counts = more.tree_.leaves.statistics
     assert counts[0].sum() == len(y)
-    assert_allclose(more.tree_.calibrated, naive.parameters(counts, *model.calibration_))
+    assert_allclose(more.tree_.calibrated, naive.parameters(counts, model.outcome_.points, model.calibration_.rates))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
@@ -184,15 +208,27 @@ def test_constrained_probabilities_stay_in_order(smoothing):
     assert np.all(np.diff(model.predict_proba(X)[:, 1].reshape(50, 40)) >= 0)
 
 
-def test_what_cannot_be_calibrated_is_left_alone():
-    X = np.arange(19.0)[:, None]
-    few = BayesianTreeClassifier().fit(X, X[:, 0] > 9)
-    assert few.get_n_leaves() == 2
-    one_class = BayesianTreeClassifier().fit(X, np.zeros(19))
+def test_a_tree_without_a_split_needs_no_calibration():
+    one_class = BayesianTreeClassifier().fit(np.arange(19.0)[:, None], np.zeros(19))
     noise = BayesianTreeClassifier().fit(np.random.default_rng(0).random((200, 2)), np.arange(200) % 2)
-    assert noise.get_n_leaves() == 1
-    for model in (few, one_class, noise):
+    for model in (one_class, noise):
+        assert model.get_n_leaves() == 1
         assert model.calibration_[:2] == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("n", [15, 30])
+def test_intervals_hold_in_small_tables_too(n):
+    """Where few rows are held out, the prior of the discount and of the strength decides, which is wide."""
+    calibrated, bare = (coverage([blurred], n, 150, calibrate=calibrate) for calibrate in (True, False))
+    assert calibrated.mean() > 0.8
+    assert bare.mean() < calibrated.mean() - 0.04
+
+
+def test_rows_that_are_too_few_to_be_held_out_leave_the_prior():
+    X = np.arange(19.0)[:, None]
+    model = BayesianTreeClassifier().fit(X, X[:, 0] > 9)
+    assert model.get_n_leaves() == 2
+    assert 0.7 < model.calibration_.discount < 0.9
 
 
 @pytest.mark.parametrize("n", [20, 25, 40])

@@ -64,7 +64,7 @@ def test_explanations_are_complete(fitted):
         leaf = tree.apply(row[None, :])[0]
         used = {int(tree.feature[node]) for node in tree.path(leaf)[:-1]}
         assert explanation.unused == tuple(f"x{i}" for i in range(len(row)) if i not in used)
-        assert list(explanation.posterior.values()) == tree.posterior[leaf].tolist()
+        assert list(explanation.posterior.values()) == tree.calibrated[leaf].tolist()
         assert len(explanation.steps) == tree.depth[leaf]
         document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert document == explanation.to_dict()

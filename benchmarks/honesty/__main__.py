@@ -38,7 +38,7 @@ MODELS: dict[str, Make] = {
     "tree space": partial(TreeSpaceClassifier, max_nodes=500),
     "forest": partial(BayesianForestClassifier, 50, random_state=0),
 }
-N_TABLES = {"tree": {300: 30, 1000: 20, 3000: 10}, "oblique tree": {300: 10, 1000: 5}}
+N_TABLES = {"tree": {300: 150, 1000: 60, 3000: 20}, "oblique tree": {300: 30, 1000: 15}}
 OTHERS = {300: 12, 1000: 8}
 N_ROWS = 15  # of each table, for a model without leaves of its own: quantiles of averages take their time
 

@@ -28,7 +28,8 @@ class DiscountedSpace(TreeSpaceClassifier):
         discount = BayesianTreeClassifier().fit(X, y, sample_weight).calibration_.discount
         outcome = self.fitted_.outcome
         total = outcome.prior.sum()
-        discounted = replace(outcome, discount=discount, strength=discount * total, rates=outcome.prior / total)
+        points = np.array([[discount, discount * total, 1.0]])
+        discounted = replace(outcome, points=points, rates=outcome.prior / total)
         self.fitted_ = self.fitted_.with_outcome(discounted)
         return self
 

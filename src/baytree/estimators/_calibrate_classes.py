@@ -16,7 +16,7 @@ from ._copies import warn_of_copied_rows
 
 _FOLDS = 5
 _MOST_ROWS = 5000  # that are cross-validated
-_FEWEST = 20.0  # rows, by weight
+_FEWEST = 20.0  # rows, by weight, among which copies are looked for
 _SHARE = 2.0**-20  # shares of rows in nodes are multiples of it
 
 
@@ -29,17 +29,15 @@ def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableD
     if fitted.trees.node_count == 1 or len(outcome.prior) == 1 or isinstance(fitted.trees.leaves, ModelLeaves):
         return fitted
     sample = data.sample(outcome)
-    if sample.target.total_weight() < _FEWEST:
-        return fitted
-    warn_of_copied_rows(sample)
+    if sample.target.total_weight() >= _FEWEST:
+        warn_of_copied_rows(sample)
     counts = _cross_validate(sample, outcome, grow)
     if fitted.monotonic is None:
-        discount, strength = estimate_calibration(counts)
-        rates = outcome.mean(fitted.trees.posterior[:1])[0]
+        points, rates = estimate_calibration(counts), outcome.mean(fitted.trees.posterior[:1])[0]
     else:  # leaves keep their means, which are in order, and only their intervals change
-        discount, rates = estimate_discount(counts, float(outcome.prior.sum())), outcome.prior / outcome.prior.sum()
-        strength = discount * float(outcome.prior.sum())
-    return fitted.with_outcome(replace(outcome, discount=discount, strength=strength, rates=rates))
+        points = estimate_discount(counts, float(outcome.prior.sum()))
+        rates = outcome.prior / outcome.prior.sum()
+    return fitted.with_outcome(replace(outcome, points=points, rates=rates))
 
 
 def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable[[TableData], Fitted]) -> HeldOutCounts:

@@ -19,7 +19,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_positive_array, check_real, short_repr
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
-from ._calibration import Calibration
+from ._calibration import Calibration, average_dirichlet
 from ._grids import Grids, SampleSize
 from ._search import most_probable
 from ._target import Target
@@ -42,14 +42,13 @@ class ClassOptions:
 class CategoricalOutcome(FixedPointOutcome):
     """The number of classes and their prior at the root; the target holds class codes.
 
-    With `rates`, predictions are calibrated: see `Calibration`.
+    With `rates`, predictions are calibrated: `points` holds a discount, a strength and its share in each row.
     """
 
     prior: FloatArray
     classes: AnyArray | None = None
-    discount: float = 1.0
-    strength: float = 0.0
     rates: FloatArray | None = None
+    points: FloatArray | None = None
 
     name = "categorical"
 
@@ -189,15 +188,16 @@ class CategoricalOutcome(FixedPointOutcome):
 
     def calibrated(self, posterior: FloatArray) -> FloatArray:
         """Discount the counts, and draw them to the overall rates."""
-        if self.rates is None:
+        if self.rates is None or self.points is None:
             return posterior
-        return np.asarray(self.strength * self.rates + self.discount * (posterior - self.prior))
+        return average_dirichlet(self.points, self.rates, posterior - self.prior)
 
     @property
     def calibration(self) -> Calibration:
         """The discount, the strength and the rates; without calibration those of the prior."""
-        if self.rates is not None:
-            return Calibration(self.discount, self.strength, self.rates)
+        if self.rates is not None and self.points is not None:
+            discount, strength, share = self.points.T
+            return Calibration(float(share @ discount), float(np.exp(share @ np.log(strength))), self.rates)
         strength = float(self.prior.sum())
         return Calibration(1.0, strength, self.prior / strength)
 
@@ -240,7 +240,7 @@ class CategoricalOutcome(FixedPointOutcome):
 
     def state(self) -> dict[str, Any]:
         """The prior, the labels and the calibration."""
-        return {name: getattr(self, name) for name in ("prior", "classes", "discount", "strength", "rates")}
+        return {name: getattr(self, name) for name in ("prior", "classes", "rates", "points")}
 
 
 def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:

@@ -93,7 +93,7 @@ def check_outcome(outcome: Outcome) -> None:
     """Refuse priors that are none, other numbers that are none, and classes that do not fit the prior."""
     for field in fields(outcome):  # type: ignore[arg-type]
         value = getattr(outcome, field.name)
-        if field.name in ("prior", "classes", "rates"):
+        if field.name in ("prior", "classes", "rates", "points"):
             continue
         if not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
@@ -115,15 +115,19 @@ def _check_classes(classes: Any, prior: AnyArray) -> None:
 
 
 def _check_calibration(outcome: CategoricalOutcome) -> None:
-    rates = outcome.rates
-    if not 0 < outcome.discount <= 1 or not 0 <= outcome.strength < np.inf:
-        raise ValueError("the calibration of the outcome is out of range")
-    if rates is None:
+    rates, points = outcome.rates, outcome.points
+    if (rates is None) != (points is None):
+        raise ValueError("half of the calibration of the outcome is missing")
+    if rates is None or points is None:
         return
     if not isinstance(rates, np.ndarray) or rates.dtype != np.float64 or rates.shape != outcome.prior.shape:
         raise ValueError("there is not one rate for each class")
-    if not np.all(rates > 0) or abs(rates.sum() - 1) > _ROUNDING or outcome.strength == 0:
+    if not np.all(rates > 0) or abs(rates.sum() - 1) > _ROUNDING:
         raise ValueError("the rates of the classes are out of range")
+    if not isinstance(points, np.ndarray) or points.dtype != np.float64 or points.shape[1:] != (3,) or len(points) == 0:
+        raise ValueError("the calibration of the outcome is not all there")
+    if not np.all((points > 0) & (points < np.inf)) or points[:, 0].max() > 1 or abs(points[:, 2].sum() - 1) > _ROUNDING:
+        raise ValueError("the calibration of the outcome is out of range")
 
 
 def check_parameters(outcome: Outcome, parameters: AnyArray) -> None:

@@ -154,7 +154,7 @@ def _points_lost(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarr
 
 
 def constants() -> None:
-    """What docs/engines.md reckons with: nanoseconds for a value, bytes for a code of an open node."""
+    """What docs/large_data.md reckons with: nanoseconds for a value, bytes for a code of an open node."""
     n, d = 1_000_000, 10
     X, y = normal_rows(n)
     X = np.ascontiguousarray(X[:, :d])

@@ -1,4 +1,4 @@
-"""The pictures of docs/idea.md, drawn by docs/figures.py."""
+"""The pictures of docs/how_it_works.md, drawn by docs/figures.py."""
 
 from __future__ import annotations
 

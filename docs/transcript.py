@@ -1,4 +1,4 @@
-"""Write docs/first_five_minutes.md by running what it shows: ``python docs/transcript.py``."""
+"""Write docs/first_model_command_line.md by running what it shows: ``python docs/transcript.py``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("first_five_minutes.md")
+PAGE = Path(__file__).with_name("first_model_command_line.md")
 TABLE = """\
 from sklearn.datasets import load_breast_cancer
 
@@ -60,7 +60,7 @@ STEPS = (
     Step("Mistakes end in one sentence:", "baytree fit tumours.csv --target diagnose", 1),
 )
 HEAD = f"""\
-# The first five minutes
+# First model on the command line
 
 <!-- written by `python docs/transcript.py`, which runs all of this -->
 

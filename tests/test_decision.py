@@ -51,7 +51,7 @@ def test_costs_by_label_leave_other_errors_at_one():
     threshold = BayesianTreeClassifier(decision=0.1).fit(X, Y)
     assert_array_equal(by_label.predict(X), matrix.predict(X))
     assert_array_equal(by_label.predict(X), threshold.predict(X))
-    assert by_label.fitted_.decision.threshold_of_second(2) == pytest.approx(0.1)
+    assert by_label.fitted_.decision.threshold_of_positive(2) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("decision", [None, 0.3, [[0.0, 1.0], [5.0, 0.0]], {"malignant": {"benign": 5.0}}])
@@ -125,7 +125,9 @@ def test_tuned_thresholds_and_pipelines():
         ([[0, 1]], r"so of shape \(2, 2\); got shape \(1, 2\)"),
         ([[0, np.nan], [1, 0]], "a cost that is not finite"),
         ({"bad": {"benign": 2}}, "names the class 'bad'"),
-        ({"benign": 3}, "must be a dict of dicts"),
+        ({"benign": 3}, r"a number in \(0, 1\)"),
+        ({"benign": 3, "malignant": 2}, "must be a dict of dicts"),
+        ({"begnin": 0.3}, "names the class 'begnin', which is not one of"),
         ({"benign": {"malignant": "much"}}, "The cost of 'malignant' for 'benign' in decision must be a number"),
     ],
 )
@@ -135,7 +137,7 @@ def test_bad_input_is_refused(decision, message):
 
 
 def test_a_threshold_needs_two_classes():
-    with pytest.raises(ValueError, match="a threshold for the second of two classes, y has 3: give costs"):
+    with pytest.raises(ValueError, match="a threshold for one of two classes, y has 3: give costs"):
         BayesianTreeClassifier(decision=0.3).fit(*load_iris(return_X_y=True))
 
 
@@ -180,3 +182,28 @@ def test_tables_in_databases_are_decided_alike():
     )
     said = engines.predict(averaging, ibis.memtable(pa.Table.from_pandas(rows))).order_by("place").to_pyarrow()
     assert said["prediction"].to_pylist() == averaging.predict(rows[table.columns]).tolist()
+
+
+def test_a_threshold_may_name_its_class():
+    model = BayesianTreeClassifier(decision={"benign": 0.9}).fit(X, Y)
+    assert_array_equal(model.predict(X) == "benign", model.predict_proba(X)[:, 0] >= 0.9)
+    assert model.fitted_.decision.positive == 0
+    assert model.fitted_.decision.text(("benign", "malignant")).startswith("benign from a probability of 90 %")
+
+
+@pytest.mark.parametrize("decision", [None, 0.3, {"benign": 0.7}, {"malignant": {"benign": 5}}, [[0, 3], [1, 0]]])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_a_rule_is_the_same_in_terms_of_either_class(decision, positive):
+    rule = BayesianTreeClassifier(decision=decision).fit(X, Y).fitted_.decision
+    second = np.linspace(0, 1, 1001)
+    both = np.column_stack([1 - second, second])
+    turned = rule.with_positive(positive)
+    assert turned.positive == positive
+    assert_array_equal(turned.codes(both), rule.codes(both))
+    is_positive = both[:, positive] >= turned.threshold_of_positive(2)
+    assert np.mean(is_positive == (rule.codes(both) == positive)) >= 0.999  # costs that are equal, but for rounding
+
+
+def test_the_class_whose_errors_cost_more_is_the_positive_one():
+    assert BayesianTreeClassifier(decision={"benign": {"malignant": 5}}).fit(X, Y).fitted_.decision.positive == 0
+    assert BayesianTreeClassifier(decision={"malignant": {"benign": 5}}).fit(X, Y).fitted_.decision.positive == 1

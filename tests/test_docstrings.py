@@ -12,7 +12,7 @@ import pytest
 
 import baytree
 
-MODULES = ("baytree", "baytree.engines", "baytree.export", "baytree.plot", "baytree.report")
+MODULES = ("baytree", "baytree.engines", "baytree.export", "baytree.metrics", "baytree.plot", "baytree.report")
 ESTIMATORS = [value for name in baytree.__all__ if hasattr(value := getattr(baytree, name), "fit")]
 # Results that users hold in their hands, and the options of an outcome: documented by name.
 RESULTS = (
@@ -24,12 +24,16 @@ RESULTS = (
     "baytree.explain.Counterfactual",
     "baytree.explain.Explanation",
     "baytree.explain.Step",
+    "baytree.figures.Figure",
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
     "baytree.outcomes.Calibration",
     "baytree.fitted.SplitStability",
     "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",
+    "baytree.metrics.Band",
+    "baytree.metrics.Bands",
+    "baytree.metrics.GroupImpact",
     "baytree.mixtures.Mixture",
     "baytree.outcomes.NegativeBinomial",
     "baytree.tree.CategorySet",

@@ -1,4 +1,4 @@
-"""The tables of docs/exports.md say what every target carries: every field of them is tried."""
+"""The tables of docs/deploy.md say what every target carries: every field of them is tried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from baytree import (
 from baytree.outcomes import REGRESSION_OUTCOMES
 from tests.own_outcomes import Rates
 
-PAGE = Path(__file__).parents[1] / "docs" / "exports.md"
+PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="needs the repository, not only the package")
 RANDOM = np.random.default_rng(0)
 NUMBERS = pd.DataFrame(RANDOM.random((300, 2)), columns=["a", "b"])
@@ -50,7 +50,7 @@ def tables():
 
 def fields():
     for row in tables():
-        names = row["target"].replace("[file](model_files.md)", "file").replace("`", "").split(", ")
+        names = row["target"].replace("[file](file_format.md)", "file").replace("`", "").split(", ")
         for target in names:
             yield from ((target, column, said) for column, said in row.items() if column != "target")
 

@@ -28,12 +28,12 @@ def test_means_stand_beside_each_other_where_every_model_has_them():
 
 def test_tables_are_put_between_their_marks(tmp_path):
     (tmp_path / "docs").mkdir()
-    for name in ("README.md", "docs/certainty.md"):
+    for name in ("README.md", "docs/benchmarks.md"):
         (tmp_path / name).write_text("a\n<!-- honesty: simulated -->\nold\n<!-- end of honesty -->\nb\n", "utf-8")
     write_pages(COVERAGE, tmp_path)
     readme = ["a", "<!-- honesty: simulated -->", *means_table(COVERAGE), "<!-- end of honesty -->", "b"]
     assert (tmp_path / "README.md").read_text("utf-8").splitlines() == readme
-    assert "| tree, calibrated | 300 | 80 % | 100 % | 90 % |" in (tmp_path / "docs/certainty.md").read_text("utf-8")
+    assert "| tree, calibrated | 300 | 80 % | 100 % | 90 % |" in (tmp_path / "docs/benchmarks.md").read_text("utf-8")
 
 
 def rows(page):
@@ -42,7 +42,7 @@ def rows(page):
 
 
 def test_the_readme_has_the_means_of_the_page():
-    page = {(model, n): cells[-1] for model, n, *cells in rows("docs/certainty.md")[2:]}
+    page = {(model, n): cells[-1] for model, n, *cells in rows("docs/benchmarks.md")[2:]}
     assert len(page) > len(SHAPES)
     readme = rows("README.md")[2:]
     assert [model for model, *_ in readme] == ["tree", "oblique tree", "tree space", "forest"]

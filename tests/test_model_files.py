@@ -188,7 +188,7 @@ def test_a_newer_format_is_refused_with_a_sentence(version):
 
 
 def test_the_docs_name_every_entry_of_a_document():
-    page = Path(__file__).parents[1] / "docs" / "model_files.md"
+    page = Path(__file__).parents[1] / "docs" / "file_format.md"
     if not page.exists():
         pytest.skip("needs the repository, not only the package")
     text = page.read_text("utf-8")

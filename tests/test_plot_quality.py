@@ -204,3 +204,20 @@ def test_a_model_in_place_of_a_table_is_refused_with_a_sentence():
     model = BayesianTreeClassifier().fit(X, X[:, 0] > 0.5)
     with pytest.raises(ValueError, match="X must be a table of rows and columns; got BayesianTreeClassifier"):
         plot.partition_posterior(model, X, 0)
+
+
+def test_plots_are_of_the_positive_class_that_is_named():
+    ax = plot.roc(MODEL, X[TEST], Y[TEST], positive="benign")
+    assert "malignant taken for benign" in drawn(ax)
+    assert "its decision, from 70 % on" in drawn(ax)
+    ax = plot.subgroups(MODEL, X[TEST], Y[TEST], X["mean radius"][TEST], positive="benign")
+    assert "observed benign" in drawn(ax)
+    of_benign = BayesianTreeClassifier(decision={"benign": 0.7}).fit(X[TRAIN], Y[TRAIN])
+    assert "probability of benign" in drawn(plot.calibration(of_benign, X[TEST], Y[TEST]))
+    assert "probability of benign" in drawn(plot.dependence(of_benign, X, "mean radius"))
+    assert plot.surface(of_benign, X, Y)[0].figure.axes[2].get_ylabel() == "probability of benign"
+    assert "probability of the benign" not in drawn(plot.leaves(of_benign))
+    with pytest.raises(ValueError, match="positive names the class 'beingn'"):
+        plot.roc(MODEL, X[TEST], Y[TEST], positive="beingn")
+    with pytest.raises(ValueError, match="positive names one of two classes, and the model predicts 26 classes"):
+        plot.subgroups(MANY, LETTERS, KINDS, LETTERS["one"], positive="letter A")

@@ -3,7 +3,7 @@
 Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
 `noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
 (log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
---page writes the coverage of `simulated` into docs/certainty.md and README.md.
+--page writes the coverage of `simulated` into docs/benchmarks.md and README.md.
 """
 
 from __future__ import annotations

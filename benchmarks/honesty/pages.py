@@ -1,4 +1,4 @@
-"""The coverage on made tables as tables of docs/certainty.md and of the README."""
+"""The coverage on made tables as tables of docs/benchmarks.md and of the README."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START, _END = "<!-- honesty: simulated -->", "<!-- end of honesty -->"
 
 def write_pages(coverage: Coverage, root: Path = Path()) -> None:
     """Put the tables between their marks."""
-    for name, lines in (("README.md", means_table(coverage)), ("docs/certainty.md", full_table(coverage))):
+    for name, lines in (("README.md", means_table(coverage)), ("docs/benchmarks.md", full_table(coverage))):
         page = root / name
         before, rest = page.read_text("utf-8").split(_START)
         page.write_text("\n".join([before + _START, *lines, _END + rest.split(_END)[1]]), "utf-8")

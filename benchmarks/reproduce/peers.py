@@ -63,7 +63,7 @@ def classifiers(*, ebm: bool = False) -> dict[str, Model]:
 def explainable_boosting() -> Any:
     """The explainable boosting machine of interpret, with ten pairs of features.
 
-    Its own default is three pairs for every feature, and pairs are what takes the time (docs/comparison.md).
+    Its own default is three pairs for every feature, and pairs are what takes the time (docs/benchmarks.md).
     """
     return import_module("interpret.glassbox").ExplainableBoostingClassifier(interactions=10, n_jobs=1, random_state=0)
 

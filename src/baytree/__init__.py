@@ -36,7 +36,7 @@ __all__ = [
     "partition_space",
 ]
 _ELSEWHERE = {"ModelFileError": "persistence", "PartitionPrior": "priors"}  # all others are among the estimators
-_PACKAGES = ("engines", "export", "plot", "report")
+_PACKAGES = ("engines", "export", "metrics", "plot", "report")
 
 
 def __getattr__(name: str) -> _Any:

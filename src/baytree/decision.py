@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -23,7 +23,7 @@ class Decision:
     threshold
         With two classes: from this probability of `positive` on, that class; None for no threshold.
     positive
-        Position of the class that the threshold is for.
+        With two classes: the position of the positive class, which the threshold, reports and figures are about.
     costs
         Entry ``[i, j]`` is the cost of deciding for class j where class i is true; None for no costs.
 
@@ -54,16 +54,25 @@ class Decision:
             return np.where(probabilities[:, self.positive] >= self.threshold, self.positive, 1 - self.positive)
         return np.argmax(probabilities, axis=1)
 
-    def threshold_of_second(self, n_classes: int) -> float | None:
-        """The threshold on the probability of the second of two classes; None where there is none."""
+    def threshold_of_positive(self, n_classes: int) -> float | None:
+        """The threshold on the probability of the positive of two classes; None where there is none."""
         if n_classes != 2:
             return None
         if self.costs is None:
-            if self.threshold is None:
-                return float(np.nextafter(0.5, 1))  # a tie goes to the first class
-            return self.threshold if self.positive == 1 else 1 - self.threshold
-        gain, loss = self.costs[1, 0] - self.costs[1, 1], self.costs[0, 1] - self.costs[0, 0]
+            if self.threshold is None:  # a tie goes to the first class
+                return float(np.nextafter(0.5, 1)) if self.positive == 1 else 0.5
+            return self.threshold
+        own, other = self.positive, 1 - self.positive
+        gain, loss = self.costs[own, other] - self.costs[own, own], self.costs[other, own] - self.costs[other, other]
         return float(loss / (gain + loss)) if gain > 0 and loss > 0 else None
+
+    def with_positive(self, positive: int) -> Decision:
+        """The same rule in terms of the other of two classes."""
+        if positive == self.positive:
+            return self
+        # The class at the threshold stays with the class that it was decided for.
+        threshold = None if self.threshold is None else float(np.nextafter(1 - self.threshold, 1))
+        return replace(self, positive=positive, threshold=threshold)
 
     def text(self, class_names: Sequence[str]) -> str:
         """The rule in words."""
@@ -86,20 +95,44 @@ class Decision:
 
 
 def read_decision(decision: Any, classes: AnyArray) -> Decision:
-    """Read the `decision` parameter: None, a threshold, a cost matrix, or a dict of costs by label."""
+    """Read the `decision` parameter: None, a threshold or one by label, a cost matrix, or a dict of costs by label."""
     if decision is None:
         return Decision()
-    if isinstance(decision, Real) and not isinstance(decision, bool | np.bool_):
-        if len(classes) != 2:
-            raise ValueError(
-                f"decision={short_repr(decision)} is a threshold for the second of two classes, y has {len(classes)}: "
-                "give costs instead."
-            )
-        return Decision(threshold=check_real("decision", float(decision), low=0, high=1))
+    if _is_number(decision):
+        return _threshold(decision, 1, decision, classes)
+    if isinstance(decision, dict) and len(decision) == 1 and _is_number(next(iter(decision.values()))):
+        [(label, threshold)] = decision.items()
+        return _threshold(threshold, position_of(label, classes, "decision"), decision, classes)
     costs = _costs_by_label(decision, classes) if isinstance(decision, dict) else _cost_matrix(decision, classes)
     if not np.all(np.isfinite(costs)):
         raise ValueError("decision holds a cost that is not finite.")
-    return Decision(costs=costs)
+    # The positive class is the one whose errors cost more; the second where they cost the same.
+    is_first = len(classes) == 2 and costs[0, 1] - costs[0, 0] > costs[1, 0] - costs[1, 1]
+    return Decision(costs=costs, positive=0 if is_first else 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _threshold(threshold: Any, positive: int, decision: Any, classes: AnyArray) -> Decision:
+    if len(classes) != 2:
+        raise ValueError(
+            f"decision={short_repr(decision)} is a threshold for one of two classes, y has {len(classes)}: give costs "
+            "instead."
+        )
+    return Decision(threshold=check_real("decision", float(threshold), low=0, high=1), positive=positive)
+
+
+def position_of(label: Any, classes: AnyArray, parameter: str) -> int:
+    """The position of a class that a parameter names; text names a class by how it is written."""
+    labels = classes.tolist()
+    written = [str(own) for own in labels]
+    if label in labels:
+        return int(labels.index(label))
+    if isinstance(label, str) and label in written:
+        return written.index(label)
+    raise ValueError(f"{parameter} names the class {short_repr(label)}, which is not one of {short_repr(labels)}.")
 
 
 def _costs_by_label(decision: dict[Any, Any], classes: AnyArray) -> FloatArray:
@@ -113,20 +146,16 @@ def _costs_by_label(decision: dict[Any, Any], classes: AnyArray) -> FloatArray:
                 f"{short_repr(by_decided)} for {short_repr(true)}."
             )
         for decided, cost in by_decided.items():
-            for label in (true, decided):
-                if label not in labels:
-                    raise ValueError(
-                        f"decision names the class {short_repr(label)}, which is not one of {short_repr(labels)}."
-                    )
+            true_class, decided_class = (position_of(label, classes, "decision") for label in (true, decided))
             name = f"The cost of {short_repr(decided)} for {short_repr(true)} in decision"
-            costs[labels.index(true), labels.index(decided)] = check_real(name, cost, low=-np.inf)
+            costs[true_class, decided_class] = check_real(name, cost, low=-np.inf)
     return costs
 
 
 def _cost_matrix(decision: Any, classes: AnyArray) -> FloatArray:
     wanted = (
-        "decision must be None, a threshold in (0, 1), a dict of costs or a matrix of costs with a row for each true "
-        "class and a column for each class decided for"
+        "decision must be None, a threshold in (0, 1), a dict {class: threshold}, a dict of costs or a matrix of costs "
+        "with a row for each true class and a column for each class decided for"
     )
     if isinstance(decision, str):
         raise TypeError(f"{wanted}; got {short_repr(decision)}.")

@@ -1,4 +1,4 @@
-"""Figures with intervals, by formulas: nothing is resampled, so the same rows give the same figures.
+"""Figures with 90 % intervals: the same rows always give the same figures.
 
 Shares have the central interval of their Beta posterior under Jeffreys' prior. Means have the normal interval of their
 standard error. Ratios of events have the interval of a Gamma posterior. A row of weight 2 counts as two rows.
@@ -22,7 +22,24 @@ Z = float(stats.norm.ppf(0.5 + LEVEL / 2))
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its interval; NaN where it is not defined."""
+    """A number with its 90 % interval; NaN where it is not defined.
+
+    Attributes
+    ----------
+    estimate
+        The number; ``float(figure)`` is the same.
+    low, high
+        The ends of its interval.
+    is_share
+        Whether the number is a proportion, which is printed in percent.
+
+    Examples
+    --------
+    >>> from baytree import metrics
+    >>> figure = metrics.gini(["good", "bad", "good", "bad"], [0.1, 0.8, 0.4, 0.3], positive="bad")
+    >>> float(figure)
+    0.5
+    """
 
     estimate: float = math.nan
     low: float = math.nan
@@ -33,6 +50,12 @@ class Figure:
     def is_known(self) -> bool:
         """Whether there is a number."""
         return math.isfinite(self.estimate)
+
+    def __float__(self) -> float:
+        return self.estimate
+
+    def __str__(self) -> str:
+        return f"{self.text()} ({self.interval()})" if self.interval() else self.text()
 
     def text(self) -> str:
         """The number to read."""

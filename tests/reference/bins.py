@@ -1,4 +1,4 @@
-"""Quantile bins, written down as docs/engines.md states them."""
+"""Quantile bins, written down as docs/large_data.md states them."""
 
 from __future__ import annotations
 

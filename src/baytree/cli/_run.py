@@ -102,7 +102,7 @@ def _invoke(arguments: list[str], state: CommandState) -> int:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
-        return "There is not enough memory: try fewer rows, or read docs/engines.md on tables bigger than memory."
+        return "There is not enough memory: try fewer rows, or read docs/large_data.md on tables bigger than memory."
     if isinstance(error, OSError) and error.strerror:
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror}."

@@ -22,5 +22,6 @@ from ._resolve import readable_tree_of as readable_tree_of
 from ._resolve import refit_model as refit_model
 from ._resolve import stability_of_model as stability_of_model
 from ._resolve import table_of as table_of
+from ._resolve import with_positive as with_positive
 from ._space_classifier import TreeSpaceClassifier as TreeSpaceClassifier
 from ._space_regressor import TreeSpaceRegressor as TreeSpaceRegressor

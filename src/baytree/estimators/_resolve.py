@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import short_repr
-from ..decision import Decision
+from ..decision import Decision, position_of
 from ..explain import Explanation
 from ..fitted import Fitted, FittedOn, Stability
 from ..table import Rows, as_table
@@ -76,6 +76,17 @@ def _decision_of(model: Any, fitted: Fitted) -> Decision:
     label = None if tuned else model.pos_label
     positive = 1 if label is None or fitted.classes is None else fitted.classes.tolist().index(label)
     return Decision(threshold=float(threshold), positive=positive)
+
+
+def with_positive(fitted: Fitted, positive: Any) -> Fitted:
+    """A fitted result of which one of two classes, by its label, is the positive one; None: that of its decision."""
+    if positive is None:
+        return fitted
+    if len(fitted.class_names) != 2 or fitted.classes is None:
+        what = f"predicts {len(fitted.class_names)} classes" if fitted.classes is not None else "predicts numbers"
+        raise ValueError(f"positive names one of two classes, and the model {what}: leave it out.")
+    position = position_of(positive, fitted.classes, "positive")
+    return replace(fitted, decision=fitted.decision.with_positive(position))
 
 
 def readable_tree_of(model: Model) -> Fitted:

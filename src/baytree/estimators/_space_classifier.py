@@ -77,9 +77,10 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         ``partitions="axis"``.
     decision
         Decision rule used by `predict`. None predicts the most probable class. With two classes, a number is the
-        probability at or above which the second class is predicted. A matrix gives costs (a row for each true class, a
-        column for each predicted class, in the order of ``classes_``), as does a dict ``{true class: {predicted class:
-        cost}}`` in which errors that are not named cost 1. Probabilities do not depend on it.
+        probability at or above which the second class is predicted, and ``{class: number}`` is one for the class that
+        it names, which reports and plots then treat as the positive class. A matrix gives costs (a row for each true
+        class, a column for each predicted class, in the order of ``classes_``), as does a dict ``{true class:
+        {predicted class: cost}}`` in which errors that are not named cost 1. Probabilities do not depend on it.
     unseen
         Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
         ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.

@@ -1,4 +1,4 @@
-"""The document of a model: what it holds, and how it is read with care. docs/model_files.md describes it."""
+"""The document of a model: what it holds, and how it is read with care. docs/file_format.md describes it."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     bins
         Number of bins of equal width.
     label
-        Class whose probability is drawn; None: the second of two, or each of more. Of many classes those with most rows
-        are drawn, and all others together.
+        Class whose probability is drawn. None: the positive one of two, or each of more. Of many classes those with
+        most rows are drawn, and all others together.
     ax
         Axes to draw on; None: a new figure.
 
@@ -56,7 +56,7 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     fitted = fitted_of(model)
     outcomes, classes = labels_of("calibration", fitted, X, y)
     bins = check_integer("bins", bins, low=1)
-    chosen = _class_positions(classes.tolist(), label)
+    chosen = _class_positions(classes.tolist(), label, fitted.decision.positive)
     probability = fitted.mean(read_rows(model, X))
     ax = axes_of(ax, size=(5.0, 5.6 if len(chosen) > _MOST_INSIDE else 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
@@ -85,10 +85,10 @@ def calibration(model: Model, X: Any, y: Any, *, bins: int = 10, label: Any = No
     return finish(ax, "Does it happen as often as predicted?")
 
 
-def _class_positions(classes: list[Any], label: Any) -> list[int]:
+def _class_positions(classes: list[Any], label: Any, positive: int) -> list[int]:
     """Positions of the classes to draw."""
     if label is None:
-        return [1] if len(classes) == 2 else list(range(len(classes)))
+        return [positive] if len(classes) == 2 else list(range(len(classes)))
     if label not in classes:
         raise ValueError(f"label must be one of the classes {short_repr(classes)}; got {short_repr(label)}.")
     return [classes.index(label)]

@@ -95,7 +95,8 @@ def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     names = fitted.class_names
     if not names:
         return [(0, "predicted mean")]
-    return [(1, f"probability of {names[1]}")] if len(names) == 2 else list(enumerate(names))
+    own = fitted.decision.positive
+    return [(own, f"probability of {names[own]}")] if len(names) == 2 else list(enumerate(names))
 
 
 def _feature_grid(column: Feature, n_points: int) -> FloatArray:

@@ -76,7 +76,8 @@ def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
         )
     node_posteriors = {int(node): _class_posterior(fitted, int(node)) for node in nodes}
     if len(names) == 2:
-        return Posteriors(f"probability of {names[1]}", 0.0, 1.0, (), node_posteriors, is_share=True)
+        name = names[fitted.decision.positive]
+        return Posteriors(f"probability of {name}", 0.0, 1.0, (), node_posteriors, is_share=True)
     legend = tuple((name, class_colour(i)) for i, name in enumerate(names))
     return Posteriors("probability", 0.0, 1.0, legend, node_posteriors, is_share=True)
 
@@ -86,9 +87,11 @@ def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     values = fitted.trees.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
-        estimate = Estimate(float(values[1]), float(intervals[1, 0]), float(intervals[1, 1]), (BLUE, VERMILION)[best])
-        curve = _beta_curve(stats.beta(posterior[1], posterior[0]))
-        labels = names[best], f"{percent_text(estimate.value)} {names[1]}", _interval(estimate)
+        own = fitted.decision.positive
+        low, high = intervals[own].tolist()
+        estimate = Estimate(float(values[own]), low, high, VERMILION if best == own else BLUE)
+        curve = _beta_curve(stats.beta(posterior[own], posterior[1 - own]))
+        labels = names[best], f"{percent_text(estimate.value)} {names[own]}", _interval(estimate)
         return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
         Estimate(float(value), float(low), float(high), class_colour(i))

@@ -8,14 +8,14 @@ from matplotlib.axes import Axes
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from .._words import percent_text
-from ..estimators import Model, fitted_of, read_rows
+from ..estimators import Model, fitted_of, read_rows, with_positive
 from ..figures import share_of
 from ._axes import BLUE, CLEAR, GREY, VERMILION, axes_of, error_bars_of, finish, write_percent
 from ._table import labels_of, weights_of
 from ._words import wrap_text
 
 
-def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
+def roc(model: Model, X: Any, y: Any, *, positive: Any = None, sample_weight: Any = None, ax: Any = None) -> Axes:
     """Draw the ROC curve of a model for two classes, with its own threshold and 90 % intervals there.
 
     Use rows that the model has not seen. The intervals are of Beta posteriors (Jeffreys' prior).
@@ -26,6 +26,8 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
         A fitted classifier for two classes.
     X, y
         Rows and their classes.
+    positive
+        Label of the positive class. None: that of the model's decision, by default the second class.
     sample_weight
         How often each row counts.
     ax
@@ -45,29 +47,30 @@ def roc(model: Model, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = No
     >>> ax.get_xlabel()
     '0 taken for 1'
     """
-    fitted = fitted_of(model)
+    fitted = with_positive(fitted_of(model), positive)
     outcomes, classes = labels_of("roc", fitted, X, y)
     if len(classes) != 2:
         raise ValueError(f"roc needs two classes, the model has {len(classes)}: use plot.confusion.")
     weight = weights_of(sample_weight, len(outcomes))
-    second = outcomes == classes[1]
-    if second.all() or not second.any():
+    place = fitted.decision.positive
+    is_positive = outcomes == classes[place]
+    if is_positive.all() or not is_positive.any():
         raise ValueError("roc needs rows of both classes in y.")
     probability = fitted.mean(read_rows(model, X))
-    decided = fitted.decision.codes(probability) == 1
-    false, true, _ = roc_curve(second, probability[:, 1], sample_weight=weight)
-    area = roc_auc_score(second, probability[:, 1], sample_weight=weight)
+    decided = fitted.decision.codes(probability) == place
+    false, true, _ = roc_curve(is_positive, probability[:, place], sample_weight=weight)
+    area = roc_auc_score(is_positive, probability[:, place], sample_weight=weight)
     ax = axes_of(ax, size=(5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     ax.plot(false, true, color=BLUE, lw=1.8, label=f"area under the curve: {area:.3f}")
-    of_second, of_first = (share_of(decided[rows], weight[rows]) for rows in (second, ~second))
-    threshold = fitted.decision.threshold_of_second(2)
+    found, mistaken = (share_of(decided[rows], weight[rows]) for rows in (is_positive, ~is_positive))
+    threshold = fitted.decision.threshold_of_positive(2)
     label = "its decision" if threshold is None else f"its decision, from {percent_text(threshold)} on"
     mark: dict[str, Any] = {"fmt": "o", "color": VERMILION, "ms": 6, "capsize": 3, "label": label}
-    ax.errorbar(of_first.estimate, of_second.estimate, error_bars_of(of_second), error_bars_of(of_first), **mark)
-    first, name = (wrap_text(text, 2.0, 10) for text in fitted.class_names)
+    ax.errorbar(mistaken.estimate, found.estimate, error_bars_of(found), error_bars_of(mistaken), **mark)
+    other, name = (wrap_text(fitted.class_names[i], 2.0, 10) for i in (1 - place, place))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set_xlabel(f"{first} taken for {name}")
+    ax.set_xlabel(f"{other} taken for {name}")
     ax.set_ylabel(f"{name} that is found")
     write_percent(ax.xaxis, ax.yaxis)
     ax.legend(loc="lower right", **CLEAR)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from .._typing import BoolArray
 from .._validation import short_repr
-from ..estimators import Model, fitted_of, read_rows
+from ..estimators import Model, fitted_of, read_rows, with_positive
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
 from ..outcomes import read_numbers
@@ -19,11 +19,13 @@ from ._table import labels_of, single_mean, weights_of
 from ._words import wrap_text
 
 
-def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any = None, ax: Any = None) -> Axes:
+def subgroups(
+    model: Model, X: Any, y: Any, groups: Any, *, positive: Any = None, sample_weight: Any = None, ax: Any = None
+) -> Axes:
     """Draw what is predicted and what is observed in each subgroup, with 90 % intervals.
 
-    For two classes, the share that is decided to be the second and the share that is. For more, how often the decision
-    is right and how sure the model is. For numbers, the means. Use rows that the model has not seen.
+    For two classes, the share that is decided to be the positive one and the share that is. For more, how often the
+    decision is right and how sure the model is. For numbers, the means. Use rows that the model has not seen.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
         Rows and their outcomes.
     groups
         The subgroup of each row: a column, which need not be in the model. Many numbers are put into quarters.
+    positive
+        Of two classes, the label of the positive one. None: that of the model's decision.
     sample_weight
         How often each row counts.
     ax
@@ -52,7 +56,7 @@ def subgroups(model: Model, X: Any, y: Any, groups: Any, *, sample_weight: Any =
     >>> len(ax.get_yticklabels())
     4
     """
-    fitted = fitted_of(model)
+    fitted = with_positive(fitted_of(model), positive)
     column = np.asarray(groups, dtype=object)
     n_rows = len(np.asarray(y))
     if column.shape != (n_rows,):
@@ -89,8 +93,9 @@ def _class_figures(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[s
     probability = fitted.mean(read_rows(model, X))
     codes = fitted.decision.codes(probability)
     if len(classes) == 2:
-        name = wrap_text(fitted.class_names[1], 2.0, TEXT_SIZE)
-        return [(f"decided to be {name}", codes == 1, True), (f"observed {name}", outcomes == classes[1], True)]
+        place = fitted.decision.positive
+        name = wrap_text(fitted.class_names[place], 2.0, TEXT_SIZE)
+        return [(f"decided to be {name}", codes == place, True), (f"observed {name}", outcomes == classes[place], True)]
     certain = probability[np.arange(len(codes)), codes]
     return [("how sure it is", certain, True), ("decided rightly", classes[codes] == outcomes, True)]
 

@@ -121,10 +121,14 @@ def _predict_grid(
 def _class_surface(fitted: Fitted, rows: Rows) -> _Surface:
     probability, interval = fitted.mean(rows), fitted.class_quantiles(rows, np.array([0.05, 0.95]))
     two = probability.shape[1] == 2
-    best = np.full(len(rows), 1) if two else np.argmax(probability, axis=1)
+    best = np.full(len(rows), fitted.decision.positive) if two else np.argmax(probability, axis=1)
     every = np.arange(len(rows))
     width = interval[every, best, 1] - interval[every, best, 0]
-    quantity = f"probability of {fitted.class_names[1]}" if two else "probability of the most probable class"
+    quantity = (
+        f"probability of {fitted.class_names[fitted.decision.positive]}"
+        if two
+        else "probability of the most probable class"
+    )
     return _Surface(quantity, probability[every, best], width, (0.0, 1.0), None if two else best)
 
 
@@ -208,6 +212,8 @@ def _draw_rows(ax: Axes, across: Feature, up: Feature, y: AnyArray, predicted: _
     edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.4, "s": 9}
     if fitted.outcome.predicts_classes:
         coloured = _coloured_classes(predicted, len(fitted.outcome.labels))
+        if len(fitted.class_names) == 2:  # the positive class in the colour of its high probabilities
+            coloured = {i: class_colour(int(i == fitted.decision.positive)) for i in range(2)}
         for i, label in enumerate(fitted.outcome.labels):
             rows = y == label
             ax.scatter(x_place[rows], y_place[rows], color=coloured.get(i, GREY), **edge)

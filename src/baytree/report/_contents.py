@@ -78,7 +78,7 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
     decision = fitted.decision
     n_classes = len(fitted.class_names)
     return {
-        "threshold": decision.threshold_of_second(n_classes),
+        "threshold": decision.threshold_of_positive(n_classes),
         "costs": None if decision.costs is None else decision.costs.tolist(),
     }
 

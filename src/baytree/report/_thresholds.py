@@ -52,7 +52,7 @@ def thresholds_of(fitted: Fitted, held_out: HeldOutPredictions, chosen: BoolArra
     labels = fitted.outcome.labels
     if len(labels) != 2 or held_out.probabilities is None:
         return None
-    of_model = fitted.decision.threshold_of_second(2)
+    of_model = fitted.decision.threshold_of_positive(2)
     of_model = 0.5 if of_model is None else of_model
     percents = np.arange(101) / 100
     at = np.sort(np.append(percents[np.abs(percents - of_model) > 1e-9], of_model))

@@ -7,9 +7,9 @@ probabilities of a leaf follow
 
 with the overall rates of the classes. Leaves of trees that were grown without some rows, with the counts of these rows,
 have a Dirichlet-multinomial likelihood under it. Beforehand the discount is Beta(3, 1) distributed, and the logarithm
-of the strength is uniform. Both figures remain uncertain, so predictions average over them: their posterior on a grid is
-replaced by a point for each block of the grid, and the mixture of Dirichlet distributions of these points by the one
-Dirichlet distribution with its means and its total variance.
+of the strength is uniform. Both figures remain uncertain, so predictions average over them: their posterior on a grid
+is replaced by a point for each block of the grid, and the mixture of Dirichlet distributions of these points by the
+one Dirichlet distribution with its means and its total variance.
 """
 
 from __future__ import annotations

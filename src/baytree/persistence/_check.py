@@ -126,7 +126,8 @@ def _check_calibration(outcome: CategoricalOutcome) -> None:
         raise ValueError("the rates of the classes are out of range")
     if not isinstance(points, np.ndarray) or points.dtype != np.float64 or points.shape[1:] != (3,) or len(points) == 0:
         raise ValueError("the calibration of the outcome is not all there")
-    if not np.all((points > 0) & (points < np.inf)) or points[:, 0].max() > 1 or abs(points[:, 2].sum() - 1) > _ROUNDING:
+    in_range = np.all((points > 0) & (points < np.inf)) and np.all(points[:, 0] <= 1)
+    if not in_range or abs(points[:, 2].sum() - 1) > _ROUNDING:
         raise ValueError("the calibration of the outcome is out of range")
 
 

@@ -18,10 +18,12 @@ from ._compared_figures import class_figures, number_figures, swap_sets
 from ._comparison import Comparison
 from ._held_out import Dataset, folds_of
 
+AnyModel = Any  # scikit-learn has no type for its models
+
 
 def compare(
-    model: Any,
-    other: Any,
+    model: AnyModel,
+    other: AnyModel,
     X: Any,
     y: Any,
     *,
@@ -161,7 +163,7 @@ def _written(classes: AnyArray, actions: dict[Any, str] | None) -> list[str]:
     return written
 
 
-def _rule(model: Any, classes: AnyArray) -> Decision | None:
+def _rule(model: AnyModel, classes: AnyArray) -> Decision | None:
     """The decision rule of a model of baytree, fitted or not; None of others."""
     if not holds_estimator(model):
         return None
@@ -171,7 +173,7 @@ def _rule(model: Any, classes: AnyArray) -> Decision | None:
         return read_decision(bare_estimator_of(model).decision, classes)
 
 
-def _predicts_classes(model: Any) -> bool:
+def _predicts_classes(model: AnyModel) -> bool:
     return is_classifier(model.steps[-1][1] if isinstance(model, Pipeline) else model)
 
 
@@ -212,7 +214,7 @@ def _predictions(
     return (found[0], found[1]), f"{len(folds)}-fold cross-validation of both models on the same folds"
 
 
-def _prediction(model: Any, X: Any, classes: AnyArray | None) -> FloatArray:
+def _prediction(model: AnyModel, X: Any, classes: AnyArray | None) -> FloatArray:
     """Class probabilities, one column for each of the classes; or numbers."""
     if classes is None:
         return np.asarray(model.predict(X), dtype=np.float64)
@@ -223,6 +225,6 @@ def _prediction(model: Any, X: Any, classes: AnyArray | None) -> FloatArray:
     return probabilities
 
 
-def _names(model: Any, other: Any) -> tuple[str, str]:
+def _names(model: AnyModel, other: AnyModel) -> tuple[str, str]:
     first, second = (type(one.steps[-1][1] if isinstance(one, Pipeline) else one).__name__ for one in (model, other))
     return (first, second) if first != second else (f"{first} 1", f"{second} 2")

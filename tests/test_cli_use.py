@@ -356,6 +356,30 @@ def test_what_changed_between_two_models(folder, capsys):
         assert part in said, part
 
 
+def test_two_models_are_measured_on_the_same_rows(folder, capsys):
+    customers(200, seed=1).to_csv("later.csv", index=False)
+    assert main(["fit", "later.csv", "--target", "bought", "--drop", "spent", "--folds", "0", "-o", "later.json"]) == 0
+    capsys.readouterr()
+    arguments = ["compare", "bought.json", "later.json", "customers.csv", "--target", "bought", "--positive", "no"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["rows"]["comparison"]
+    frame = customers()
+    X = frame[["income", "region", "member"]]
+    first, second = (baytree.load(own) for own in ("bought.json", "later.json"))
+    expected = baytree.compare(first, second, X, frame["bought"], positive="no").to_dict()
+    assert found["positive"] == "no"
+    for name, figure in expected["figures"].items():
+        assert found["figures"][name]["difference"] == pytest.approx(figure["difference"])
+    assert [swap["n"] for swap in found["swaps"]] == [swap["n"] for swap in expected["swaps"]]
+    assert main([*arguments, "--actions", "no=decline,yes=approve"]) == 0
+    said = capsys.readouterr().out
+    for part in ("Which model is better", "Gini", "KS", "observed no", "decline", "before decides"):
+        assert part in said, part
+    assert main(["compare", "bought.json", "later.json", "--positive", "no"]) == 2
+    assert "--positive and --actions need --target" in capsys.readouterr().err
+    assert main([*arguments, "--actions", "decline"]) == 2
+
+
 @pytest.mark.parametrize("array", ["threshold", "hyperplane_coefficient"])
 def test_splits_that_differ_in_the_last_digits_are_not_the_same(array, folder, capsys):
     random = np.random.default_rng(0)
@@ -428,7 +452,7 @@ def test_models_of_numbers_compared(folder, capsys):
     assert main(["compare", "spent.json", "later.json", "customers.csv", "--target", "spent"]) == 0
     said = capsys.readouterr().out
     assert "predictions of 300 rows changed by" in said
-    assert "RMSE on these rows" in said
+    assert "Root mean squared error" in said
 
 
 def test_a_page_of_a_model(folder, capsys):

@@ -17,6 +17,9 @@ ESTIMATORS = [value for name in baytree.__all__ if hasattr(value := getattr(bayt
 # Results that users hold in their hands, and the options of an outcome: documented by name.
 RESULTS = (
     "baytree.decision.Decision",
+    "baytree.evaluation.ComparedFigure",
+    "baytree.evaluation.Comparison",
+    "baytree.evaluation.SwapSet",
     "baytree.explain.Alternative",
     "baytree.explain.Alternatives",
     "baytree.explain.Change",

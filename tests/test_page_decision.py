@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from baytree._words import estimate_text, number_text, percent_text
-from baytree.report._held_out import hold_out, read_dataset
+from baytree.evaluation import hold_out, read_dataset
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target_names[DATA.target]
@@ -210,3 +210,24 @@ def test_numbers_are_written_alike_in_both_languages(open_page):
         assert said[:2] == [number_text(number), estimate_text(number)]
     shares = random.random(50).tolist()
     assert [said[2] for said in page.evaluate(run, shares)] == [percent_text(share) for share in shares]
+
+
+def test_the_page_is_about_the_positive_class_that_the_decision_names(open_page):
+    model = BayesianTreeClassifier(decision={"benign": 0.9}).fit(X, Y)
+    held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
+    opened = open_page(model, X, Y, {"subgroups": {"sex": SEX}})
+    page = opened.page
+    is_benign = Y == "benign"
+    for share in (0.9, 0.4):
+        opened.set_threshold(share)
+        decided = held_out.probabilities[:, 0] >= share
+        counts = {"tp": is_benign & decided, "fp": ~is_benign & decided, "fn": is_benign & ~decided}
+        for name, rows in counts.items():
+            assert page.inner_text(f"#{name}") == str(rows.sum())
+        women = SEX == "female"
+        assert page.inner_text("#group-0-decided").split("\n")[0] == percent_text(decided[women].mean())
+    page.click("#threshold-own")
+    unsure = int(np.argmin(np.abs(model.predict_proba(X)[:, 0] - 0.8)))
+    opened.answer({i: repr(float(value)) for i, value in enumerate(X.iloc[unsure])})
+    assert page.inner_text("#says") == model.predict(X.iloc[[unsure]])[0]
+    assert page.inner_text("#answer tbody th").startswith("benign")

@@ -13,8 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
 from baytree.cli import main
-from baytree.report._figures import calibration_of, metrics_of
-from baytree.report._held_out import hold_out, read_dataset
+from baytree.evaluation import calibration_of, hold_out, metrics_of, read_dataset
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 

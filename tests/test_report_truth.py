@@ -18,10 +18,15 @@ from sklearn.preprocessing import StandardScaler
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
 from baytree.cli import main
-from baytree.report._figures import calibration_of, metrics_of
-from baytree.report._held_out import hold_out, read_dataset, read_subgroups
-from baytree.report._subgroups import subgroups_of
-from baytree.report._thresholds import thresholds_of
+from baytree.evaluation import (
+    calibration_of,
+    hold_out,
+    metrics_of,
+    read_dataset,
+    read_subgroups,
+    subgroups_of,
+    thresholds_of,
+)
 from baytree.table import subgroup_masks
 from tests.own_outcomes import Mean, Rates, TwoRates
 
@@ -85,7 +90,8 @@ def test_weights_count_in_figures_as_rows_do():
     one, other = (metrics_of(model.fitted_, hold_out(model, once, rows, 5)) for rows in (once, twice))
     for metric, same in zip(one, other, strict=True):
         assert metric.figure.estimate == pytest.approx(same.figure.estimate)
-        assert metric.figure.low == pytest.approx(same.figure.low)
+        # The bias of KS comes from random weights, one draw for each row given.
+        assert metric.figure.low == pytest.approx(same.figure.low, abs=0.01 if metric.name == "KS" else 1e-9)
     by_threshold = [thresholds_of(model.fitted_, hold_out(model, once, rows, 5)) for rows in (once, twice)]
     assert np.allclose(by_threshold[0].true_positives, by_threshold[1].true_positives)
 

@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from .estimators import explanations as explanations
     from .estimators import load as load
     from .estimators import partition_space as partition_space
+    from .evaluation import compare as compare
     from .persistence import ModelFileError as ModelFileError
     from .priors import PartitionPrior as PartitionPrior
 
@@ -31,11 +32,16 @@ __all__ = [
     "PartitionPrior",
     "TreeSpaceClassifier",
     "TreeSpaceRegressor",
+    "compare",
     "explanations",
     "load",
     "partition_space",
 ]
-_ELSEWHERE = {"ModelFileError": "persistence", "PartitionPrior": "priors"}  # all others are among the estimators
+_ELSEWHERE = {
+    "ModelFileError": "persistence",
+    "PartitionPrior": "priors",
+    "compare": "evaluation",
+}  # all others are among the estimators
 _PACKAGES = ("engines", "export", "metrics", "plot", "report")
 
 

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from .._progress import Progress
 from .._typing import AnyArray, FloatArray
 from ..estimators import refit_model
+from ..evaluation import Dataset, Fold, HeldOutPredictions, align_probabilities, folds_of, merge_folds, metrics_of
 from ..fitted import Fitted, ModelKind
-from ..report import Dataset, Fold, HeldOutPredictions, align_probabilities, folds_of, merge_folds, metrics_of
 
 _MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
 _FIGURES = {  # by the name of a metric of the report

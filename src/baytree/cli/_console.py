@@ -11,6 +11,8 @@ from rich.table import Table
 
 from ._json import json_text
 
+_WIDEST = 1000  # of a table
+
 
 class _Console(RichConsole):
     def on_broken_pipe(self) -> NoReturn:
@@ -23,6 +25,8 @@ class Console:
 
     def __init__(self, *, on_stderr: bool = False) -> None:
         self._console = _Console(stderr=on_stderr, highlight=False, soft_wrap=True, emoji=False)
+        # A narrow terminal wraps the lines of a table; rich would cut them.
+        self._wide = _Console(stderr=on_stderr, highlight=False, emoji=False, width=_WIDEST)
 
     def heading(self, text: str) -> None:
         """A line that stands out, below an empty one."""
@@ -43,7 +47,7 @@ class Console:
             table.add_column(name, justify="right" if i else "left", no_wrap=True)
         for row in rows:
             table.add_row(*row)
-        self._console.print(table)
+        self._wide.print(table)
 
 
 def print_json(value: Any) -> None:

@@ -245,7 +245,7 @@ class RowDifferences:
             "figures": {name: {"before": a, "after": b} for name, (a, b) in self.figures().items()},
         }
 
-    def describe(self, console: Console) -> None:
+    def describe(self, console: Console, *, with_figures: bool) -> None:
         """Write it for people."""
         mean = self._total / max(self.n_rows, 1)
         if self._is_class:
@@ -256,14 +256,14 @@ class RowDifferences:
             console.table(
                 ["decision", "rows"], [[f"{a} -> {b}", f"{n:,}"] for (a, b), n in self._changed.most_common()]
             )
-            console.line(f"probability that moved, on average: {percent_text(mean)}")
+            console.line(f"mean change of the probabilities: {percent_text(mean)}")
         else:
             console.line(f"predictions of {self.n_rows:,} rows changed by {estimate_text(mean)} on average")
         if self._largest:
             console.heading("Rows that changed most")
             rows = [[f"{row.number:,}", row.before, row.after, self._size(row.size)] for row in self._largest]
             console.table(["row", "before", "after", "moved"], rows)
-        for name, (a, b) in self.figures().items():
+        for name, (a, b) in self.figures().items() if with_figures else ():
             text = percent_text if self._is_class else estimate_text
             console.line(
                 f"{name} on these rows, which a model may have been fitted to: {text(a)} before, {text(b)} after"

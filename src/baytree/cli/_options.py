@@ -41,6 +41,12 @@ outcome_option = click.option(
     type=click.Choice(OUTCOMES),
     help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
 )
+positive_option = click.option(
+    "--positive", metavar="CLASS", help="The class of interest of two, such as bad. Default: that of the decision rule."
+)
+actions_option = click.option(
+    "--actions", metavar="NAMES", help="Names of the decisions by class: bad=decline,good=approve."
+)
 interval_option = click.option(
     "--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add an interval: 0.9."
 )
@@ -111,3 +117,13 @@ def check_output(out: str | None, *inputs: str | None) -> None:
         raise ValueError(f"--out {out!r}: the folder {str(path.parent)!r} does not exist.")
     if path.is_dir():
         raise ValueError(f"--out {out!r} is a folder: give a file.")
+
+
+def read_actions(text: str | None) -> dict[str, str] | None:
+    """The names of the decisions by class."""
+    if text is None:
+        return None
+    pairs = [part.split("=", 1) for part in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise click.BadParameter(f"{text!r} is not of the form bad=decline,good=approve.", param_hint="--actions")
+    return {label.strip(): action.strip() for label, action in pairs}

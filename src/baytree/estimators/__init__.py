@@ -13,10 +13,12 @@ from ._partition_space import partition_space as partition_space
 from ._regressor import BayesianTreeRegressor as BayesianTreeRegressor
 from ._resolve import FittedEstimator as FittedEstimator
 from ._resolve import Model as Model
+from ._resolve import bare_estimator_of as bare_estimator_of
 from ._resolve import estimator_of as estimator_of
 from ._resolve import explanations as explanations
 from ._resolve import facts_of_fit as facts_of_fit
 from ._resolve import fitted_of as fitted_of
+from ._resolve import holds_estimator as holds_estimator
 from ._resolve import read_rows as read_rows
 from ._resolve import readable_tree_of as readable_tree_of
 from ._resolve import refit_model as refit_model

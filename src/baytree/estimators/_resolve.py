@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,16 +34,30 @@ Model = FittedEstimator | Fitted
 
 def estimator_of(model: Model) -> Estimator:
     """The estimator that a user means: of a pipeline the last step, of a wrapper what it holds."""
+    estimator = bare_estimator_of(model)
+    check_is_fitted(estimator)
+    return estimator
+
+
+def bare_estimator_of(model: Any) -> Estimator:
+    """The estimator that a user means, which need not be fitted."""
     inner = _unwrap(model)
     if inner is not model:
-        return estimator_of(inner)
+        return bare_estimator_of(inner)
+    if isinstance(model, BaseSearchCV):
+        raise TypeError(f"model is a {type(model).__name__}: give its best model, search.best_estimator_.")
     if not isinstance(model, Estimator):
         raise TypeError(
             "model must be a tree, a tree space or a forest of baytree, or a pipeline or threshold classifier that "
             f"ends in one; got {short_repr(model)}."
         )
-    check_is_fitted(model)
     return model
+
+
+def holds_estimator(model: Any) -> bool:
+    """Whether a model is one of baytree, or ends in one."""
+    inner = _unwrap(model)
+    return isinstance(model, Estimator) if inner is model else holds_estimator(inner)
 
 
 def _unwrap(model: Any) -> Any:
@@ -171,15 +186,15 @@ def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
     >>> explanations(pipeline, X[:1])[0].decision
     '0'
     """
-    return _bare_estimator(model).explain(table_of(model, X), **options)
+    return _with_whole_decision(model).explain(table_of(model, X), **options)
 
 
 def stability_of_model(model: FittedEstimator, X: Any, y: Any, **options: Any) -> Stability:
     """The stability of a model by the rows of its fit; of a pipeline or threshold classifier with its decisions."""
-    return _bare_estimator(model).stability(table_of(model, X), y, **options)
+    return _with_whole_decision(model).stability(table_of(model, X), y, **options)
 
 
-def _bare_estimator(model: Model) -> Estimator:
+def _with_whole_decision(model: Model) -> Estimator:
     """The estimator inside pipelines and wrappers, with the decision rule of the whole."""
     bare = estimator_of(model)
     return type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))

@@ -116,5 +116,5 @@ def ks_figure(positive: BoolArray, score: FloatArray, weight: FloatArray) -> Fig
 def _bias_of_ks(positive: BoolArray, score: FloatArray, weight: FloatArray, estimate: float) -> float:
     """How much the best of all thresholds gains by chance: the mean over random weights of the rows."""
     curve, random = RatesByThreshold.of(positive, score), np.random.RandomState(0)
-    draws = [curve.differences(weight * random.standard_exponential(len(weight))).max() for _ in range(_DRAWS)]
+    draws = [curve.differences(random.standard_gamma(weight)).max() for _ in range(_DRAWS)]
     return max(0.0, float(np.mean(draws)) - estimate)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import estimate_text, percent_text
+from ..evaluation import CalibrationBin
 from ..figures import Figure
-from ._figures import CalibrationBin
 from ._html import element
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 444.0, 22.0, 322.0  # the inside of a chart

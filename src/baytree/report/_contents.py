@@ -13,14 +13,13 @@ from scipy import stats
 
 from .._typing import FloatArray
 from .._words import exact_odds_text, number_text, odds_text
+from ..evaluation import Subgroup, Thresholds
 from ..explain import AllowedChanges, Box, Condition, boxes_of, condition_text, scales_of
 from ..fitted import Fitted, ModelKind, Summary, column_choice, distribution_of, missing_values
 from ..leaves import ModelLeaves, leaf_lines
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
-from ._subgroups import Subgroup
-from ._thresholds import Thresholds
 
 _CURVE_POINTS = 33
 _MOST_NODES = 20_000  # of a forest that is part of the page
@@ -78,6 +77,7 @@ def _decision(fitted: Fitted) -> dict[str, Any]:
     decision = fitted.decision
     n_classes = len(fitted.class_names)
     return {
+        "positive": decision.positive,
         "threshold": decision.threshold_of_positive(n_classes),
         "costs": None if decision.costs is None else decision.costs.tolist(),
     }
@@ -266,7 +266,7 @@ def curve_text(fitted: Fitted) -> str:
     if fitted.outcome.predicts_classes:
         if len(fitted.class_names) != 2:
             return "The bar in a leaf is as long as the probability of its class."
-        name = fitted.class_names[1]
+        name = fitted.class_names[fitted.decision.positive]
         return f"Every leaf tells the probability of {name}; its curve is the posterior density of it, from 0 to 100 %."
     low, high = map(number_text, _range(fitted))
     return f"The curve in a leaf is the posterior density of its mean, from {low} to {high}."

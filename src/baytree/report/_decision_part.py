@@ -8,12 +8,11 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._words import amount_text, estimate_text, percent_text
+from ..evaluation import RATES, HeldOutPredictions, Thresholds, curve_of
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
 from ._charts import curve_chart
-from ._held_out import HeldOutPredictions
 from ._html import Cell, element, paragraph, section, table
-from ._thresholds import RATES, Thresholds, curve_of
 
 _MOST_CLASSES = 12  # in a confusion matrix; with more, the most frequent errors are listed
 _MOST_ERRORS = 20
@@ -32,7 +31,7 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
     chosen = percent_text(float(thresholds.values[thresholds.of_model]))
     slider = element(
         "div",
-        f'<label for="threshold">Decide for {escape(fitted.class_names[1])} from this probability on: '
+        f'<label for="threshold">Threshold: predict {escape(names_of(fitted)[1])} at or above a probability of '
         f'<output id="threshold-text" for="threshold">{chosen}</output></label>'
         f'<input id="threshold" type="range" min="0" max="{len(thresholds.values) - 1}" step="1" '
         f'value="{thresholds.of_model}">'
@@ -55,15 +54,21 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
     ]
 
 
+def names_of(fitted: Fitted) -> tuple[str, str]:
+    """The names of two classes, that of the positive one last."""
+    own = fitted.decision.positive
+    return fitted.class_names[1 - own], fitted.class_names[own]
+
+
 def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
-    first, second = fitted.class_names
+    other, positive = names_of(fitted)
     tp, fp = (float(counts[thresholds.of_model]) for counts in (thresholds.true_positives, thresholds.false_positives))
     fn, tn = thresholds.positives - tp, thresholds.negatives - fp
     rows = [
-        (first, _count("tn", tn), _count("fp", fp, wrong=True), amount_text(thresholds.negatives)),
-        (second, _count("fn", fn, wrong=True), _count("tp", tp), amount_text(thresholds.positives)),
+        (positive, _count("tp", tp), _count("fn", fn, wrong=True), amount_text(thresholds.positives)),
+        (other, _count("fp", fp, wrong=True), _count("tn", tn), amount_text(thresholds.negatives)),
     ]
-    header = ["true class", f"decided {first}", f"decided {second}", "rows"]
+    header = ["true class", f"decided {positive}", f"decided {other}", "rows"]
     return table(header, rows, (1, 2, 3), label="confusion matrix")
 
 
@@ -73,10 +78,10 @@ def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
 
 def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """Cost of the errors, which may be set, and the cost a row."""
-    first, second = fitted.class_names
+    other, positive = names_of(fitted)
     costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
     assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    true = (held_out.y == fitted.classes[1]).astype(np.int64)
+    true, own = np.searchsorted(fitted.classes, held_out.y), fitted.decision.positive
     cost = mean(costs[true, held_out.codes], held_out.weight)
     fields = "".join(
         element(
@@ -86,8 +91,8 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             for_=name,
         ).replace("</input>", "")
         for name, decided, is_, cost in (
-            ("cost-fn", first, second, costs[1, 0]),
-            ("cost-fp", second, first, costs[0, 1]),
+            ("cost-fn", other, positive, costs[own, 1 - own]),
+            ("cost-fp", positive, other, costs[1 - own, own]),
         )
     )
     text = f"Mean cost a row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
@@ -101,13 +106,13 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
 
 
 def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
-    rates = thresholds.rates(thresholds.of_model)
+    rates, (other, positive) = thresholds.rates(thresholds.of_model), names_of(fitted)
     rows = [
         (
-            name.replace("decided", f"decided {fitted.class_names[1]}"),
+            name.replace("decided", f"decided {positive}"),
             Cell(rates[name].text(), id=f"rate-{i}", class_="number"),
             Cell(rates[name].interval(), id=f"rate-{i}-interval", class_="number"),
-            meaning.format(*fitted.class_names),
+            meaning.format(positive=positive, other=other),
         )
         for i, (name, meaning) in enumerate(RATES.items())
     ]
@@ -118,12 +123,12 @@ def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds
     """ROC and precision-recall."""
     if thresholds.positives == 0 or thresholds.negatives == 0:
         return [paragraph("The held-out rows have one class only: there are no curves.")]
-    first, second = fitted.class_names
+    other, positive = names_of(fitted)
     true, false = curve_of(fitted, held_out)
     rates = thresholds.rates(thresholds.of_model)
     wrongly = rates["specificity"]
     wrongly = Figure(1 - wrongly.estimate, 1 - wrongly.high, 1 - wrongly.low, is_share=True)
-    recall, mistaken = f"{second} that is found", f"{first} taken for {second}"
+    recall, mistaken = f"{positive} that is found", f"{other} taken for {positive}"
     sensitivity = true / thresholds.positives
     roc = (false / thresholds.negatives, sensitivity)
     precision: FloatArray = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
@@ -141,7 +146,7 @@ def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds
                 sensitivity[1:],
                 precision,
                 (rates["sensitivity"], rates["precision"]),
-                (recall, f"decided {second} that is {second}"),
+                (recall, f"decided {positive} that is {positive}"),
                 ideal=False,
             ),
         ),

@@ -10,10 +10,10 @@ import numpy as np
 
 from .._words import amount_text, count_text, estimate_text, list_text, number_text, percent_text, shorten
 from ..estimators import Estimator
+from ..evaluation import Dataset
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, ModelKind
 from ..outcomes import CustomOutcome
-from ._held_out import Dataset
 from ._html import element, paragraph, section, table
 
 N_BEST_TREES = 10  # best trees of a tree space that are listed

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._words import amount_text, count_text, estimate_text, odds_text, percent_text, range_text
+from ..evaluation import HOW, HeldOutPredictions, calibration_of, metrics_of, predicted_and_observed
 from ..export import Rule, to_rules, to_text
 from ..fitted import Fitted, ModelKind, column_choice
 from ..tree import SplitKind
 from ._charts import calibration_chart
-from ._figures import HOW, calibration_of, metrics_of, predicted_and_observed
-from ._held_out import HeldOutPredictions
 from ._html import Cell, bar, element, paragraph, section, table
 from ._provenance import N_BEST_TREES
 
@@ -50,12 +49,12 @@ def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
 
 
 def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
-    names = fitted.class_names
+    names, own = fitted.class_names, fitted.decision.positive
     if not fitted.outcome.predicts_classes:
         per = " per unit of exposure" if "exposure" in held_out.rows.extras else ""
         predicted_title, observed_title = f"predicted mean{per}", f"observed mean{per}"
     elif len(names) == 2:
-        predicted_title, observed_title = f"predicted probability of {names[1]}", f"observed share of {names[1]}"
+        predicted_title, observed_title = f"predicted probability of {names[own]}", f"observed share of {names[own]}"
     else:
         predicted_title, observed_title = (
             "predicted probability of the most probable class",
@@ -202,7 +201,7 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredi
     )
     if held_out is None or held_out.probabilities is None or not fitted.outcome.predicts_classes:
         return text
-    k = len(fitted.class_names) - 1
+    k = fitted.decision.positive if len(fitted.class_names) == 2 else len(fitted.class_names) - 1
     predicted = float(np.average(held_out.probabilities[:, k], weights=held_out.weight))
     observed = float(np.average(held_out.y == fitted.outcome.labels[k], weights=held_out.weight))
     name = fitted.class_names[k]
@@ -224,18 +223,18 @@ def text_part(fitted: Fitted) -> str:
 def rules_part(fitted: Fitted) -> str:
     """Every leaf as a rule, with the number that the drawing shows."""
     rules, decisions = to_rules(fitted), fitted.decisions()
-    second_class = fitted.class_names[1] if len(fitted.class_names) == 2 else None
+    positive = fitted.class_names[fitted.decision.positive] if len(fitted.class_names) == 2 else None
     is_class = fitted.outcome.predicts_classes
     rows = [
         (
             str(rule.leaf),
             " and ".join(rule.conditions) or "always",
             amount_text(rule.n),
-            *_conclusion(rule, decisions.name(rule.leaf), second_class, is_class=is_class),
+            *_conclusion(rule, decisions.name(rule.leaf), positive, is_class=is_class),
         )
         for rule in rules[:_MOST_LINES]
     ]
-    last = ["then", f"probability of {second_class}" if second_class else "probability of it"] if is_class else ["then"]
+    last = ["then", f"probability of {positive}" if positive else "probability of it"] if is_class else ["then"]
     header = ["leaf", "if", "rows", *last, "90 % interval"]
     numbers = (2, *range(4 if is_class else 3, len(header)))
     shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
@@ -250,12 +249,12 @@ def rules_part(fitted: Fitted) -> str:
     return section("rules", "The rules", element("div", shown, class_="screen"), printed)
 
 
-def _conclusion(rule: Rule, decision: str, second_class: str | None, *, is_class: bool) -> list[str]:
+def _conclusion(rule: Rule, decision: str, positive: str | None, *, is_class: bool) -> list[str]:
     """The cells of a rule: the decision, and the estimate for the same class in all rows of the table."""
     if not is_class:
         low, high = rule.interval["mean"]
         return [estimate_text(rule.estimate["mean"]), "" if math.isnan(low) else range_text(low, high)]
-    name = second_class or decision
+    name = positive or decision
     return [decision, percent_text(rule.estimate[name]), range_text(*rule.interval[name], share=True)]
 
 

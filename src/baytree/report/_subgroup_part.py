@@ -6,11 +6,12 @@ import math
 from html import escape
 
 from .._words import amount_text, count_text, percent_text
+from ..evaluation import TITLES, Subgroup, splits_using
 from ..figures import Figure
 from ..fitted import Fitted
 from ._charts import dot
+from ._decision_part import names_of
 from ._html import Cell, element, paragraph, section, table
-from ._subgroups import TITLES, Subgroup, splits_using
 
 
 def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
@@ -55,10 +56,14 @@ def _term_columns(fitted: Fitted) -> set[str]:
 
 
 def _table(fitted: Fitted, column: str, subgroups: list[Subgroup], place: int) -> str:
-    names = fitted.class_names if len(fitted.class_names) == 2 else ("", "")
-    titles = {key: title.format(*names) for key, title in TITLES.items() if key in subgroups[0].figures}
-    if names[1]:
-        titles["observed"] = f"observed {names[1]}"
+    other, positive = names_of(fitted) if len(fitted.class_names) == 2 else ("", "")
+    titles = {
+        key: title.format(positive=positive, other=other)
+        for key, title in TITLES.items()
+        if key in subgroups[0].figures
+    }
+    if positive:
+        titles["observed"] = f"observed {positive}"
     elif fitted.outcome.predicts_classes:
         titles["observed"] = "most probable class is right"
     ends = {key: _axis_limits([group.figures[key] for group in subgroups]) for key in titles}

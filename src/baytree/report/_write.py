@@ -16,12 +16,22 @@ import numpy as np
 
 from .._validation import check_integer
 from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows, stability_of_model
+from ..evaluation import (
+    Dataset,
+    HeldOutPredictions,
+    Subgroup,
+    Thresholds,
+    hold_out,
+    read_dataset,
+    read_subgroups,
+    subgroups_of,
+    thresholds_of,
+)
 from ..explain import read_allowed
 from ..fitted import Fitted, FittedOn, ModelKind
 from ..persistence import write_text
 from ._contents import contents_of, curve_text
 from ._decision_part import decision_figures, decision_part
-from ._held_out import Dataset, HeldOutPredictions, hold_out, read_dataset, read_subgroups
 from ._html import element, paragraph, section
 from ._provenance import difference_part, lead_text, provenance_part
 from ._sections import (
@@ -35,8 +45,6 @@ from ._sections import (
 )
 from ._stability_part import stability_part
 from ._subgroup_part import subgroup_part
-from ._subgroups import Subgroup, subgroups_of
-from ._thresholds import Thresholds, thresholds_of
 
 
 def write(

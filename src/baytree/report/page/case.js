@@ -61,7 +61,7 @@ function unseenOn(leaf, row) {  // features of which the splits on the way had n
 function estimateRows(row, ends, leaf) {  // name, number to compare, text and interval
   const value = averageOf(ends), alone = ends.size === 1 && !model.space;
   if (model.classes) {
-    const order = value.map((_, i) => i).sort((a, b) => two ? b - a : value[b] - value[a]);
+    const order = value.map((_, i) => i).sort((a, b) => two ? (b === positive) - (a === positive) : value[b] - value[a]);
     return order.map((i, place) => {
       const interval = alone ? classInterval(leaf, i) : place < 12 ? classMixtureInterval(ends, i) : null;
       return [model.classes[i], i, value[i], percentText(value[i]), interval ? percentRange(interval) : "–"];
@@ -99,7 +99,7 @@ function answer() {
   const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
   const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; ${model.treeName} says ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "See it in the tree");
-  out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `${model.classes[1]} is decided where its probability is at least ${percentText(threshold)}.` : ""}${whole}`),
+  out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `The threshold for ${model.classes[positive]} is a probability of ${percentText(threshold)}.` : ""}${whole}`),
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
     make("h3", {}, model.space ? `Its way through ${model.treeName}` : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),

@@ -36,10 +36,9 @@ function showCost(i) {
   const [missed, wrong] = ["cost-fn", "cost-fp"].map((id) => Number($(id).value.replace(",", ".")));
   ["cost-fn", "cost-fp"].forEach((id) => $(id).setAttribute("aria-invalid", !Number.isFinite(Number($(id).value.replace(",", ".")))));
   const found = model.thresholds, own = model.decision.costs || [[0, 1], [1, 0]], n = found.positives + found.negatives;
-  const costs = [[own[0][0], wrong], [missed, own[1][1]]];
   const meanAt = (k) => {
     const { tp, fp, fn, tn } = countsAt(found, k);
-    const parts = [[tn, costs[0][0]], [fp, costs[0][1]], [fn, costs[1][0]], [tp, costs[1][1]]];
+    const parts = [[tn, own[other][other]], [fp, wrong], [fn, missed], [tp, own[positive][positive]]];
     const mean = parts.reduce((sum, [count, cost]) => sum + count * cost, 0) / n;
     const spread = parts.reduce((sum, [count, cost]) => sum + count * (cost - mean) ** 2, 0) / n;
     return [mean, 1.6448536269514722 * Math.sqrt(spread / Math.max(n - 1, 1))];

@@ -15,9 +15,10 @@ const pathTo = (node) => {
 };
 const conditionOf = (node) => nodes[parentOf[node]][childrenOf(parentOf[node])[0] === node ? "left" : "right"];
 
-let threshold = model.decision.threshold;  // for the second of two classes; the slider moves it
+const positive = model.decision.positive, other = 1 - positive;  // of two classes
+let threshold = model.decision.threshold;  // for the positive class; the slider moves it
 function decide(probabilities) {
-  if (two && threshold !== null) return probabilities[1] >= threshold ? 1 : 0;
+  if (two && threshold !== null) return probabilities[positive] >= threshold ? positive : other;
   const costs = model.decision.costs;
   const score = costs ? probabilities.map((_, j) => -probabilities.reduce((sum, p, i) => sum + p * costs[i][j], 0)) : probabilities;
   return score.reduce((best, own, i) => own > score[best] ? i : best, 0);
@@ -40,8 +41,8 @@ function certaintyOf(node) {  // how sure the decision is, from 0 to 1
   }
   const code = decisionOf(node), posterior = tree.posterior[node];
   if (!two || threshold === null) return probabilitiesOf(node)[code];
-  const above = 1 - betaCdf(posterior[1], posterior[0], threshold);
-  return code ? above : 1 - above;
+  const above = 1 - betaCdf(posterior[positive], posterior[other], threshold);
+  return code === positive ? above : 1 - above;
 }
 function classInterval(node, code) {
   const posterior = tree.posterior[node], own = posterior[code], rest = posterior.reduce((sum, a) => sum + a, 0) - own;

@@ -6,7 +6,7 @@ const MARGIN = 10, HEIGHT = 46;
 const WIDE = { card: 186, leaf: 250, lead: 118, row: 56 }, NARROW_BELOW = 640, INDENT = 14;
 const roomHigh = () => Math.max(0.72 * window.innerHeight, 416);  // as the style has it
 const isNarrow = () => view.clientWidth < NARROW_BELOW;
-const lightOf = (code) => `c${code % 8}`;
+const lightOf = (code) => `c${(two ? Number(code === positive) : code) % 8}`;  // the positive class in its own colour
 
 function cut(text, width, font) {  // as much of a text as there is room for: names often differ at their end
   pen.font = font;
@@ -92,7 +92,7 @@ function says(node) {  // what a node tells first, and what more
   }
   const p = probabilitiesOf(node), code = decide(p), name = model.classes[code];
   if (modelText(node)) return [name, modelText(node)];
-  if (two) return [name, `${percentText(p[1])} ${model.classes[1]}`];
+  if (two) return [name, `${percentText(p[positive])} ${model.classes[positive]}`];
   return [name, `${percentText(p[code])} (${percentRange(classInterval(node, code))})`];
 }
 function box(node, { x, y, width, height }, narrow) {
@@ -150,7 +150,7 @@ function pictureOf(node, width, height) {  // a density; of many classes a bar a
       make("path", { class: "base", d: `M0 ${height} H${width}` }));
   };
   if (two) {
-    const [b, a] = tree.posterior[node], grid = Array.from({ length: 49 }, (_, i) => (i + 0.25) / 48.5);
+    const a = tree.posterior[node][positive], b = tree.posterior[node][other], grid = Array.from({ length: 49 }, (_, i) => (i + 0.25) / 48.5);
     const logs = grid.map((x) => (a - 1) * Math.log(x) + (b - 1) * Math.log1p(-x)), most = Math.max(...logs);
     draws(logs.map((own) => Math.exp(own - most)));
     if (threshold !== null) group.append(make("path", { class: "mark-threshold", d: `M${threshold * width} 2 V${height + 3}` }));
@@ -184,7 +184,7 @@ function estimatesOf(node, most = 6) {
   if (!model.classes) return nodes[node].estimates.map(([name, estimate, low, high]) =>
     `${name}: ${estimateText(estimate)}${low === null ? "" : ` (90 % between ${estimateText(low)} and ${estimateText(high)})`}`);
   const p = probabilitiesOf(node), order = p.map((_, i) => i).sort((a, b) => p[b] - p[a]);
-  const told = (two ? [1] : order.slice(0, most)).map((i) => `${model.classes[i]}: ${percentText(p[i])} (90 % between ${percentRange(classInterval(node, i)).replace(" to ", " and ")})`);
+  const told = (two ? [positive] : order.slice(0, most)).map((i) => `${model.classes[i]}: ${percentText(p[i])} (90 % between ${percentRange(classInterval(node, i)).replace(" to ", " and ")})`);
   return order.length > most ? [...told, `${order.length - most} other classes`] : told;
 }
 function describe(node) {

@@ -10,8 +10,8 @@ from .._typing import BoolArray
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
 from ..table import subgroup_masks
-from ._figures import bin_of, predicted_and_observed
 from ._held_out import HeldOutPredictions
+from ._measures import bin_of, predicted_and_observed
 from ._thresholds import Thresholds, thresholds_of
 
 
@@ -60,11 +60,12 @@ def _class_figures(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray
     right = {"right": share_of(labels[codes] == y, weight)}
     if len(labels) != 2:
         return right
-    second = y == labels[1]
+    own = fitted.decision.positive
+    positive = y == labels[own]
     return {
-        "decided": share_of(codes == 1, weight),
-        "missed": share_of(codes[second] == 0, weight[second]),
-        "wrongly": share_of(codes[~second] == 1, weight[~second]),
+        "decided": share_of(codes == own, weight),
+        "missed": share_of(codes[positive] != own, weight[positive]),
+        "wrongly": share_of(codes[~positive] == own, weight[~positive]),
     } | right
 
 
@@ -83,9 +84,9 @@ def _number_figures(held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, 
 TITLES = {
     "observed": "observed",
     "predicted": "predicted on average",
-    "decided": "decided to be {1}",
-    "missed": "{1} missed",
-    "wrongly": "{0} taken for {1}",
+    "decided": "decided to be {positive}",
+    "missed": "{positive} missed",
+    "wrongly": "{other} taken for {positive}",
     "right": "decided rightly",
     "error": "mean error",
     "size": "mean size of an error",

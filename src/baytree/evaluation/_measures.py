@@ -1,4 +1,4 @@
-"""The figures of a model on held-out rows. Areas under the curve have the interval of Hanley and McNeil (1982)."""
+"""The figures of a model on held-out rows."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..figures import Figure, Z, mean, ratio, share, share_of
+from ..figures import Figure, mean, ratio, share, share_of
 from ..fitted import Fitted
+from ..metrics import area_figure, auc_values, gini_figure, ks_figure
 from ._held_out import HeldOutPredictions
 
 HOW = (
-    "Intervals hold 90 %. Of shares they are those of a Beta posterior (Jeffreys' prior), of means those of the "
-    "standard error, of ratios of events those of a Gamma posterior, of the area under the curve those of Hanley and "
-    "McNeil (1982)."
+    "Intervals are 90 % intervals: of a Beta posterior (Jeffreys' prior) for shares, by the standard error for means, "
+    "of a Gamma posterior for ratios of events, and of DeLong et al. (1988) for the area under the curve and Gini."
 )
 
 
@@ -67,7 +66,9 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
         ),
     ]
     if len(labels) == 2:
-        metrics.append(_area(p[:, 1], is_class[:, 1], weight, fitted.class_names[1]))
+        own = fitted.decision.positive
+        names = fitted.class_names[own], fitted.class_names[1 - own]
+        metrics += _ranking(p[:, own], is_class[:, own], weight, names)
     return metrics if costs is None else [*metrics, *accuracy]
 
 
@@ -94,16 +95,22 @@ def _brier(p: FloatArray, is_class: AnyArray) -> FloatArray:
     return np.sum((p - is_class) ** 2, axis=1) / 2
 
 
-def _area(score: FloatArray, positive: BoolArray, weight: FloatArray, name: str) -> Metric:
-    meaning = f"chance that a row of class {name} has the higher probability of it than one of the other class"
-    n_pos, n_neg = float(weight[positive].sum()), float(weight[~positive].sum())
-    if n_pos == 0 or n_neg == 0:
-        return Metric("Area under the curve", meaning, reason="not defined: the held-out rows have one class only")
-    area = float(roc_auc_score(positive, score, sample_weight=weight))
-    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = area * (1 - area) + max(n_pos - 1, 0) * (q1 - area**2) + max(n_neg - 1, 0) * (q2 - area**2)
-    half = Z * math.sqrt(max(variance / (n_pos * n_neg), 0.0))
-    return Metric("Area under the curve", meaning, Figure(area, max(0.0, area - half), min(1.0, area + half)))
+def _ranking(score: FloatArray, positive: BoolArray, weight: FloatArray, names: tuple[str, str]) -> list[Metric]:
+    """Area under the curve, Gini and KS; `names` are those of the positive class and of the other one."""
+    meanings = {
+        "Area under the curve": "probability that {0} scores higher than {1}, for a random row of each; 0.5 is chance",
+        "Gini": "twice the area under the curve less 1; 0 is chance",
+        "KS": "largest difference between the shares of {0} and {1} above a threshold; 0 is chance",
+    }
+    meanings = {name: meaning.format(*names) for name, meaning in meanings.items()}
+    counts = weight > 0
+    positive, score, weight = positive[counts], score[counts], weight[counts]
+    if positive.all() or not positive.any():
+        reason = "not defined: the held-out rows have one class only"
+        return [Metric(name, meaning, reason=reason) for name, meaning in meanings.items()]
+    area = area_figure(auc_values(positive, score, weight))
+    figures = area, gini_figure(area), ks_figure(positive, score, weight)
+    return [Metric(name, meaning, figure) for (name, meaning), figure in zip(meanings.items(), figures, strict=True)]
 
 
 def _number_metrics(fitted: Fitted, held_out: HeldOutPredictions, predicted: FloatArray) -> list[Metric]:
@@ -167,7 +174,7 @@ class CalibrationBin:
 def calibration_of(fitted: Fitted, held_out: HeldOutPredictions, n_bins: int = 10) -> list[CalibrationBin]:
     """Predictions in bins of about equal numbers of rows, and what was observed there, with intervals.
 
-    Of two classes the probability of the second, of more that of the most probable class, of numbers the mean, of
+    Of two classes the probability of the positive one, of more that of the most probable class, of numbers the mean, of
     counts the rate, of durations the mean.
     """
     predicted = predicted_and_observed(fitted, held_out)[0]
@@ -183,7 +190,8 @@ def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tupl
         predicted = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
         return predicted, np.asarray(held_out.y, dtype=np.float64)
     if len(labels) == 2:
-        return p[:, 1], (held_out.y == labels[1]).astype(float)
+        own = fitted.decision.positive
+        return p[:, own], (held_out.y == labels[own]).astype(float)
     return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 

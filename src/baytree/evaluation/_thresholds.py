@@ -1,4 +1,4 @@
-"""The decisions of every threshold for the second of two classes, on held-out rows."""
+"""The decisions of every threshold for the positive of two classes, on held-out rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Thresholds:
 
     values: FloatArray  # ascending
     of_model: int  # position of the model's threshold; that of the most probable class where costs have none
-    positives: float  # rows of the second class
+    positives: float  # rows of the positive class
     negatives: float
-    true_positives: FloatArray  # by threshold: rows of the second class predicted as such
+    true_positives: FloatArray  # by threshold: rows of the positive class predicted as such
     false_positives: FloatArray
 
     def rates(self, i: int) -> dict[str, Figure]:
@@ -38,11 +38,11 @@ class Thresholds:
 
 
 RATES = {
-    "sensitivity": "share of {1} that is decided to be {1}",
-    "specificity": "share of {0} that is decided to be {0}",
-    "precision": "share of those decided to be {1} that are {1}",
-    "negative predictive value": "share of those decided to be {0} that are {0}",
-    "decided": "share of all rows decided to be {1}",
+    "sensitivity": "share of {positive} that is decided to be {positive}",
+    "specificity": "share of {other} that is decided to be {other}",
+    "precision": "share of those decided to be {positive} that are {positive}",
+    "negative predictive value": "share of those decided to be {other} that are {other}",
+    "decided": "share of all rows decided to be {positive}",
     "accuracy": "share of all rows that are decided rightly",
 }
 
@@ -57,8 +57,9 @@ def thresholds_of(fitted: Fitted, held_out: HeldOutPredictions, chosen: BoolArra
     percents = np.arange(101) / 100
     at = np.sort(np.append(percents[np.abs(percents - of_model) > 1e-9], of_model))
     rows = np.ones(len(held_out.y), dtype=bool) if chosen is None else chosen
-    score, weight = held_out.probabilities[rows, 1], held_out.weight[rows]
-    positive = held_out.y[rows] == labels[1]
+    own = fitted.decision.positive
+    score, weight = held_out.probabilities[rows, own], held_out.weight[rows]
+    positive = held_out.y[rows] == labels[own]
     counts = [_weight_from(at, score[side], weight[side]) for side in (positive, ~positive)]
     totals = float(weight[positive].sum()), float(weight[~positive].sum())
     return Thresholds(at, int(np.searchsorted(at, of_model)), *totals, *counts)
@@ -72,10 +73,11 @@ def _weight_from(at: FloatArray, score: FloatArray, weight: FloatArray) -> Float
 
 
 def curve_of(fitted: Fitted, held_out: HeldOutPredictions, max_points: int = 200) -> tuple[FloatArray, FloatArray]:
-    """Rows of the second and of the first class that are decided for, over all thresholds from high to low."""
+    """Rows of the positive and of the other class that are decided for, over all thresholds from high to low."""
     assert held_out.probabilities is not None  # noqa: S101
-    score, weight = held_out.probabilities[:, 1], held_out.weight
-    positive = held_out.y == fitted.outcome.labels[1]
+    own = fitted.decision.positive
+    score, weight = held_out.probabilities[:, own], held_out.weight
+    positive = held_out.y == fitted.outcome.labels[own]
     cuts = np.unique(score)[::-1]
     if len(cuts) > max_points:
         cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, max_points).astype(np.int64))]

@@ -1,0 +1,32 @@
+"""Predictions for rows that a model has not seen, figures of them, and the comparison of two models."""
+
+from ._compare import compare as compare
+from ._compare import compare_numbers as compare_numbers
+from ._compare import compare_predictions as compare_predictions
+from ._comparison import ComparedFigure as ComparedFigure
+from ._comparison import Comparison as Comparison
+from ._comparison import SwapSet as SwapSet
+from ._held_out import Dataset as Dataset
+from ._held_out import Fold as Fold
+from ._held_out import HeldOutPredictions as HeldOutPredictions
+from ._held_out import align_probabilities as align_probabilities
+from ._held_out import folds_of as folds_of
+from ._held_out import hold_out as hold_out
+from ._held_out import merge_folds as merge_folds
+from ._held_out import read_dataset as read_dataset
+from ._held_out import read_subgroups as read_subgroups
+from ._measures import HOW as HOW
+from ._measures import CalibrationBin as CalibrationBin
+from ._measures import Metric as Metric
+from ._measures import bin_of as bin_of
+from ._measures import calibration_of as calibration_of
+from ._measures import metrics_of as metrics_of
+from ._measures import predicted_and_observed as predicted_and_observed
+from ._subgroups import TITLES as TITLES
+from ._subgroups import Subgroup as Subgroup
+from ._subgroups import splits_using as splits_using
+from ._subgroups import subgroups_of as subgroups_of
+from ._thresholds import RATES as RATES
+from ._thresholds import Thresholds as Thresholds
+from ._thresholds import curve_of as curve_of
+from ._thresholds import thresholds_of as thresholds_of

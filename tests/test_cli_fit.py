@@ -238,3 +238,73 @@ def test_both_kinds_of_leaves_stand_side_by_side(leaf, table, tmp_path, capsys):
 def test_linear_leaves_are_for_single_trees(table, capsys):
     assert fit(table, "--target", "bought", "--leaf", "linear", "--model", "forest") == 1
     assert "--leaf is for a single tree" in capsys.readouterr().err
+
+
+def test_the_rules_of_a_fit(table, tmp_path, capsys):
+    """Decision, direction and size of the tree are those that the options name."""
+    for kind in ("tree", "space", "forest"):
+        model = tmp_path / f"{kind}.json"
+        arguments = ["--target", "bought", "--drop", "spent", "--model", kind, "--refits", "0", "-o", model]
+        rules = [
+            "--decision",
+            "0.2",
+            "--positive",
+            "no",
+            "--monotonic",
+            "income=up",
+            "--max-depth",
+            "2",
+            "--min-leaf",
+            "20",
+        ]
+        assert fit(table, *arguments, *rules) == 0
+        fitted = baytree.load(model)
+        assert fitted.decision == {"no": 0.2}
+        assert (fitted.max_depth, fitted.min_samples_leaf) == (2, 20)
+        assert fitted.monotonic_cst == {"income": 1}
+        X = pd.read_csv(table)[["income", "region", "member"]]
+        assert np.array_equal(fitted.predict(X) == "no", fitted.predict_proba(X)[:, 0] >= 0.2)
+    capsys.readouterr()
+
+
+def test_costs_are_json(table, tmp_path, capsys):
+    model = tmp_path / "m.json"
+    costs = '{"yes": {"no": 5}}'
+    assert fit(table, "--target", "bought", "--drop", "spent", "--decision", costs, "-o", model, "--refits", "0") == 0
+    assert baytree.load(model).decision == {"yes": {"no": 5}}
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--decision", "2"], "--decision must be a probability between 0 and 1"),
+        (["--decision", "{1"], "--decision '{1' is not of the form"),
+        (["--decision", '{"yes": {"maybe": 2}}'], "--decision names the class 'maybe', which is not one of no, yes"),
+        (["--positive", "perhaps"], "--positive names the class 'perhaps', which is not one of no, yes"),
+        (["--positive", "yes", "--decision", '{"yes": {"no": 5}}'], "--positive is for a threshold"),
+        (["--monotonic", "income"], "--monotonic 'income' is not of the form COLUMN=up"),
+        (["--monotonic", "incme=up"], "--monotonic names 'incme', which is not predicted from"),
+    ],
+)
+def test_rules_that_do_not_fit_the_table(arguments, sentence, table, capsys):
+    assert fit(table, "--target", "bought", "--drop", "spent", *arguments) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_decisions_are_for_classes(table, capsys):
+    assert fit(table, "--target", "spent", "--decision", "0.2") == 1
+    assert "--decision and --positive are for classes" in capsys.readouterr().err
+
+
+def test_the_tree_that_is_printed_is_the_tree_that_is_scored(tmp_path, capsys):
+    """A large table is not thinned out: the scored tree is fitted to four fifths of all rows."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 2))
+    y = np.where(random.random(len(X)) < 1 / (1 + np.exp(-3 * X[:, 0] * X[:, 1])), "b", "a")
+    pd.DataFrame({"u": X[:, 0], "v": X[:, 1], "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", "--refits", "0", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    scored = printed["cross_validation"]["models"]["BayesianTreeClassifier"]["leaves"]
+    assert printed["cross_validation"]["n_rows"] == 4_000
+    assert 0.7 < scored / printed["n_leaves"] < 1.3

@@ -392,3 +392,12 @@ def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual(tmp_path):
     write_text(path, "two\n")
     assert path.stat().st_mode & 0o777 == 0o640
     assert path.read_bytes() == b"two\n"
+
+
+@pytest.mark.parametrize("kind", [BayesianForestRegressor, TreeSpaceRegressor])
+def test_averages_with_directions_come_back(kind, tmp_path):
+    options = {"n_estimators": 3, "random_state": 0} if kind is BayesianForestRegressor else {}
+    model = kind(monotonic_cst=[1, 0, 0, 0], **options).fit(X, X[:, 0] + X[:, 1])
+    loaded = round_trip(model, tmp_path)
+    assert_array_equal(loaded.predict(X), model.predict(X), strict=True)
+    assert_array_equal(loaded.fitted_.readable.monotonic, [1, 0, 0, 0])

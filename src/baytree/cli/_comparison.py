@@ -12,12 +12,13 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from .._progress import Progress
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..estimators import refit_model
 from ..evaluation import Dataset, Fold, HeldOutPredictions, align_probabilities, folds_of, merge_folds, metrics_of
 from ..fitted import Fitted, ModelKind
 
-_MOST_ROWS = 10_000  # so that a forest of scikit-learn's takes seconds, not minutes
+_MOST_CROSS_VALIDATED = 10_000  # rows; above, one fifth of them is held out once
+_MOST_PEER_ROWS = 100_000  # to fit the models beside ours to, so that they take seconds, not minutes
 _FIGURES = {  # by the name of a metric of the report
     "Accuracy": "accuracy",
     "Log loss": "log loss",
@@ -40,7 +41,16 @@ class Comparison:
 
     figures: dict[str, dict[str, float]]
     n_folds: int
-    n_rows: int
+    n_rows: int  # rows that were held out in one of the folds
+    n_peer_rows: int | None  # rows to which the other models were fitted, where these are fewer
+
+    @property
+    def method(self) -> str:
+        """How the rows were held out, in words."""
+        if self.n_folds > 1:
+            return f"{self.n_folds}-fold cross-validation"
+        fewer = f", the models beside it to {self.n_peer_rows:,} of them" if self.n_peer_rows else ""
+        return f"measured on {self.n_rows:,} rows that were held out; fitted to the other rows{fewer}"
 
     def columns(self) -> list[str]:
         """The header of the table."""
@@ -59,27 +69,41 @@ def _text(name: str, value: float) -> str:
 def compare_models(
     estimator: Any, X: pa.Table, y: AnyArray, weight: FloatArray | None, n_folds: int
 ) -> Comparison | None:
-    """Fit and measure all models on the same folds, of a sample where there are many rows; None where there are few."""
+    """Fit and measure all models on the same folds, or on one of them where there are many rows; None for few rows."""
     fitted: Fitted = estimator.fitted_
     data = Dataset(X, y, weight)
-    if len(y) > _MOST_ROWS:
-        data = data.take(np.sort(np.random.RandomState(0).permutation(len(y))[:_MOST_ROWS]))
     folds = folds_of(data, fitted.classes, n_folds)
     if not folds:
         return None
+    if len(y) > _MOST_CROSS_VALIDATED:
+        folds = folds[:1]
+    peer_folds = [(_some(train), test) for train, test in folds]
     numbers = replace(data, X=_numbers(data.X))
-    models = {name: (own, data) for name, own in _leaf_kinds(estimator).items()} | {
-        name: (peer, numbers) for name, peer in _reference_models(is_class=fitted.outcome.predicts_classes).items()
+    models = {
+        name: (model, data, folds if model is estimator else peer_folds)
+        for name, model in _leaf_kinds(estimator).items()
+    } | {
+        name: (peer, numbers, peer_folds)
+        for name, peer in _reference_models(is_class=fitted.outcome.predicts_classes).items()
     }
     figures = {}
     with Progress("Cross-validation", len(models) * len(folds), unit="fits") as progress:
-        for i, (name, (model, rows)) in enumerate(models.items()):
+        for i, (name, (model, rows, model_folds)) in enumerate(models.items()):
             progress.update(i * len(folds), f"Cross-validation, {name}")
-            figures[name] = _figures(model, rows, folds, fitted, progress, i * len(folds))
-    if all(own["terms"] != own["terms"] for own in figures.values()):
-        for own in figures.values():
-            del own["terms"]
-    return Comparison(figures, len(folds), len(data.y))
+            figures[name] = _figures(model, rows, model_folds, fitted, progress, i * len(folds))
+    if all(np.isnan(values["terms"]) for values in figures.values()):
+        for values in figures.values():
+            del values["terms"]
+    n_peer_rows = len(peer_folds[0][0])
+    is_fewer = n_peer_rows < len(folds[0][0])
+    return Comparison(figures, len(folds), sum(len(test) for _, test in folds), n_peer_rows if is_fewer else None)
+
+
+def _some(train: IntArray) -> IntArray:
+    """Rows drawn at random from many, in their order."""
+    if len(train) <= _MOST_PEER_ROWS:
+        return train
+    return np.sort(np.random.RandomState(0).choice(train, _MOST_PEER_ROWS, replace=False))
 
 
 def _leaf_kinds(estimator: Any) -> dict[str, Any]:
@@ -88,8 +112,8 @@ def _leaf_kinds(estimator: Any) -> dict[str, Any]:
     if leaf is None or estimator.partitions != "axis" or getattr(estimator, "outcome", "normal") != "normal":
         return {name: estimator}
     other = "constant" if leaf == "linear" else "linear"
-    own = f"{name}, linear leaves" if leaf == "linear" else name
-    return {own: estimator, f"the same with {other} leaves": clone(estimator).set_params(leaf=other)}
+    title = f"{name}, linear leaves" if leaf == "linear" else name
+    return {title: estimator, f"with {other} leaves": clone(estimator).set_params(leaf=other)}
 
 
 def _figures(
@@ -106,7 +130,8 @@ def _figures(
         n_terms.append(_n_terms(refitted))
         parts.append(_fold_predictions(refitted, data.take(test), fitted))
         progress.update(n_done + i + 1)
-    metrics = {metric.name: metric for metric in metrics_of(fitted, merge_folds(parts, folds, data, fitted, ""))}
+    held_out = data.take(np.sort(np.concatenate([test for _, test in folds])))
+    metrics = {metric.name: metric for metric in metrics_of(fitted, merge_folds(parts, folds, held_out, fitted, ""))}
     measured = {short: metrics[name].figure.estimate for name, short in _FIGURES.items() if name in metrics}
     size = {"leaves": float(np.mean(n_leaves)), "terms": float(np.mean(n_terms))}
     return measured | size | {"ms": float(np.mean(milliseconds))}

@@ -21,6 +21,7 @@ from ._options import (
     task_option,
     text_options,
 )
+from ._tree_options import TreeOptions, tree_options
 
 _MODELS = ("tree", "space", "forest")
 _PARTITIONS = ("axis", "oblique")
@@ -40,6 +41,7 @@ _MOST_LINES = 12  # splits whose stability is shown
 @click.option("--model", type=click.Choice(_MODELS), default="tree", show_default=True, help="What is fitted.")
 @click.option("--partitions", type=click.Choice(_PARTITIONS), help="Splits along features, or along hyperplanes too.")
 @click.option("--leaf", type=click.Choice(_LEAVES), help="In each leaf one prediction, or a linear or logistic model.")
+@tree_options
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Use a column that would be left out. Repeatable.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out. Repeatable.")
 @click.option(
@@ -63,6 +65,7 @@ def fit(
     model: str,
     partitions: str | None,
     leaf: str | None,
+    rules: TreeOptions,
     keep: tuple[str, ...],
     drop: tuple[str, ...],
     folds: int,
@@ -93,7 +96,14 @@ def fit(
         raise ValueError("--outcome is for numbers: leave out --task classification.")
     if leaf is not None and model != "tree":
         raise ValueError(f"--leaf is for a single tree: leave it out, or choose --model tree instead of {model}.")
-    estimator = make_model(model, training.target.task, outcome=outcome, partitions=partitions, leaf=leaf)
+    estimator = make_model(
+        model,
+        training.target.task,
+        outcome=outcome,
+        partitions=partitions,
+        leaf=leaf,
+        **rules.parameters(training),
+    )
     estimator.fit(training.features.table, training.target.y, **training.metadata)
     _print_tree(console, estimator)
     stability = _measure_stability(console, estimator, training, refits)
@@ -177,8 +187,7 @@ def _compare(console: Any, estimator: Any, training: Any, folds: int) -> Any:
         console.line(f"{len(y)} rows are too few to tell.")
         return None
     console.table(comparison.columns(), comparison.rows())
-    some = f" of {comparison.n_rows:,} rows, drawn at random" if comparison.n_rows < len(y) else ""
-    console.line(f"({comparison.n_folds}-fold cross-validation{some}; ms: milliseconds of a fit)")
+    console.line(f"({comparison.method}; ms: milliseconds of a fit)")
     return comparison
 
 

@@ -20,6 +20,7 @@ from ._options import (
     task_option,
     text_options,
 )
+from ._tree_options import TreeOptions, tree_options
 
 
 @click.command(short_help="Write a model as one HTML page.")
@@ -32,11 +33,7 @@ from ._options import (
 @click.option("--title", help="Heading of the page.")
 @metadata_options("weight", "exposure", "event", "groups")
 @click.option("--subgroups", metavar="COLUMNS", help="Columns whose values get figures of their own: sex,age.")
-@click.option(
-    "--decision",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Probability from which on the second of two classes is predicted.",
-)
+@tree_options
 @text_options
 @debug_option
 def report(
@@ -49,7 +46,7 @@ def report(
     title: str | None,
     metadata: dict[str, str],
     subgroups: str | None,
-    decision: float | None,
+    rules: TreeOptions,
     text_format: TextFormat,
 ) -> None:
     """Write what a model says of DATA as one HTML page, to read, to print and to share.
@@ -63,9 +60,11 @@ def report(
 
     check_output(out, data, model)
     if model is not None:
-        if (decision, task, outcome) != (None, None, None):
+        given = rules.given + [f"--{name}" for name, value in (("task", task), ("outcome", outcome)) if value]
+        if given:
             raise ValueError(
-                "--decision, --task and --outcome are for a tree that is fitted here: a model has its own."
+                f"{given[0]} is for a new fit, but the model in {model!r} is fitted: leave it out, or give it to "
+                "baytree fit."
             )
         estimator = read_model(model)
         X, y, values = read_rows_for(estimator, data, target, text_format=text_format, metadata=metadata)
@@ -74,9 +73,7 @@ def report(
         training = read_training_table(data, target, text_format=text_format, task=task, metadata=metadata)
         training.describe(Console(on_stderr=True))
         X, y, values = training.features.table, training.target.y, training.metadata
-        if decision is not None and not training.target.is_classification:
-            raise ValueError("--decision is for classes.")
-        estimator = make_model("tree", training.target.task, outcome=outcome, decision=decision)
+        estimator = make_model("tree", training.target.task, outcome=outcome, **rules.parameters(training))
         estimator.fit(X, y, **{name: value for name, value in values.items() if name != "groups"})
     written = page.write(
         estimator,

@@ -521,7 +521,8 @@ def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
     """The most probable pruning of the tree of all rows as they are."""
     grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
     tree = most_probable_pruning(grown)
-    return Fitted(tree, outcome, data.schema, grown_tree=None if tree is grown else grown)
+    grown_tree = None if tree is grown else grown
+    return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
 
 
 def _warn_of_rows_in_every_tree(trees: FloatArray) -> None:

@@ -24,12 +24,13 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx_mathjax_offline",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the order of the gallery is an object
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True

@@ -31,43 +31,43 @@ class Step:
 
 STEPS = (
     Step(
-        "Fit a tree. You only have to say which column to predict. `fit` tells you what it does with the others,\n"
-        "and how good the tree is on rows it has not seen:",
+        "Fit a tree. Name the column to predict; `fit` reports how it uses the other columns and how good the tree\n"
+        "is on held-out rows:",
         "baytree fit tumours.csv --target diagnosis -o model.json",
     ),
     Step(
-        "Why does a patient get this answer, how sure is it, and what would change it?",
+        "Explain a prediction: reasons, the interval of its probability, and changes that would lead to another class:",
         "baytree explain model.json tumours.csv patient=P0011",
     ),
     Step(
-        "Explain a case that is in no table. What you leave out counts as missing:",
+        "Explain a case that is not in a table. Columns that you leave out are treated as missing:",
         "baytree explain model.json 'worst radius=15' 'worst concave points=0.16' 'mean texture=19'",
     ),
     Step(
-        "Predict other rows. Each comes back with its prediction; the table may be larger than memory:",
+        "Predict other rows. The table may be larger than memory:",
         "baytree predict model.json tumours.csv --carry patient | head -4",
     ),
-    Step("Or score them in your database:", "baytree export model.json --to sql --table patients | cut -c -100"),
+    Step("Or score rows in your database:", "baytree export model.json --to sql --table patients | cut -c -100"),
     Step(
-        "A model was fitted to the first 300 patients, and again when more had come. What changed, and for whom?",
+        "Suppose a model was fitted to the first 300 patients, and again to all of them. Compare the two:",
         "head -301 tumours.csv | baytree fit - --target diagnosis --folds 0 -o early.json > early.txt",
     ),
     Step("", "baytree compare early.json model.json tumours.csv --target diagnosis"),
     Step(
-        "Write a page for the people who decide. It works offline, in print and on a phone:",
+        "Write an HTML report. It works offline, in print and on a phone:",
         "baytree report tumours.csv --target diagnosis --model model.json -o report.html",
     ),
-    Step("Mistakes end in one sentence:", "baytree fit tumours.csv --target diagnose", 1),
+    Step("Errors are reported in one sentence:", "baytree fit tumours.csv --target diagnose", 1),
 )
 HEAD = f"""\
 # First model on the command line
 
 <!-- written by `python docs/transcript.py`, which runs all of this -->
 
-Install baytree with its command line, and take a table. This one comes with scikit-learn; your own CSV, TSV or Parquet
-file will do as well.
+Install baytree with its command line, and write a table to a file. This table comes with scikit-learn; you can use your
+own CSV, TSV or Parquet file instead.
 
-    pip install 'baytree[cli]'
+    pip install '.[cli]'
 
 ```python
 {TABLE}```

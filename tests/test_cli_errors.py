@@ -119,7 +119,7 @@ def test_bad_input_is_one_sentence_and_the_code_1(arguments, sentence, table, tm
         (["explain", "model.json", "spent=much"], "where the model expects a number"),
         (["show", "models.json"], "did you mean 'model.json'?"),
         (["export", "model.json", "--to", "sql", "--dialect", "klingon"], "dialect must be one of"),
-        (["compare", "model.json", "numbers.json"], "One of .* predicts classes, the other numbers"),
+        (["compare", "model.json", "numbers.json"], "One of .* predicts classes and the other numbers"),
         (["compare", "model.json", "model.json", "customers.csv", "--target", "x"], "has no column 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -207,7 +207,7 @@ def test_ctrl_c(tmp_path):
     out = tmp_path / "m.json"
     process = start("fit", tmp_path / "t.csv", "--target", "y", "-o", out, "--folds", "500", stdout=subprocess.PIPE)
     try:
-        while b"How good" not in process.stdout.readline():
+        while b"Performance" not in process.stdout.readline():
             pass
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)

@@ -36,7 +36,7 @@ def test_fit_says_all_that_a_new_user_must_know(table, tmp_path, capsys):
         "'bought' is predicted by classification: 2 values: no, yes",
         "'customer' is left out: it looks like an identifier",
         "'joined' is left out: it holds dates or times",
-        "'country' is left out: it never varies",
+        "'country' is left out: it is constant",
         "'spent' is left out, as --drop says",
         "To use it: --keep customer",
         "BayesianTreeClassifier ",
@@ -44,7 +44,7 @@ def test_fit_says_all_that_a_new_user_must_know(table, tmp_path, capsys):
         "scikit-learn's RandomForestClassifier",
         "most frequent class",
         "5-fold cross-validation",
-        "What to do next",
+        "Next steps",
         f"baytree explain {model} {table} --row 1",
     ):
         assert part in said, part
@@ -71,7 +71,7 @@ def test_numbers_are_a_regression(table, tmp_path, capsys):
     assert set(said["left_out"]) == {"customer", "joined", "country"}
     figures = said["cross_validation"]["models"]
     assert figures["BayesianTreeRegressor"]["RMSE"] < figures["always the mean"]["RMSE"] / 2
-    assert "What was read" in streams.err
+    assert "Data: " in streams.err
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_the_stability_of_the_tree_is_told(tmp_path, capsys):
     pd.DataFrame({"x": x, "z": random.normal(size=200), "y": np.where(x > 0, "a", "b")}).to_csv(path, index=False)
     fit(path, "--target", "y", "--refits", "3")
     said = capsys.readouterr().out
-    assert "How stable the tree is" in said
+    assert "Stability" in said
     assert "100 %  x <= " in said
     fit(path, "--target", "y", "--refits", "0", "--json")
     assert json.loads(capsys.readouterr().out)["stability"] is None

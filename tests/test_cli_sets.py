@@ -27,7 +27,7 @@ def test_a_raw_table_needs_its_target_named_and_nothing_else(name, tmp_path, cap
     assert main(["fit", str(tmp_path / name), "--target", "target", "--json", "-o", str(model)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["task"] == ("regression" if name.startswith("reg_") and "wine" not in name else "classification")
-    never_vary = {column for column, reason in said["left_out"].items() if reason == "never varies"}
+    never_vary = {column for column, reason in said["left_out"].items() if reason == "is constant"}
     assert set(said["left_out"]) == never_vary
     assert len(said["columns"]) + len(never_vary) == header.count(",")
     assert said["cross_validation"]["folds"] == 5

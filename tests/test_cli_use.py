@@ -352,7 +352,7 @@ def test_what_changed_between_two_models(folder, capsys):
     assert rows["mean_change"] == pytest.approx(moved.mean())
     assert main(arguments) == 0
     said = capsys.readouterr().out
-    for part in ("Columns that only the first model knows: region", "No longer used: region", "before: ", "no -> yes"):
+    for part in ("Columns only in the first model: region", "No longer used: region", "before: ", "no -> yes"):
         assert part in said, part
 
 
@@ -373,7 +373,7 @@ def test_two_models_are_measured_on_the_same_rows(folder, capsys):
     assert [swap["n"] for swap in found["swaps"]] == [swap["n"] for swap in expected["swaps"]]
     assert main([*arguments, "--actions", "no=decline,yes=approve"]) == 0
     said = capsys.readouterr().out
-    for part in ("Which model is better", "Gini", "KS", "observed no", "decline", "before decides"):
+    for part in ("Comparison of both models", "Gini", "KS", "observed no", "decline", "before decides"):
         assert part in said, part
     assert main(["compare", "bought.json", "later.json", "--positive", "no"]) == 2
     assert "--positive and --actions need --target" in capsys.readouterr().err

@@ -18,7 +18,9 @@ def shown(page):
     parts = re.findall(r"```text\n\$ (.*)\n((?:(?!```).*\n)*)```", page)
     return {
         command: re.sub(
-            " {2,}", "  ", re.sub(r"(?m)^(scikit-learn's|Bayesian\w+ {2,}\d|the same with|most frequent).*\n", "", text)
+            " {2,}",
+            "  ",
+            re.sub(r"(?m)^(scikit-learn's|Bayesian\w+ {2,}\d|with \w+ leaves|most frequent).*\n", "", text),
         )
         for command, text in parts
     }

@@ -97,7 +97,7 @@ PARAMETERS = [
             'for ``"normal"``, '
             '``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: '
             "set from "
-            'y; for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/normal_prior.md). '
+            'y; for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md). '
             '``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence{fits}.',
         },
     ),

@@ -1,4 +1,4 @@
-"""The greedy-modal tree and its most probable pruning, written down as docs/model.md states it.
+"""The greedy-modal tree and its most probable pruning, written down as docs/theory.md states it.
 
 Plain Python: no NumPy, no tables, no incremental sums, every set of rows is looked at afresh. What is particular to
 an outcome is in outcomes.py.

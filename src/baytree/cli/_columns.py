@@ -125,7 +125,7 @@ def _reason_to_drop(name: str, column: pa.ChunkedArray) -> str:
     """Why a column is better left out."""
     n_values, n_present = pc.count_distinct(column).as_py(), len(column) - column.null_count
     if n_values == 1 and n_present == len(column):
-        return "never varies"
+        return "is constant"
     if n_present < _FEW_ROWS:
         return ""
     if is_text(column.type) and n_values >= _NEARLY_ALL * n_present:
@@ -149,8 +149,8 @@ def _number_warnings(name: str, column: pa.ChunkedArray) -> list[str]:
         return []
     examples = list_text([repr(value) for value in others], 3)
     return [
-        f"{name!r} is taken for categories ({count_text(len(values), 'value')}), because not all of its values are "
-        f"numbers: {examples}. Where such a value means missing: --missing {others[0]!r}"
+        f"{name!r} is read as categories ({count_text(len(values), 'value')}), because not all of its values are "
+        f"numbers: {examples}. If such a value means missing: --missing {others[0]!r}"
     ]
 
 

@@ -14,7 +14,7 @@ from ._options import actions_option, debug_option, json_option, positive_option
 @click.argument("before", type=click.Path(path_type=str))
 @click.argument("after", type=click.Path(path_type=str))
 @click.argument("data", type=click.Path(path_type=str), required=False)
-@click.option("--target", metavar="COLUMN", help="Column of DATA with the true outcome, to measure both models on.")
+@click.option("--target", metavar="COLUMN", help="Column of DATA with the true outcome, to measure both models.")
 @positive_option
 @actions_option
 @text_options
@@ -30,7 +30,7 @@ def compare(
     text_format: TextFormat,
     as_json: bool,
 ) -> None:
-    """Compare two models: their settings, columns and splits and, on DATA, their predictions.
+    """Compare the settings, columns and splits of two models and, on DATA, their predictions.
 
     With --target also the area under the curve, Gini, KS, log loss, expected cost and accuracy (for numbers the errors)
     of both, with a 90 % interval for each difference, and the outcomes of the rows that are decided otherwise. Use rows
@@ -47,7 +47,9 @@ def compare(
         raise click.UsageError("--positive and --actions need --target.")
     models = read_model(before), read_model(after)
     if (models[0].fitted_.outcome.predicts_classes) != (models[1].fitted_.outcome.predicts_classes):
-        raise ValueError(f"One of {before!r} and {after!r} predicts classes, the other numbers: nothing to compare.")
+        raise ValueError(
+            f"One of {before!r} and {after!r} predicts classes and the other numbers: they cannot be compared."
+        )
     differences = model_differences(*models)
     figures = None if target is None else RowFigures(*models, positive, read_actions(actions))
     rows = None if data is None else _row_differences(*models, data, target, text_format, figures)
@@ -63,7 +65,7 @@ def compare(
         console.heading(f"On the rows of {'standard input' if data == '-' else data}")
         rows.describe(console, with_figures=comparison is None)
     if comparison is not None:
-        console.heading("Which model is better")
+        console.heading("Comparison of both models")
         _describe(console, comparison)
 
 
@@ -72,7 +74,7 @@ def _describe(console: Any, comparison: Any) -> None:
     header, *lines = comparison.figure_rows()
     console.table(header, lines)
     rows = f"{comparison.n:,.0f} row{'' if comparison.n == 1 else 's'}"
-    console.line(f"(difference: after less before, with its paired 90 % interval; {rows}, {comparison.method})")
+    console.line(f"(difference: after minus before, with a paired 90 % interval; {rows}, {comparison.method})")
     if comparison.swaps:
         console.heading("Decisions of both models")
         header, *lines = comparison.swap_rows()

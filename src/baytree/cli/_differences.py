@@ -58,8 +58,8 @@ class ModelDifferences:
         console.table(["", "before", "after"], [list(fact) for fact in self.facts])
         for sentence in self.columns:
             console.note(sentence)
-        console.heading("Splits from the root on")
-        console.line(f"the same in both trees: {self.n_same:,}")
+        console.heading("Splits")
+        console.line(f"equal in both trees: {self.n_same:,}")
         for place in self.places[:_MOST_PLACES]:
             console.line(str(place))
         if len(self.places) > _MOST_PLACES:
@@ -100,9 +100,9 @@ def _columns(before: Fitted, after: Fitted) -> list[str]:
     used = [{fitted.schema.name(i) for i in fitted.used_features} for fitted in (before, after)]
     changed = sorted(name for name in kinds[0].keys() & kinds[1].keys() if kinds[0][name] != kinds[1][name])
     sentences = {
-        "Columns that only the first model knows": sorted(kinds[0].keys() - kinds[1].keys()),
-        "Columns that only the second model knows": sorted(kinds[1].keys() - kinds[0].keys()),
-        "Columns that became something else": [f"{name} ({kinds[0][name]} -> {kinds[1][name]})" for name in changed],
+        "Columns only in the first model": sorted(kinds[0].keys() - kinds[1].keys()),
+        "Columns only in the second model": sorted(kinds[1].keys() - kinds[0].keys()),
+        "Columns of another kind": [f"{name} ({kinds[0][name]} -> {kinds[1][name]})" for name in changed],
         "No longer used": sorted(used[0] - used[1]),
         "Now used": sorted(used[1] - used[0]),
     }
@@ -251,7 +251,7 @@ class RowDifferences:
         if self._is_class:
             n = sum(self._changed.values())
             console.line(
-                f"the decision changed for {n:,} of {self.n_rows:,} rows ({percent_text(n / max(self.n_rows, 1))})"
+                f"decisions changed for {n:,} of {self.n_rows:,} rows ({percent_text(n / max(self.n_rows, 1))})"
             )
             console.table(
                 ["decision", "rows"], [[f"{a} -> {b}", f"{n:,}"] for (a, b), n in self._changed.most_common()]
@@ -260,9 +260,9 @@ class RowDifferences:
         else:
             console.line(f"predictions of {self.n_rows:,} rows changed by {estimate_text(mean)} on average")
         if self._largest:
-            console.heading("Rows that changed most")
+            console.heading("Rows with the largest changes")
             rows = [[f"{row.number:,}", row.before, row.after, self._size(row.size)] for row in self._largest]
-            console.table(["row", "before", "after", "moved"], rows)
+            console.table(["row", "before", "after", "change"], rows)
         for name, (a, b) in self.figures().items() if with_figures else ():
             text = percent_text if self._is_class else estimate_text
             console.line(

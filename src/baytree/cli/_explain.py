@@ -12,15 +12,21 @@ from ._options import debug_option, json_option, model_argument, text_options
 _MOST = 10  # rows that are explained at once
 
 
-@click.command(short_help="Say why a row gets its answer.")
+@click.command(short_help="Explain single predictions.")
 @model_argument
 @click.argument("what", nargs=-1, metavar="[DATA] [NAME=VALUE]...")
-@click.option("--row", "rows", multiple=True, type=click.IntRange(1), help="Of DATA, counted from 1. Repeatable.")
+@click.option(
+    "--row",
+    "rows",
+    multiple=True,
+    type=click.IntRange(1),
+    help="Row of DATA, counted from 1. May be given more than once.",
+)
 @click.option(
     "--immutable",
     multiple=True,
     metavar="COLUMN",
-    help="Column that suggested changes must leave alone. Repeatable.",
+    help="Column that suggested changes must leave alone. May be given more than once.",
 )
 @text_options
 @json_option
@@ -33,12 +39,12 @@ def explain(
     text_format: TextFormat,
     as_json: bool,
 ) -> None:
-    """Explain rows by MODEL: the path, the posterior, and what would have led to another answer.
+    """Explain predictions of MODEL: the path, the posterior, and changes that would lead to another decision.
 
     \b
     baytree explain model.json data.csv --row 12        the twelfth row
     baytree explain model.json data.csv customer=4711   rows that have this value
-    baytree explain model.json age=39 sex=F             a case; what is not named is missing
+    baytree explain model.json age=39 sex=F             a single case; columns not named are missing
     """  # noqa: D301 - the character that tells click to keep the lines
     from ._console import Console, print_json
     from ._model import FeatureReader, read_model
@@ -97,7 +103,7 @@ def _rows_of(
             if len(chosen) > _MOST or (not values and len(chosen) == len(wanted)):
                 break
     if len(chosen) > _MOST:
-        raise ValueError(f"More than {_MOST} rows are meant: name the row with --row.")
+        raise ValueError(f"More than {_MOST} rows match: choose rows with --row.")
     if values and not chosen:
         pairs = " and ".join(f"{name}={value}" for name, value in values.items())
         raise ValueError(f"No row of {data!r} has {pairs}.")

@@ -32,25 +32,41 @@ _MANY_ROWS = 50_000  # above which refits are left out
 _MOST_LINES = 12  # splits whose stability is shown
 
 
-@click.command(short_help="Fit a tree to a table and say how good it is.")
+@click.command(short_help="Fit a tree to a table and measure how good it is.")
 @data_argument
 @target_option
-@out_option("File for the model, such as model.json; - for standard output.")
+@out_option("Model file to write, such as model.json (- for standard output).")
 @task_option
 @outcome_option
-@click.option("--model", type=click.Choice(_MODELS), default="tree", show_default=True, help="What is fitted.")
-@click.option("--partitions", type=click.Choice(_PARTITIONS), help="Splits along features, or along hyperplanes too.")
-@click.option("--leaf", type=click.Choice(_LEAVES), help="In each leaf one prediction, or a linear or logistic model.")
-@tree_options
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Use a column that would be left out. Repeatable.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out. Repeatable.")
+@click.option("--model", type=click.Choice(_MODELS), default="tree", show_default=True, help="Model to fit.")
 @click.option(
-    "--folds", default=5, show_default=True, type=click.IntRange(0), help="Folds of the cross-validation; 0 for none."
+    "--partitions",
+    type=click.Choice(_PARTITIONS),
+    help="Splits on single columns (axis), or also on hyperplanes of several columns (oblique).",
+)
+@click.option(
+    "--leaf", type=click.Choice(_LEAVES), help="Model in the leaves: a constant, or a linear or logistic model."
+)
+@tree_options
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to use although it would be left out. May be given more than once.",
+)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Column to leave out. May be given more than once.")
+@click.option(
+    "--folds",
+    default=5,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Number of cross-validation folds (0 to skip).",
 )
 @click.option(
     "--refits",
     type=click.IntRange(0),
-    help="Refits that tell how stable the tree is; 0 for none.  [default: 30, 10 of slow models, 0 above 50,000 rows]",
+    help="Number of refits for the stability table (0 to skip).  "
+    "[default: 30; 10 for slow models, 0 above 50,000 rows]",
 )
 @metadata_options("weight", "exposure", "event")
 @text_options
@@ -74,10 +90,10 @@ def fit(
     text_format: TextFormat,
     as_json: bool,
 ) -> None:
-    """Fit a tree to DATA (csv, tsv or parquet; - for standard input) and say how good it is.
+    """Fit a tree to DATA (csv, tsv or parquet; - for standard input) and measure how good it is.
 
-    Text becomes categories, missing values are part of every split. Identifiers, dates and columns that never vary are
-    left out; the output says which.
+    Text columns become categories, and missing values need no preparation. Identifiers, dates and constant columns are
+    left out and listed in the output.
     """
     from ._console import Console
     from ._model import make_model, write_model
@@ -85,7 +101,9 @@ def fit(
 
     check_output(out, data)
     if folds == 1:
-        raise click.BadParameter("1 is no cross-validation: use 0 for none, or 2 and more.", param_hint="--folds")
+        raise click.BadParameter(
+            "Cross-validation needs at least 2 folds: give 2 or more, or 0 to skip it.", param_hint="--folds"
+        )
     console = Console(on_stderr=as_json or out == "-")
     task = task or ("regression" if outcome else None)
     training = read_training_table(
@@ -93,7 +111,7 @@ def fit(
     )
     training.describe(console)
     if outcome is not None and training.target.is_classification:
-        raise ValueError("--outcome is for numbers: leave out --task classification.")
+        raise ValueError("--outcome is for regression: leave out --task classification.")
     if leaf is not None and model != "tree":
         raise ValueError(f"--leaf is for a single tree: leave it out, or choose --model tree instead of {model}.")
     estimator = make_model(
@@ -124,7 +142,7 @@ def _print_tree(console: Any, estimator: Any) -> None:
     size = f"{count_text(int(tree.is_leaf.sum()), 'leaf', 'leaves')}, {count_text(tree.node_count // 2, 'split')}"
     size += f", {count_text(_n_terms(tree), 'term')}" if _n_terms(tree) else ""
     if fitted.readable is not fitted:
-        console.heading(f"The {type(estimator).__name__}, by the one tree that says most of it ({size})")
+        console.heading(f"The readable tree of the {type(estimator).__name__} ({size})")
     else:
         console.heading(f"The tree ({size})")
     console.line(to_text(estimator, max_depth=_DEEP))
@@ -133,12 +151,12 @@ def _print_tree(console: Any, estimator: Any) -> None:
     below = f"; below level {_DEEP}: baytree show" if tree.depth.max() > _DEEP else ""
     terms = ", and below it the model's terms with their 90 % intervals" if _n_terms(tree) else ""
     console.line(
-        "(split: odds of splitting the node against leaving it whole; column: probability of this column at the node, "
-        f"and of the next one; in each leaf {estimate}, the posterior and n rows{terms}{below})"
+        "(split: odds of splitting the node over leaving it whole; column: probability of this column and of the next "
+        f"most probable one; each leaf shows {estimate}, the posterior and the number of rows{terms}{below})"
     )
     if tree.node_count == 1 and not _n_terms(tree):
         console.note(
-            "No split is more probable than none: these columns say nothing about the target, or too few rows do."
+            "The most probable tree has no split: the columns are not related to the target, or there are too few rows."
         )
 
 
@@ -152,12 +170,14 @@ def _measure_stability(console: Any, estimator: Any, training: Any, refits: int 
     n_rows, is_fast = len(training.target.y), estimator.fitted_.kind == "tree" and estimator.partitions == "axis"
     n_refits = (30 if is_fast else 10) if refits is None else refits
     if refits is None and n_rows > _MANY_ROWS:
-        console.heading("How stable the tree is")
-        console.line(f"Not measured, since {n_refits} refits of so many rows take long: --refits {n_refits}.")
+        console.heading("Stability")
+        console.line(
+            f"Skipped, because {n_refits} refits of this many rows take long. To measure it: --refits {n_refits}"
+        )
         return None
     if n_refits == 0:
         return None
-    console.heading("How stable the tree is")
+    console.heading("Stability")
     stability = estimator.stability(training.features.table, training.target.y, n_refits=n_refits, **training.metadata)
     lines = str(stability).splitlines()
     if len(lines) > _MOST_LINES + 2:
@@ -174,17 +194,17 @@ def _compare(console: Any, estimator: Any, training: Any, folds: int) -> Any:
     y, metadata = training.target.y, training.metadata
     if folds == 0:
         return None
-    console.heading("How good it is on rows it has not seen")
+    console.heading("Performance on held-out rows")
     if set(metadata) - {"sample_weight"}:
         console.line(
-            "Not measured here, because scikit-learn's trees take neither exposure nor events: see baytree report."
+            "Not measured here, because scikit-learn's trees take neither exposure nor events. See baytree report."
         )
         return None
     enough = len(y) >= max(_FEWEST_ROWS, folds)
     weight = metadata.get("sample_weight")
     comparison = compare_models(estimator, training.features.table, y, weight, folds) if enough else None
     if comparison is None:
-        console.line(f"{len(y)} rows are too few to tell.")
+        console.line(f"{len(y)} rows are too few to measure it.")
         return None
     console.table(comparison.columns(), comparison.rows())
     console.line(f"({comparison.method}; ms: milliseconds of a fit)")
@@ -192,16 +212,19 @@ def _compare(console: Any, estimator: Any, training: Any, folds: int) -> Any:
 
 
 def _print_next_steps(console: Any, data: str, target: str, out: str | None) -> None:
-    console.heading("What to do next")
+    console.heading("Next steps")
     table = shlex.quote("data.csv" if data == "-" else data)
     if out is None:
-        console.line("(add -o model.json to what you did, to keep the model)")
+        console.line("(add -o model.json to the command above to keep the model)")
     model = shlex.quote("model.json" if out in (None, "-") else str(out))
     for command, what in (
-        (f"baytree explain {model} {table} --row 1", "why a row gets its answer"),
-        (f"baytree predict {model} {table}", "predictions for other rows"),
-        (f"baytree report {table} --target {shlex.quote(target)} --model {model} -o report.html", "a page to share"),
-        (f"baytree export {model} --to sql", "the model as SQL; also onnx, c"),
+        (f"baytree explain {model} {table} --row 1", "explain a prediction"),
+        (f"baytree predict {model} {table}", "predict other rows"),
+        (
+            f"baytree report {table} --target {shlex.quote(target)} --model {model} -o report.html",
+            "write an HTML report",
+        ),
+        (f"baytree export {model} --to sql", "export the model as SQL (or onnx, c)"),
     ):
         console.line(f"{command}   # {what}")
 

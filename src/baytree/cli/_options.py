@@ -31,24 +31,32 @@ def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 debug_option = click.option(
-    "--debug", is_flag=True, expose_value=False, is_eager=True, callback=_set_debug, help="Show an error's traceback."
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_set_debug,
+    help="Show the traceback of an error.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-target_option = click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
-task_option = click.option("--task", type=click.Choice(TASKS), help="Guessed from the target by default.")
+target_option = click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+task_option = click.option("--task", type=click.Choice(TASKS), help="Task; detected from the target by default.")
 outcome_option = click.option(
     "--outcome",
     type=click.Choice(OUTCOMES),
-    help="Of numbers: amounts (normal), counts, or durations (exponential). Default: normal.",
+    help="Distribution of a numeric target: amounts (normal), counts (poisson, negative_binomial) or "
+    "durations (exponential).  [default: normal]",
 )
 positive_option = click.option(
-    "--positive", metavar="CLASS", help="The class of interest of two, such as bad. Default: that of the decision rule."
+    "--positive", metavar="CLASS", help="Class of interest, such as bad. Default: the one of the decision rule."
 )
 actions_option = click.option(
-    "--actions", metavar="NAMES", help="Names of the decisions by class: bad=decline,good=approve."
+    "--actions", metavar="NAMES", help="Name of the action for each class, such as bad=decline,good=approve."
 )
 interval_option = click.option(
-    "--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add an interval: 0.9."
+    "--interval",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Add an interval of this probability, such as 0.9.",
 )
 data_argument = click.argument("data", type=click.Path(path_type=str))
 model_argument = click.argument("model", type=click.Path(path_type=str))
@@ -62,14 +70,17 @@ def out_option(text: str, *, required: bool = False) -> Callable[[F], F]:
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options for the format of text files, where detection fails; the function gets them as `text_format`."""
 
-    @click.option("--delimiter", metavar="TEXT", help="What separates values; detected by default.")
-    @click.option("--encoding", metavar="NAME", help="Of a text file; UTF-8 by default.")
+    @click.option("--delimiter", metavar="TEXT", help="Field delimiter (detected by default).")
+    @click.option("--encoding", metavar="NAME", help="Encoding of the text file (UTF-8 by default).")
     @click.option(
-        "--missing", multiple=True, metavar="TEXT", help="A further text that means missing: '?'. Repeatable."
+        "--missing",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that means missing, such as '?'. May be given more than once.",
     )
-    @click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark in numbers; detected by default.")
+    @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark (detected by default).")
     @click.option(
-        "--thousands", type=click.Choice([",", ".", "'", " "]), help="What separates thousands; detected by default."
+        "--thousands", type=click.Choice([",", ".", "'", " "]), help="Thousands separator (detected by default)."
     )
     @wraps(function)
     def with_format(*arguments: Any, **options: Any) -> Any:
@@ -82,10 +93,10 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _META_HELP = {
-    "weight": "Column that says how often each row counts.",
-    "exposure": "Of counts: column with the time or size over which each row was counted.",
-    "event": "Of durations: column that says whether each ended in an event.",
-    "groups": "Column that says which rows belong together, for the cross-validation.",
+    "weight": "Column of row weights.",
+    "exposure": "Column of exposures, for counts: the time or size over which each row was counted.",
+    "event": "Column of event indicators, for durations: whether each ended in an event.",
+    "groups": "Column of groups that cross-validation keeps together.",
 }
 
 
@@ -106,13 +117,13 @@ def metadata_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def check_output(out: str | None, *inputs: str | None) -> None:
-    """Refuse, before anything is worked out, an output that cannot be written or would overwrite an input."""
+    """Refuse, before any work is done, an output that cannot be written or would overwrite an input."""
     if out in (None, "-"):
         return
     path = Path(str(out))
     for name in inputs:
         if name not in (None, "-") and path.resolve() == Path(str(name)).resolve():
-            raise ValueError(f"--out would overwrite {name!r}, which is read: give it another name.")
+            raise ValueError(f"--out would overwrite the input {name!r}: choose another name.")
     if not path.parent.is_dir():
         raise ValueError(f"--out {out!r}: the folder {str(path.parent)!r} does not exist.")
     if path.is_dir():

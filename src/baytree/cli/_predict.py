@@ -32,7 +32,12 @@ _PARQUET = (".parquet", ".pq")
 @model_argument
 @data_argument
 @out_option("File to write: .csv, .tsv, .parquet or .jsonl, also .csv.gz. Default: CSV on standard output.")
-@click.option("--carry", multiple=True, metavar="COLUMN", help="Carry only this column along, an id say. Repeatable.")
+@click.option(
+    "--carry",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to copy to the output, such as an id, instead of all columns. May be given more than once.",
+)
 @interval_option
 @text_options
 @json_option

@@ -18,14 +18,14 @@ from ._options import (
 )
 
 
-@click.command(short_help="List the main reasons for the decision on every row.")
+@click.command(short_help="List the main reasons for each decision.")
 @model_argument
 @data_argument
-@click.option("-k", default=4, show_default=True, type=click.IntRange(1), help="Most reasons of a row.")
+@click.option("-k", default=4, show_default=True, type=click.IntRange(1), help="Maximum number of reasons for a row.")
 @click.option(
-    "--codes", metavar="FILE", help="Codes of reasons: a CSV with the columns column, code and text, or JSON."
+    "--codes", metavar="FILE", help="Reason codes: a CSV file with the columns column, code and text, or a JSON file."
 )
-@click.option("--towards", metavar="CLASS", help="Reasons for this class. Default: for the decision on the row.")
+@click.option("--towards", metavar="CLASS", help="Class to give reasons for. Default: the decision on the row.")
 @out_option("File to write: .csv, .tsv, .parquet or .jsonl. Default: CSV on standard output.")
 @text_options
 @json_option
@@ -40,9 +40,9 @@ def reasons(
     text_format: TextFormat,
     as_json: bool,
 ) -> None:
-    """List the columns that push the decision on each row of DATA most, with what each adds to its probability.
+    """List the columns that contribute most to the decision on each row of DATA, with their contributions.
 
-    Rows are counted from 1. The reasons are those of MODEL itself: of a forest or tree space, of the average.
+    Rows are counted from 1. Reasons for a forest or tree space are those of the average that predicts.
     """
     from ._model import FeatureReader, read_model
     from ._predict import open_writer

@@ -23,16 +23,16 @@ from ._options import (
 from ._tree_options import TreeOptions, tree_options
 
 
-@click.command(short_help="Write a model as one HTML page.")
+@click.command(short_help="Write an HTML report.")
 @data_argument
 @target_option
 @out_option("HTML file to write.", required=True)
-@click.option("--model", type=click.Path(path_type=str), help="A model file; without it a tree is fitted.")
+@click.option("--model", type=click.Path(path_type=str), help="Model file. Without it, a tree is fitted.")
 @task_option
 @outcome_option
-@click.option("--title", help="Heading of the page.")
+@click.option("--title", help="Title of the report.")
 @metadata_options("weight", "exposure", "event", "groups")
-@click.option("--subgroups", metavar="COLUMNS", help="Columns whose values get figures of their own: sex,age.")
+@click.option("--subgroups", metavar="COLUMNS", help="Columns to report subgroups for, such as sex,age.")
 @tree_options
 @text_options
 @debug_option
@@ -49,9 +49,9 @@ def report(
     rules: TreeOptions,
     text_format: TextFormat,
 ) -> None:
-    """Write what a model says of DATA as one HTML page, to read, to print and to share.
+    """Write an HTML report on a model and DATA: quality, decisions, subgroups, the tree, and single cases.
 
-    DATA holds the rows that the model is, or was, fitted to.
+    DATA must hold the rows to which the model is, or was, fitted.
     """
     from .. import report as page
     from ._console import Console

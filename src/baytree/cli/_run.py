@@ -34,7 +34,7 @@ class _OrderedGroup(click.Group):
 @click.group(cls=_OrderedGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(version("baytree"), message="baytree %(version)s")
 def commands() -> None:
-    """Bayesian decision trees: fit one to a table, read it, use it.
+    """Fit, read and deploy Bayesian decision trees.
 
     Start with:  baytree fit data.csv --target COLUMN
     """
@@ -108,7 +108,7 @@ def _sentence(error: Exception) -> str:
         return f"{where}{error.strerror}."
     if isinstance(error, _USER_ERRORS):
         return str(error)
-    return f"an error of its own ({type(error).__name__}: {error}). Please report it with what --debug prints."
+    return f"an internal error ({type(error).__name__}: {error}). Please report it with the output of --debug."
 
 
 def _give_up_output() -> None:

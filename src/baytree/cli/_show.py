@@ -14,14 +14,14 @@ from ._options import check_output, debug_option, interval_option, json_option, 
 FORMS = ("sql", "onnx", "c", "rules", "text", "csv", "json")
 
 
-@click.command(short_help="Show what a model file holds.")
+@click.command(short_help="Show the contents of a model file.")
 @model_argument
-@click.option("--depth", type=click.IntRange(0), help="Deepest level to show; all by default.")
-@click.option("--rules", is_flag=True, help="One rule per leaf instead of the tree.")
+@click.option("--depth", type=click.IntRange(0), help="Maximum depth to show (all levels by default).")
+@click.option("--rules", is_flag=True, help="Show one rule per leaf instead of the tree.")
 @json_option
 @debug_option
 def show(model: str, depth: int | None, rules: bool, as_json: bool) -> None:
-    """Show MODEL: what it was fitted on, what it predicts and its tree."""
+    """Show the training data, the target and the tree of MODEL."""
     from .._words import count_text, list_text
     from ..export import to_rules, to_text
     from ._console import Console, print_json
@@ -66,23 +66,27 @@ def _facts(estimator: Any) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Write a model as SQL, ONNX, C and others.")
+@click.command(short_help="Export a model to SQL, ONNX, C and other formats.")
 @model_argument
-@click.option("--to", "form", required=True, type=click.Choice(FORMS), help="csv has one line per node.")
-@out_option("File to write; standard output by default.")
-@click.option("--dialect", default="duckdb", show_default=True, help="Of SQL: duckdb, sqlite, postgres and others.")
-@click.option("--table", default="rows", show_default=True, help="Of SQL: the table that holds the rows.")
-@click.option("--name", default="predict", show_default=True, help="Of C: the function.")
+@click.option(
+    "--to", "form", required=True, type=click.Choice(FORMS), help="Format to write; csv has one line per node."
+)
+@out_option("File to write (standard output by default).")
+@click.option(
+    "--dialect", default="duckdb", show_default=True, help="SQL dialect: duckdb, sqlite, postgres and others."
+)
+@click.option("--table", default="rows", show_default=True, help="Table of the rows in SQL.")
+@click.option("--name", default="predict", show_default=True, help="Name of the C function.")
 @interval_option
 @debug_option
 def export(model: str, form: str, out: str | None, dialect: str, table: str, name: str, interval: float | None) -> None:
-    """Write MODEL as SQL, ONNX, C, rules, text, CSV or JSON."""
+    """Export MODEL to SQL, ONNX, C, rules, text, CSV or JSON."""
     from ._model import read_model
     from ._output import open_out
 
     check_output(out, model)
     if interval is not None and form not in ("sql", "c"):
-        raise click.UsageError(f"--interval is not for --to {form}.")
+        raise click.UsageError(f"--interval is only for sql and c: leave it out with --to {form}.")
     if form == "onnx" and out is None and sys.stdout.isatty():
         raise click.UsageError("ONNX is binary: give a file with --out.")
     content = _export_text(read_model(model), form, dialect=dialect, table=table, name=name, interval=interval)

@@ -50,7 +50,7 @@ class TrainingTable:
         target, features = self.target, self.features
         rows = count_text(len(target.y) + target.n_missing, "row")
         columns = count_text(features.table.num_columns, "column")
-        console.heading(f"What was read from {'standard input' if self.path == '-' else self.path}")
+        console.heading(f"Data: {'standard input' if self.path == '-' else self.path}")
         console.line(f"{rows}, {columns} to predict from: {features.kinds()}")
         console.line(f"{target.name!r} is predicted by {target.task}: {target.reason}{self._other_task()}")
         if target.n_missing:

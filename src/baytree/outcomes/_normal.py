@@ -32,7 +32,7 @@ from ._grids import Grids, SampleSize, average_in_any_order, grid_of_y
 from ._search import most_probable
 from ._target import Target, read_numbers
 
-# docs/normal_prior.md shows how they were chosen.
+# docs/theory.md shows how they were chosen.
 DEFAULT_ALPHA = 2.0
 FIRST_NOISE = 0.2  # of the variance of y, for the first tree
 MOST_PASSES = 6  # trees that tell how large the noise is

@@ -163,7 +163,7 @@ class Explanation:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> explanation = model.explain(X[:1])[0]
     >>> explanation.decision, explanation.n_rows, round(explanation.estimate['0'], 3)
-    ('0', 50, 0.985)
+    ('0', 50, 0.984)
     """
 
     steps: tuple[Step, ...]

@@ -234,8 +234,8 @@ class Explanation:
         return self.leaf is not None and self.n_terms is None
 
     def _contribution_lines(self, way: int) -> list[str]:
-        own = [one for one in self.contributions if one.contribution * self.direction * way > 0]
-        lines, rest = list(map(str, own[:_SHOWN_CONTRIBUTIONS])), own[_SHOWN_CONTRIBUTIONS:]
+        in_direction = [one for one in self.contributions if one.contribution * self.direction * way > 0]
+        lines, rest = list(map(str, in_direction[:_SHOWN_CONTRIBUTIONS])), in_direction[_SHOWN_CONTRIBUTIONS:]
         if rest:
             lines.append(
                 f"{count_text(len(rest), 'more column')}  ({signed_text(sum(one.contribution for one in rest))})"

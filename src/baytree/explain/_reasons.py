@@ -37,11 +37,11 @@ def reasons_of(fitted: Fitted, rows: Rows, k: Any, codes: Any, towards: Any, n_t
     if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
         raise ValueError("A leaf predicts an infinite mean, which has no reasons: fit more rows, or a stronger prior.")
     columns, directions = _read_towards(fitted, rows, towards, n_threads)
-    found, X = contributions(fitted, rows, n_threads), rows.dense()
+    shapley, X = contributions(fitted, rows, n_threads), rows.dense()
     result = []
     for i, (column, direction) in enumerate(zip(columns.tolist(), directions.tolist(), strict=True)):
-        own = contributions_of(fitted.schema, found, i, column, X[i])
-        pushing = [one for one in own if one.contribution * direction > 0][:k]
+        of_row = contributions_of(fitted.schema, shapley, i, column, X[i])
+        pushing = [one for one in of_row if one.contribution * direction > 0][:k]
         result += [
             Reason(i, rank, one.feature, one.contribution, one.value, *given.get(one.column, (None, None)))
             for rank, one in enumerate(pushing, 1)

@@ -114,7 +114,7 @@ class Fitted:
         vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
 
     def with_outcome(self, outcome: Outcome) -> Self:
-        """The same result with another calibration of its outcome."""
+        """Return a copy with another calibration of its outcome."""
         grown = None if self.grown_tree is None else self.grown_tree.with_outcome(outcome)
         return replace(self, trees=self.trees.with_outcome(outcome), grown_tree=grown, outcome=outcome)
 
@@ -291,7 +291,7 @@ class Fitted:
         return self._components(weights, rows)
 
     def posterior_mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
-        """The same before it is calibrated: the conjugate posteriors of the nodes."""
+        """The model before it is calibrated: the conjugate posteriors of the nodes."""
         weights, parameters = self.mixture(rows, n_threads)
         leaves = self.routed.trees.leaves
         return weights, leaves.posterior if leaves.is_constant else parameters

@@ -87,11 +87,11 @@ def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     values = fitted.trees.value[node, 0]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
-        own = fitted.decision.positive
-        low, high = intervals[own].tolist()
-        estimate = Estimate(float(values[own]), low, high, VERMILION if best == own else BLUE)
-        curve = _beta_curve(stats.beta(posterior[own], posterior[1 - own]))
-        labels = names[best], f"{percent_text(estimate.value)} {names[own]}", _interval(estimate)
+        positive = fitted.decision.positive
+        low, high = intervals[positive].tolist()
+        estimate = Estimate(float(values[positive]), low, high, VERMILION if best == positive else BLUE)
+        curve = _beta_curve(stats.beta(posterior[positive], posterior[1 - positive]))
+        labels = names[best], f"{percent_text(estimate.value)} {names[positive]}", _interval(estimate)
         return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
         Estimate(float(value), float(low), float(high), class_colour(i))

@@ -154,8 +154,8 @@ def collect(
         last = np.append(np.flatnonzero(is_collected[1:] != is_collected[:-1]), len(is_collected) - 1)
         ends.append(column.splitters[last[:-1]])
         chosen.append(is_collected[last].astype(np.uint8))
-    found = _core.values_in_intervals(matrix, list(counts), ends, chosen, weight, 1)
-    return {column: Collected(*pair) for column, pair in zip(counts, found, strict=True)}
+    collected = _core.values_in_intervals(matrix, list(counts), ends, chosen, weight, 1)
+    return {column: Collected(*pair) for column, pair in zip(counts, collected, strict=True)}
 
 
 def _runs(values: FloatArray, weight: IntArray | None) -> tuple[FloatArray, IntArray]:

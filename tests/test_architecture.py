@@ -72,3 +72,16 @@ def test_no_test_imports_another():
     imports = re.compile(r"^\s*(from|import) .*\btest_\w+", re.MULTILINE)
     tests = Path(__file__).parent.rglob("*.py")
     assert not [str(path) for path in tests if imports.search(path.read_text("utf-8"))]
+
+
+def test_predictions_come_from_rows_and_not_from_the_means_of_nodes():
+    """The mean of a node is for leaf models, for what stores, grows and exports them, and for the report."""
+    value = re.compile(r"\.value\[|\bleaves\.value\b|\btrees\.value\b")
+    allowed = {"leaves", "tree", "growth", "fitted", "persistence", "export", "report"}
+    reading = [path.relative_to(SOURCE) for path in modules() if value.search(path.read_text("utf-8"))]
+    assert {path.parts[0] for path in reading} <= allowed, reading
+
+
+def test_the_outcome_tells_whether_a_class_is_predicted():
+    guess = re.compile(r"\b(fitted|fitted_|outcome)\.classes is (not )?None")
+    assert not [str(path) for path in modules() if guess.search(path.read_text("utf-8"))]

@@ -32,6 +32,8 @@ MODELS = {
     "tree regressor": BayesianTreeRegressor(),
     "space regressor": TreeSpaceRegressor(max_nodes=15),
     "forest regressor": BayesianForestRegressor(4, partitions="axis", max_depth=3, random_state=0),
+    "linear leaves": BayesianTreeRegressor(leaf="linear"),
+    "logistic leaves": BayesianTreeClassifier(leaf="linear"),
     "oblique forest": BayesianForestRegressor(3, max_depth=2, random_state=0),
 }
 

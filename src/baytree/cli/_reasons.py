@@ -87,11 +87,11 @@ def _text(value: float | bool | str) -> str:
 
 def _label(fitted: Any, text: str) -> Any:
     """The class that a text names; of numbers the text itself."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return text
     if text not in fitted.class_names:
         raise ValueError(f"--towards must be one of the classes {', '.join(fitted.class_names)}; got {text!r}.")
-    return fitted.classes.tolist()[fitted.class_names.index(text)]
+    return fitted.outcome.labels.tolist()[fitted.class_names.index(text)]
 
 
 def _read_codes(path: str) -> dict[str, tuple[str, str | None]]:

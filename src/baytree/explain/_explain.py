@@ -78,7 +78,7 @@ def _contributions(
     """The contributions of columns to what speaks for the decision, and what is predicted without any column."""
     if not codes:
         return [], []
-    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+    if not fitted.has_finite_means():
         return [()] * len(codes), [np.nan] * len(codes)  # an infinite mean has no shares
     shapley, decided, X = contributions(fitted, rows, n_threads), Decided(fitted), rows.dense()
     columns = [decided.column(code) for code in codes]

@@ -34,7 +34,7 @@ def reasons_of(fitted: Fitted, rows: Rows, k: Any, codes: Any, towards: Any, n_t
     """The k columns of each row that push most towards its decision, or towards a class that is named."""
     k = check_integer("k", k, low=1)
     given = read_codes(fitted.schema, codes)
-    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+    if not fitted.has_finite_means():
         raise ValueError("A leaf predicts an infinite mean, which has no reasons: fit more rows, or a stronger prior.")
     columns, directions = _read_towards(fitted, rows, towards, n_threads)
     shapley, X = contributions(fitted, rows, n_threads), rows.dense()
@@ -55,8 +55,8 @@ def _read_towards(fitted: Fitted, rows: Rows, towards: Any, n_threads: int) -> t
     if towards is None:
         codes = decided.codes(fitted.mean(rows, n_threads)).tolist()
         pairs = [(decided.column(code), decided.direction(code)) for code in codes]
-    elif fitted.classes is not None:
-        labels = fitted.classes.tolist()
+    elif fitted.outcome.predicts_classes:
+        labels = fitted.outcome.labels.tolist()
         if towards not in labels:
             raise ValueError(f"towards must be one of the classes {short_repr(labels)}; got {short_repr(towards)}.")
         pairs = [(labels.index(towards), 1)] * len(rows)

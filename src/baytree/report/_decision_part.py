@@ -80,8 +80,8 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """Cost of the errors, which may be set, and the cost a row."""
     other, positive = names_of(fitted)
     costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
-    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    true, positive_code = np.searchsorted(fitted.classes, held_out.y), fitted.decision.positive
+    assert held_out.codes is not None  # noqa: S101
+    true, positive_code = np.searchsorted(fitted.outcome.labels, held_out.y), fitted.decision.positive
     cost = mean(costs[true, held_out.codes], held_out.weight)
     fields = "".join(
         element(

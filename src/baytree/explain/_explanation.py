@@ -9,7 +9,7 @@ from typing import Any
 from .._words import count_text, estimate_text, number_text, odds_text, percent_text, summary_text
 from ._contribution import Contribution, signed_text
 from ._counterfactual import Counterfactual
-from ._html import STYLE, escape_html, faint
+from ._notebook import STYLE, escape_html, faint
 
 _SHOWN_UNUSED = 5
 _SHOWN_CONTRIBUTIONS = 4  # for the decision, and as many against it

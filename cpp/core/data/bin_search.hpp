@@ -51,7 +51,7 @@ class BinSearch {
     std::vector<std::uint64_t> n_frequent;  // by slot
     std::vector<double> lowest;             // likewise
   };
-  using Found = std::vector<std::uint32_t>;  // work space
+  using Entries = std::vector<std::uint32_t>;  // work space: of values to keep
 
   void count(std::span<const double> values, Counts& counts) const {
     counts.resize(slices_.size() + 1);
@@ -84,7 +84,7 @@ class BinSearch {
   // tell(i, code) of each value; of those that are kept it is not known yet. They are at most 65536, those of the rows
   // from `first` on.
   template <class Tell>
-  void keep(std::span<const double> values, std::size_t first, Found& to_keep, Kept& kept, Tell&& tell) const {
+  void keep(std::span<const double> values, std::size_t first, Entries& to_keep, Kept& kept, Tell&& tell) const {
     // What may be kept is always written and counts where it is: no branch that could be mispredicted.
     to_keep.resize(values.size() + 1);
     std::size_t n = 0;

@@ -124,7 +124,7 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
   count_values(table, columns, searches, n_threads, interrupt);
   struct alignas(kApart) Scratch {
     std::vector<typename Search<Int>::Kept> kept;  // by column
-    typename Search<Int>::Found to_keep;
+    typename Search<Int>::Entries to_keep;
   };
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
   for (Scratch& of_worker : scratch) of_worker.kept.resize(columns.size());

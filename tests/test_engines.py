@@ -305,7 +305,7 @@ def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
     collected = [
         _bins.collect(part, {0: counted}, max_bins, share)[0] for part, share in zip(parts, weights, strict=True)
     ]
-    bins = _bins.bins_of(counted, _bins.Collected.sorted(collected), max_bins, has_missing=False)
+    bins = _bins.bins_of(counted, _bins.ColumnValues.sorted(collected), max_bins, has_missing=False)
     expected = naive_bins(values.tolist(), max_bins, None if weight is None else weight.tolist())
     assert list(zip(bins.lows.tolist(), bins.highs.tolist(), strict=True)) == expected
 

@@ -94,7 +94,7 @@ struct alignas(kApart) Shapley::Scratch {
   }
 };
 
-struct Shapley::OfRow {
+struct Shapley::RowContributions {
   double* values;
   double* variance;
   std::size_t n_values;
@@ -153,7 +153,8 @@ void Shapley::pass_on(std::size_t choice, bool to_right, const WeightedSets<n_wo
 }
 
 template <std::size_t n_words>
-bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets, OfRow row) const {
+bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets,
+                          RowContributions row) const {
   const std::size_t n_used = rules_.features().size();
   std::vector<WeightedSets<n_words>> waiting(n_nodes());
   std::vector<double> sums(n_used * row.n_values), of_node(n_used);
@@ -218,7 +219,8 @@ void Shapley::add_order(Scratch& scratch, const double* value, std::vector<doubl
   }
 }
 
-void Shapley::add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort, OfRow row) const {
+void Shapley::add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort,
+                        RowContributions row) const {
   const std::size_t n_used = rules_.features().size(), size = n_used * row.n_values;
   std::vector<double> of_pair(size), sum(size), square(size);
   for (std::size_t pair = 0; pair < effort.n_pairs; ++pair) {
@@ -269,8 +271,8 @@ Contributions Shapley::contributions(const Table& table, const NodeValues& value
     predict(work, of_nodes, 0, work.before);
     std::copy(work.before.begin(), work.before.end(),
               result.base.begin() + static_cast<std::ptrdiff_t>(task * value.n_values));
-    const OfRow row{&result.values[task * per_row], &result.variance[task * per_row], value.n_values,
-                    rules_.features()};
+    const RowContributions row{&result.values[task * per_row], &result.variance[task * per_row], value.n_values,
+                               rules_.features()};
     const bool done = n_used <= 64    ? add_exactly<1>(work, of_nodes, effort.max_sets, row)
                       : n_used <= 256 ? add_exactly<4>(work, of_nodes, effort.max_sets, row)
                                       : false;

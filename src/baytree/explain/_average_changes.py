@@ -22,7 +22,7 @@ from .._words import number_text
 from ..table import Column
 from ..tree import SplitKind
 from ._counterfactual import AllowedChanges, Change, Counterfactual
-from ._decided import Decided
+from ._row_decisions import RowDecisions
 
 _MOST_VALUES = 48  # of a column that are tried at first
 _ROUNDING = 0.01  # of a column's range, by which a number may be farther away to have few digits
@@ -44,7 +44,7 @@ class _Candidate(NamedTuple):
 class AverageChanges:
     """Finds the counterfactuals of rows by asking the model."""
 
-    def __init__(self, decided: Decided, allowed: AllowedChanges) -> None:
+    def __init__(self, decided: RowDecisions, allowed: AllowedChanges) -> None:
         self.decided, self.allowed = decided, allowed
         fitted = decided.fitted
         self.schema, self.trees = fitted.schema, fitted.trees

@@ -19,8 +19,8 @@ from ._boxes import Box, boxes_of
 from ._conditions import condition_text
 from ._contribution import Contribution, contributions_of, value_of
 from ._counterfactual import AllowedChanges, Counterfactuals
-from ._decided import Decided
 from ._explanation import Explanation, PrunedSplit, Step
+from ._row_decisions import RowDecisions
 
 _BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an average, the path its largest part)"
 _ENDS = np.array([0.05, 0.95])
@@ -35,7 +35,7 @@ def explain(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int 
 
 def _explain_average(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int) -> list[Explanation]:
     """Explain an average over trees by the contributions of columns; the readable tree is an illustration."""
-    decided, changes = Decided(fitted), AverageChanges(Decided(fitted), allowed)
+    decided, changes = RowDecisions(fitted), AverageChanges(RowDecisions(fitted), allowed)
     mean = fitted.mean(rows, n_threads)
     codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, rows, _ENDS, n_threads)
@@ -80,7 +80,7 @@ def _contributions(
         return [], []
     if not fitted.has_finite_means():
         return [()] * len(codes), [np.nan] * len(codes)  # an infinite mean has no shares
-    shapley, decided, X = contributions(fitted, rows, n_threads), Decided(fitted), rows.dense()
+    shapley, decided, X = contributions(fitted, rows, n_threads), RowDecisions(fitted), rows.dense()
     columns = [decided.column(code) for code in codes]
     by_row = [tuple(contributions_of(fitted.schema, shapley, i, column, X[i])) for i, column in enumerate(columns)]
     return by_row, [float(shapley.base[i, column]) for i, column in enumerate(columns)]
@@ -102,7 +102,7 @@ def _average_notes(fitted: Fitted, rows: Rows, codes: list[int], n_threads: int)
 
 def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None, n_threads: int) -> list[Explanation]:
     """Explain a single tree by the paths of the rows; without allowed changes as an illustration, which needs less."""
-    tree, decided = fitted.trees, Decided(fitted)
+    tree, decided = fitted.trees, RowDecisions(fitted)
     leaves = fitted.leaves(rows, n_threads)
     decisions = fitted.decisions()
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
@@ -149,7 +149,7 @@ def _predict_by_row(
     unsure = [i for i, averaged in enumerate(is_averaged) if averaged or from_values]
     if not unsure:
         return explanations
-    part, decided = rows.select(np.array(unsure)), Decided(fitted)
+    part, decided = rows.select(np.array(unsure)), RowDecisions(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
     codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)

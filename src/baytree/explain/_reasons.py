@@ -12,7 +12,7 @@ from .._validation import check_integer, short_repr
 from ..fitted import Fitted, contributions
 from ..table import Rows, Schema
 from ._contribution import contributions_of
-from ._decided import Decided
+from ._row_decisions import RowDecisions
 
 _DIRECTIONS = {"high": 1, "low": -1}
 
@@ -51,7 +51,7 @@ def reasons_of(fitted: Fitted, rows: Rows, k: Any, codes: Any, towards: Any, n_t
 
 def _read_towards(fitted: Fitted, rows: Rows, towards: Any, n_threads: int) -> tuple[IntArray, IntArray]:
     """For each row, which of the predicted numbers is explained, and whether upwards (1) or downwards (-1)."""
-    decided = Decided(fitted)
+    decided = RowDecisions(fitted)
     if towards is None:
         codes = decided.codes(fitted.mean(rows, n_threads)).tolist()
         pairs = [(decided.column(code), decided.direction(code)) for code in codes]

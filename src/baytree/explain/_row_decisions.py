@@ -14,7 +14,7 @@ from ..table import Rows
 
 
 @dataclass(frozen=True)
-class Decided:
+class RowDecisions:
     """Decisions of the model that predicts, by the expected outcomes of rows."""
 
     fitted: Fitted

@@ -68,7 +68,7 @@ def compare_models(
     if not folds:
         return None
     numbers = replace(data, X=_numbers(data.X))
-    models = {name: (own, data) for name, own in _leaf_kinds(estimator).items()} | {
+    models = {name: (model, data) for name, model in _leaf_kinds(estimator).items()} | {
         name: (peer, numbers) for name, peer in _reference_models(is_class=fitted.outcome.predicts_classes).items()
     }
     figures = {}
@@ -76,9 +76,9 @@ def compare_models(
         for i, (name, (model, rows)) in enumerate(models.items()):
             progress.update(i * len(folds), f"Cross-validation, {name}")
             figures[name] = _figures(model, rows, folds, fitted, progress, i * len(folds))
-    if all(own["terms"] != own["terms"] for own in figures.values()):
-        for own in figures.values():
-            del own["terms"]
+    if all(of_model["terms"] != of_model["terms"] for of_model in figures.values()):
+        for of_model in figures.values():
+            del of_model["terms"]
     return Comparison(figures, len(folds), len(data.y))
 
 
@@ -88,8 +88,8 @@ def _leaf_kinds(estimator: Any) -> dict[str, Any]:
     if leaf is None or estimator.partitions != "axis" or getattr(estimator, "outcome", "normal") != "normal":
         return {name: estimator}
     other = "constant" if leaf == "linear" else "linear"
-    own = f"{name}, linear leaves" if leaf == "linear" else name
-    return {own: estimator, f"the same with {other} leaves": clone(estimator).set_params(leaf=other)}
+    label = f"{name}, linear leaves" if leaf == "linear" else name
+    return {label: estimator, f"the same with {other} leaves": clone(estimator).set_params(leaf=other)}
 
 
 def _figures(

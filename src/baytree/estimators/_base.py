@@ -547,11 +547,11 @@ class Estimator(BaseEstimator, ABC):
         except ImportError:
             raise ImportError("reasons needs pandas: pip install pandas, or use explain(X)[i].contributions.") from None
         names = ["row", "rank", "feature", "contribution", "value", *([] if codes is None else ["code", "text"])]
-        found = self._reasons(X, k, codes, towards)
-        columns = {name: [getattr(one, name) for one in found] for name in names}
+        reasons = self._reasons(X, k, codes, towards)
+        columns = {name: [getattr(one, name) for one in reasons] for name in names}
         objects = {"feature", "value", "code", "text"}  # no missing text becomes a number
         return pd.DataFrame(
-            {name: pd.Series(own, dtype=object if name in objects else None) for name, own in columns.items()}
+            {name: pd.Series(values, dtype=object if name in objects else None) for name, values in columns.items()}
         )
 
     def _reasons(self, X: Any, k: int, codes: Any, towards: Any) -> list[Reason]:

@@ -22,10 +22,10 @@ sys.exit(main())
 def start(*arguments, **options):
     """A process that runs a command."""
     source = Path(__file__).parents[1] / "src"
-    own = {"PYTHONPATH": str(source)} if "baytree" in sys.modules and _is_source(source) else {}
+    environment = {"PYTHONPATH": str(source)} if "baytree" in sys.modules and _is_source(source) else {}
     return subprocess.Popen(
         [sys.executable, "-c", _RUN, *map(str, arguments)],
-        env={**os.environ, **own, **options.pop("env", {})},
+        env={**os.environ, **environment, **options.pop("env", {})},
         stderr=subprocess.PIPE,
         **options,
     )

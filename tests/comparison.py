@@ -106,13 +106,13 @@ def assert_same_classes(model, X, y, weight, parameters):
 def assert_same_split(model, i, node, X, matrix):
     """Compare a node's split: its kind, and the way of every value of its column."""
     tree, expected, column = model.tree_, node.mode.split, X[:, node.mode.feature]
-    own, split = column[node.rows], model.tree_.split(i)
+    values, split = column[node.rows], model.tree_.split(i)
     assert split.features == (node.mode.feature,)
-    assert tree.has_missing[i] == np.isnan(own).any()
+    assert tree.has_missing[i] == np.isnan(values).any()
     left, right = tree.weighted_n_node_samples[[tree.children_left[i], tree.children_right[i]]]
     more_left = left > right * (1 + 1e-9)
     assert tree.missing_go_to_left[i] == (expected.missing_left if tree.has_missing[i] else more_left)
-    assert_array_equal([split.goes_left(row) for row in matrix[node.rows]], [expected.left(value) for value in own])
+    assert_array_equal([split.goes_left(row) for row in matrix[node.rows]], [expected.left(value) for value in values])
     if expected.categories is None:
         assert tree.category_start[i] == tree.category_start[i + 1]
         assert not tree.unseen_go_to_left[i]
@@ -127,7 +127,7 @@ def assert_same_split(model, i, node, X, matrix):
     assert math.isnan(tree.threshold[i])
     categories = model.categories_[node.mode.feature]
     assert {categories[k] for k in split.left} == expected.categories
-    assert {categories[k] for k in split.right} == set(own[~np.isnan(own)]) - expected.categories
+    assert {categories[k] for k in split.right} == set(values[~np.isnan(values)]) - expected.categories
     assert tree.unseen_go_to_left[i] == more_left
 
 
@@ -197,9 +197,9 @@ def paths_of_nodes(tree):
 def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1e-7):
     """Recompute prior and likelihood of every node, with its hyperplane among the partitions, from its rows alone."""
     tree = model.tree_
-    own = oracle_settings(prior, parameters)
-    own.oblique = Engine().oblique_share
-    problem = oracle.Problem(X.astype(float).tolist(), outcome, own)
+    settings = oracle_settings(prior, parameters)
+    settings.oblique = Engine().oblique_share
+    problem = oracle.Problem(X.astype(float).tolist(), outcome, settings)
     paths = paths_of_nodes(tree)
     for node, inside in enumerate(rows_of_nodes(model, X)):
         path = paths[node]

@@ -48,7 +48,10 @@ DOCUMENTS = documents()
 TREE = DOCUMENTS["tree"]
 # Every array that is written, with the kind of the document and the store that it is in.
 ARRAYS = [
-    (kind, store, name) for kind, own in DOCUMENTS.items() for store, arrays in own["stores"].items() for name in arrays
+    (kind, store, name)
+    for kind, held in DOCUMENTS.items()
+    for store, arrays in held["stores"].items()
+    for name in arrays
 ]
 
 

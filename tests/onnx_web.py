@@ -20,19 +20,19 @@ MISSING = "\1missing"
 def write(folder: Path) -> None:
     """One file a model, and one of all cases."""
     cases = []
-    for own in map(scored, range(N_MODELS)):
-        model = to_onnx(own.model, missing=MISSING)
-        (folder / f"{own.seed}.onnx").write_bytes(model.SerializeToString())
+    for case in map(scored, range(N_MODELS)):
+        model = to_onnx(case.model, missing=MISSING)
+        (folder / f"{case.seed}.onnx").write_bytes(model.SerializeToString())
         columns = {}
         for column in model.graph.input:
             is_text = column.type.tensor_type.elem_type == onnx.TensorProto.STRING
-            values = [None if value is None or value != value else value for value in own.rows[column.name].tolist()]
+            values = [None if value is None or value != value else value for value in case.rows[column.name].tolist()]
             numbers = [None if value is None else float(value) for value in values] if not is_text else []
             texts = [MISSING if value is None else value for value in values] if is_text else []
             columns[column.name] = {"texts": texts, "numbers": numbers}
-        output = "probabilities" if own.is_classifier else "mean"
-        case = {"seed": own.seed, "columns": columns, "nRows": len(own.rows), "output": output}
-        cases.append(case | {"expected": own.mean().ravel().tolist(), "digits": 1e-12 if own.is_average else 0})
+        output = "probabilities" if case.is_classifier else "mean"
+        entry = {"seed": case.seed, "columns": columns, "nRows": len(case.rows), "output": output}
+        cases.append(entry | {"expected": case.mean().ravel().tolist(), "digits": 1e-12 if case.is_average else 0})
     (folder / "cases.json").write_text(json.dumps(cases), "utf-8")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 def find_binaries():
     """The folder with initdb and postgres; None where PostgreSQL is not installed."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
-    return found[-1].parent if found else Path(on_path).parent if on_path else None
+    return programs[-1].parent if programs else Path(on_path).parent if on_path else None
 
 
 @contextmanager

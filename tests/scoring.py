@@ -237,9 +237,9 @@ def _plain(kind, values):
 
 def _thresholds(model, position):
     trees = model.fitted_.trees
-    own = (trees.feature == position) & (trees.kind == SplitKind.THRESHOLD)
-    found = trees.threshold[own][:20].tolist()
-    return [value for threshold in found for value in (threshold, np.nextafter(threshold, np.inf))]
+    is_threshold = (trees.feature == position) & (trees.kind == SplitKind.THRESHOLD)
+    thresholds = trees.threshold[is_threshold][:20].tolist()
+    return [value for threshold in thresholds for value in (threshold, np.nextafter(threshold, np.inf))]
 
 
 def is_number(kind):

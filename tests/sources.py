@@ -17,8 +17,8 @@ def model_of(outcome, **parameters):
     parameters = {"max_bins": 20, "prune": False, "partition_prior": 0.99} | parameters
     if outcome == "classes":
         return BayesianTreeClassifier(**parameters)
-    own = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
-    return BayesianTreeRegressor(outcome=own, **{"calibrate": False} | parameters)
+    chosen = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
+    return BayesianTreeRegressor(outcome=chosen, **{"calibrate": False} | parameters)
 
 
 def table_of(outcome, *, weighted=False, n=600, seed=0):
@@ -57,7 +57,7 @@ def divided(frame, n_parts, seed=0):
     random = np.random.default_rng(seed)
     order = random.permutation(len(frame))
     ends = np.sort(random.integers(0, len(frame) + 1, n_parts - 1))
-    parts = [frame.iloc[own].reset_index(drop=True) for own in np.split(order, ends)]
+    parts = [frame.iloc[rows].reset_index(drop=True) for rows in np.split(order, ends)]
     return [*parts, frame.iloc[:0]] if n_parts > 1 else parts
 
 

@@ -68,6 +68,6 @@ def database(request):
     if request.param == "sqlite":
         yield SQLite()
         return
-    own = DuckDB() if request.param == "duckdb" else PostgreSQL(request.getfixturevalue("postgres"))
-    yield own
-    own.connection.close()
+    engine = DuckDB() if request.param == "duckdb" else PostgreSQL(request.getfixturevalue("postgres"))
+    yield engine
+    engine.connection.close()

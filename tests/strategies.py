@@ -109,7 +109,7 @@ def problems(draw, **fixed):
 def real_prior(name):
     """Parameters of a real outcome's prior as it declares them, or None for its default."""
     family = REGRESSION_OUTCOMES[name]
-    each = [st.floats(-5, 5) if own in family.any_sign else st.floats(0.05, 20) for own in family.parameter_names]
+    each = [st.floats(-5, 5) if part in family.any_sign else st.floats(0.05, 20) for part in family.parameter_names]
     return st.one_of(st.none(), st.tuples(*each).map(list))
 
 
@@ -147,7 +147,7 @@ def real_problems(draw, *, raw=False, max_rows=14, max_features=3):
     y = draw(REAL_TARGETS[name](n))
     family = REGRESSION_OUTCOMES[name]
     declared = [extra.name for extra in family.extras]
-    extras = {own: draw(st.one_of(st.none(), st.lists(EXTRAS[own], min_size=n, max_size=n))) for own in declared}
+    extras = {one: draw(st.one_of(st.none(), st.lists(EXTRAS[one], min_size=n, max_size=n))) for one in declared}
     options = draw(st.fixed_dictionaries(OPTIONS.get(name, {})))
     settings = draw(parameters(X.shape[1], 2))
     if raw:
@@ -251,8 +251,8 @@ def fitted_frames(draw):
         gone = draw(st.sampled_from([st.just(False), st.integers(0, 3).map(lambda k: k == 0)]))
         missing = np.array(draw(st.lists(gone, min_size=n, max_size=n)))
         columns[f"c{i}"] = frame_column(kind, codes, missing)
-        own = codes % 2 if kind is Kind.TRUTH else codes > 2 if kind is not Kind.CATEGORY else codes % 3 == 0
-        signal += (i + 1) * np.where(missing, 0.5, own)
+        effect = codes % 2 if kind is Kind.TRUTH else codes > 2 if kind is not Kind.CATEGORY else codes % 3 == 0
+        signal += (i + 1) * np.where(missing, 0.5, effect)
     frame = pd.DataFrame(columns)
     noise = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)))
     if draw(st.booleans()):

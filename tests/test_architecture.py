@@ -33,8 +33,8 @@ def imports_of(path):
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_package_is_entered_by_its_door(path):
-    own = path.relative_to(SOURCE).parts[0]
-    assert not [(package, module) for package, module in imports_of(path) if module and package != own]
+    package_of_file = path.relative_to(SOURCE).parts[0]
+    assert not [(package, module) for package, module in imports_of(path) if module and package != package_of_file]
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_a_package_is_entered_by_its_door(path):
 )
 def test_results_do_not_call_back_into_estimators(pattern):
     outside = [path for path in modules() if path.relative_to(SOURCE).parts[0] != "estimators"]
-    found = [str(path) for path in outside if re.search(pattern, path.read_text("utf-8"))]
-    assert not found
+    offending = [str(path) for path in outside if re.search(pattern, path.read_text("utf-8"))]
+    assert not offending
 
 
 def test_the_kinds_of_a_split_are_not_guessed_from_thresholds():
     guess = re.compile(r"is(nan|inf|finite|posinf)\([^)]*threshold")
     kept = {"persistence/_trees.py"}  # a file's arrays must be what their kind says
-    found = [str(path.relative_to(SOURCE)) for path in modules() if guess.search(path.read_text("utf-8"))]
-    assert set(found) <= kept, found
+    guessing = [str(path.relative_to(SOURCE)) for path in modules() if guess.search(path.read_text("utf-8"))]
+    assert set(guessing) <= kept, guessing
 
 
 def test_old_words_are_gone():
@@ -72,3 +72,16 @@ def test_no_test_imports_another():
     imports = re.compile(r"^\s*(from|import) .*\btest_\w+", re.MULTILINE)
     tests = Path(__file__).parent.rglob("*.py")
     assert not [str(path) for path in tests if imports.search(path.read_text("utf-8"))]
+
+
+def test_predictions_come_from_rows_and_not_from_the_means_of_nodes():
+    """The mean of a node is for leaf models, for what stores, grows and exports them, and for the report."""
+    value = re.compile(r"\.value\[|\bleaves\.value\b|\btrees\.value\b")
+    allowed = {"leaves", "tree", "growth", "fitted", "persistence", "export", "report"}
+    reading = [path.relative_to(SOURCE) for path in modules() if value.search(path.read_text("utf-8"))]
+    assert {path.parts[0] for path in reading} <= allowed, reading
+
+
+def test_the_outcome_tells_whether_a_class_is_predicted():
+    guess = re.compile(r"\b(fitted|fitted_|outcome)\.classes is (not )?None")
+    assert not [str(path) for path in modules() if guess.search(path.read_text("utf-8"))]

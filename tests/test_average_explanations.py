@@ -83,11 +83,11 @@ def test_explanations_say_what_the_model_predicts(drawn, seed, allow_missing):
     for i, explanation in enumerate(model.explain(rows, allow_missing=allow_missing)):
         assert_decides(explanation.decision, decisions[i])
         estimate = explanation.estimate.get(explanation.decision, explanation.estimate.get("mean"))
-        own = mean[i, [str(c) for c in model.classes_].index(decisions[i])] if mean.shape[1] > 1 else mean[i, 0]
-        assert estimate == pytest.approx(own, rel=1e-12, nan_ok=True)
+        predicted = mean[i, [str(c) for c in model.classes_].index(decisions[i])] if mean.shape[1] > 1 else mean[i, 0]
+        assert estimate == pytest.approx(predicted, rel=1e-12, nan_ok=True)
         if math.isfinite(explanation.base):
             total = explanation.base + sum(one.contribution for one in explanation.contributions)
-            assert total == pytest.approx(own, rel=1e-9, abs=1e-9)
+            assert total == pytest.approx(predicted, rel=1e-9, abs=1e-9)
         for counterfactual in explanation.changes:
             changed = apply_changes(rows, i, counterfactual)
             assert decision_of(model, changed) != decisions[i : i + 1]
@@ -124,7 +124,7 @@ def forest_and_rows(**options):
 def test_no_smaller_change_of_one_column_changes_the_decision_of_a_forest():
     """Along each column, against the model on a fine grid of its range."""
     model, X = forest_and_rows()
-    found = 0
+    n_changes = 0
     for i, explanation in enumerate(model.explain(X[:15], max_features=1, n_changes=9)):
         said, near = explanation.decision, {change.changes[0].feature: change for change in explanation.changes}
         for name in ("age", "income", "region", "owner"):
@@ -134,11 +134,11 @@ def test_no_smaller_change_of_one_column_changes_the_decision_of_a_forest():
             assert (name in near) or len(flips) == 0
             if name not in near or len(flips) == 0 or name == "region":
                 continue
-            found += 1
-            new, own = float(near[name].changes[0].new), float(X[name].iloc[i])
+            n_changes += 1
+            new, current = float(near[name].changes[0].new), float(X[name].iloc[i])
             span = float(X[name].max()) - float(X[name].min())
-            assert abs(new - own) <= np.abs(flips.astype(float) - own).min() + 0.02 * span
-    assert found > 15
+            assert abs(new - current) <= np.abs(flips.astype(float) - current).min() + 0.02 * span
+    assert n_changes > 15
 
 
 def test_changes_of_a_forest_obey_what_is_allowed():
@@ -186,9 +186,9 @@ def test_steps_add_up_to_the_estimate_and_those_against_it_are_listed_apart():
     y = (X[:, 0] > 0.5) != (X[:, 1] > 0.8)
     model = BayesianTreeClassifier(prior=0.5).fit(X, y)
     for row, explanation in zip(X[:40], model.explain(X[:40]), strict=True):
-        own = model.predict_proba(row[None]).max()
+        predicted = model.predict_proba(row[None]).max()
         root = model.tree_.value[0, 0, int(explanation.decision == "True")]
-        assert root + sum(step.change for step in explanation.steps) == pytest.approx(own)
+        assert root + sum(step.change for step in explanation.steps) == pytest.approx(predicted)
         towards = {step.feature for step in explanation.steps if step.change >= 0}
         for lines, is_towards in ((explanation.because(), True), (explanation.despite(), False)):
             for line in lines:

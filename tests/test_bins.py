@@ -103,13 +103,13 @@ def test_thresholds_lie_between_neighbouring_values_of_the_node():
     X = random.normal(size=(4000, 3))
     y = (X[:, 0] > 0.4) ^ (X[:, 1] > 0)
     model = BayesianTreeClassifier(max_bins=20).fit(X, y)
-    own = [bins(X[:, j].tolist(), 20) for j in range(3)]
+    ranges = [bins(X[:, j].tolist(), 20) for j in range(3)]
     path = model.decision_path(X).toarray().astype(bool)
     tree = model.tree_
     assert tree.n_leaves > 3
     for node in tree.internal_nodes:
         column = X[path[:, node], tree.feature[node]]
-        lower = [pair for pair in own[tree.feature[node]] if ((column >= pair[0]) & (column <= pair[1])).any()]
+        lower = [pair for pair in ranges[tree.feature[node]] if ((column >= pair[0]) & (column <= pair[1])).any()]
         highest = max(pair[1] for pair in lower if pair[1] <= tree.threshold[node])
         lowest = min(pair[0] for pair in lower if pair[0] > tree.threshold[node])
         assert tree.threshold[node] == roundest(highest, lowest)
@@ -193,9 +193,9 @@ def test_enough_bins_are_the_exact_tree_of_every_outcome(outcome):
     random = np.random.default_rng(5)
     frame, signal = raw_frame(1600)
     y = np.sort(EXACT[outcome](random, 1600))[np.argsort(np.argsort(signal + random.normal(scale=0.3, size=1600)))]
-    own = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
+    settled = NegativeBinomial(dispersion=0.5) if outcome == "negative_binomial" else outcome
     exact, model = (
-        BayesianTreeRegressor(outcome=own, max_bins=bins, calibrate=False, prune=False) for bins in (None, 1700)
+        BayesianTreeRegressor(outcome=settled, max_bins=bins, calibrate=False, prune=False) for bins in (None, 1700)
     )
     exact.fit(frame, y), model.fit(frame, y)
     # The factor of a negative binomial is no whole number.

@@ -114,12 +114,12 @@ def test_leaves_have_the_moments_of_the_mixture(n_classes):
     random = np.random.default_rng(n_classes)
     counts, rates = random.integers(0, 30, (6, n_classes)), random.dirichlet(np.ones(n_classes))
     points = np.column_stack([random.uniform(0.1, 1, 5), random.uniform(0.3, 50, 5), np.full(5, 0.2)])
-    found = average_dirichlet(points, rates, counts.astype(float))
-    assert_allclose(found, naive.parameters(counts.tolist(), points.tolist(), rates.tolist()))
+    parameters = average_dirichlet(points, rates, counts.astype(float))
+    assert_allclose(parameters, naive.parameters(counts.tolist(), points.tolist(), rates.tolist()))
     drawn = np.stack([random.dirichlet(s * rates + d * counts[0], 40_000) for d, s, _ in points]).reshape(-1, n_classes)
-    mean = found[0] / found[0].sum()
+    mean = parameters[0] / parameters[0].sum()
     assert_allclose(drawn.mean(axis=0), mean, atol=0.005)
-    assert_allclose(drawn.var(axis=0).sum(), (mean * (1 - mean)).sum() / (found[0].sum() + 1), rtol=0.02)
+    assert_allclose(drawn.var(axis=0).sum(), (mean * (1 - mean)).sum() / (parameters[0].sum() + 1), rtol=0.02)
 
 
 def test_many_rows_find_the_true_figures():
@@ -128,9 +128,9 @@ def test_many_rows_find_the_true_figures():
     seen = random.multinomial(60, [0.5, 0.3, 0.2], 3000) * random.uniform(0.2, 3, (3000, 1)).round(1)
     rates = np.tile([0.5, 0.3, 0.2], (3000, 1))
     p = np.stack([random.dirichlet(strength * r + discount * n) for r, n in zip(rates, seen, strict=True)])
-    held_out = np.stack([random.multinomial(40, own) for own in p]).astype(float)
-    found, strengths, share = estimate_calibration(HeldOutCounts(seen, held_out, rates)).T
-    assert_allclose((share @ found, np.exp(share @ np.log(strengths))), (discount, strength), rtol=0.1)
+    held_out = np.stack([random.multinomial(40, p_of_row) for p_of_row in p]).astype(float)
+    discounts, strengths, share = estimate_calibration(HeldOutCounts(seen, held_out, rates)).T
+    assert_allclose((share @ discounts, np.exp(share @ np.log(strengths))), (discount, strength), rtol=0.1)
 
 
 def test_without_held_out_rows_both_figures_are_those_of_their_priors():

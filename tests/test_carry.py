@@ -62,23 +62,23 @@ def by_skops(model, folder):
 CARRIERS = [by_pickle, by_cloudpickle, by_joblib, by_copy, by_file, by_dict, by_skops]
 
 
-@pytest.mark.parametrize(("carry", "every"), [(own, 1 if own in (by_pickle, by_file) else 5) for own in CARRIERS])
+@pytest.mark.parametrize(("carry", "every"), [(by, 1 if by in (by_pickle, by_file) else 5) for by in CARRIERS])
 def test_the_same_model_arrives(carry, every, tmp_path):
     for seed in range(0, N_MODELS, every):
-        own = scored(seed)
-        other = carry(own.model, tmp_path)
-        assert type(other) is type(own.model)
-        assert_array_equal(other.fitted_.mean(other._read_all(own.rows)), own.mean(), strict=True)
-        assert_array_equal(other.predict(own.rows), own.model.predict(own.rows), strict=True)
-        if not own.is_average:
-            assert_array_equal(other.predict_interval(own.rows), own.model.predict_interval(own.rows), strict=True)
-        assert other.fitted_.fitted_on == own.fitted.fitted_on
+        case = scored(seed)
+        other = carry(case.model, tmp_path)
+        assert type(other) is type(case.model)
+        assert_array_equal(other.fitted_.mean(other._read_all(case.rows)), case.mean(), strict=True)
+        assert_array_equal(other.predict(case.rows), case.model.predict(case.rows), strict=True)
+        if not case.is_average:
+            assert_array_equal(other.predict_interval(case.rows), case.model.predict_interval(case.rows), strict=True)
+        assert other.fitted_.fitted_on == case.fitted.fitted_on
         assert [column.kind for column in other.schema_.columns] == [
-            column.kind for column in own.model.schema_.columns
+            column.kind for column in case.model.schema_.columns
         ]
-        assert all(type(column.kind) is type(own.model.schema_.columns[0].kind) for column in other.schema_.columns)
-        assert_array_equal(other.feature_names_in_, own.model.feature_names_in_)
-        assert to_dict(other) == to_dict(own.model)
+        assert all(type(column.kind) is type(case.model.schema_.columns[0].kind) for column in other.schema_.columns)
+        assert_array_equal(other.feature_names_in_, case.model.feature_names_in_)
+        assert to_dict(other) == to_dict(case.model)
 
 
 @pytest.mark.parametrize("carry", CARRIERS)
@@ -109,8 +109,8 @@ def test_a_pickle_from_another_process_arrives(tmp_path):
 
 def fitted(name):
     options = {"TreeSpace": {"max_nodes": 10}, "BayesianForest": {"n_estimators": 5, "random_state": 0}}
-    own = next((given for kind, given in options.items() if name.startswith(kind)), {})
-    return ESTIMATORS[name](**own).fit(RAW, Y)
+    parameters = next((given for kind, given in options.items() if name.startswith(kind)), {})
+    return ESTIMATORS[name](**parameters).fit(RAW, Y)
 
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own

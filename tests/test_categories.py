@@ -75,11 +75,11 @@ def test_many_categories_hold_the_best_of_all_sets(outcome, seed):
         sides = [[i for i in everything if (X[i, 0] in categories) == inside] for inside in (True, False)]
         return sum(record.log_likelihood(side, prior) for side in sides) - record.log_likelihood(everything, prior)
 
-    best = max(gain(set(own)) for size in range(2, 6) for own in combinations(range(n_categories), size))
+    best = max(gain(set(one_set)) for size in range(2, 6) for one_set in combinations(range(n_categories), size))
     space = partition_space(
         X, y, outcome="categorical" if outcome == "two classes" else outcome, prior=prior, categorical_features=[0]
     )
-    sets = [i for i, own in enumerate(space["categories"]) if own is not None and 1 < len(own) < n_categories - 1]
+    sets = [i for i, part in enumerate(space["categories"]) if part is not None and 1 < len(part) < n_categories - 1]
     assert_allclose(space["log_likelihood"][sets].max() - space["log_likelihood"][0], best, rtol=1e-9)
 
 
@@ -102,17 +102,17 @@ def test_single_categories_are_the_papers_dummy_coding(seed, n_categories, n, pr
     y = (random.random(len(category)) < random.random(n_categories)[category]).astype(int)
     dummies = (category[:, None] == np.arange(n_categories)).astype(float)
     # One column against several: the choice of a column before its split would differ.
-    own, coded = (
+    as_categories, coded = (
         {"prior": 0.5, "partition_prior": PartitionPrior(subsets=subsets, proper=proper, choose="partition")}
         for subsets in (False, True)
     )
-    own["categorical_features"] = [0]
-    space, dummy_space = partition_space(category[:, None], y, **own), partition_space(dummies, y, **coded)
+    as_categories["categorical_features"] = [0]
+    space, dummy_space = partition_space(category[:, None], y, **as_categories), partition_space(dummies, y, **coded)
     # Folds of the calibration depend on the values of rows, and these are others.
-    own["calibrate"] = coded["calibrate"] = False
+    as_categories["calibrate"] = coded["calibrate"] = False
     for name in ("log_likelihood", "log_prior", "log_posterior"):
         assert_allclose(space[name], dummy_space[name], rtol=1e-9, atol=1e-9)
-    one = BayesianTreeClassifier(**own).fit(category[:, None], y)
+    one = BayesianTreeClassifier(**as_categories).fit(category[:, None], y)
     other = BayesianTreeClassifier(**coded).fit(dummies, y)
     assert one.tree_.node_count == other.tree_.node_count
     assert_allclose(one.log_posterior_, other.log_posterior_, rtol=1e-9)

@@ -165,7 +165,7 @@ def test_a_defect_of_ours_says_so(model, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["click", "pyarrow", "rich"])
 def test_without_the_extra_it_says_what_to_install(name, monkeypatch, capsys):
-    monkeypatch.setattr("baytree.cli.find_spec", lambda own: None if own == name else object())
+    monkeypatch.setattr("baytree.cli.find_spec", lambda module: None if module == name else object())
     assert main(["--help"]) == 1  # one of three is not there
     assert capsys.readouterr().err == f"The command line needs {name}: pip install 'baytree[cli]'.\n"
 

@@ -58,9 +58,9 @@ def test_the_same_tree_as_from_python(table, tmp_path):
     assert fit(table, "--target", "bought", "--drop", "spent", "-o", tmp_path / "m.json") == 0
     frame = pd.read_csv(table)
     expected = baytree.BayesianTreeClassifier().fit(frame[["income", "region", "member"]], frame["bought"])
-    found = baytree.load(tmp_path / "m.json")
-    np.testing.assert_array_equal(found.tree_.threshold, expected.tree_.threshold)
-    np.testing.assert_array_equal(found.tree_.value, expected.tree_.value)
+    model = baytree.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(model.tree_.threshold, expected.tree_.threshold)
+    np.testing.assert_array_equal(model.tree_.value, expected.tree_.value)
 
 
 def test_numbers_are_a_regression(table, tmp_path, capsys):
@@ -157,7 +157,7 @@ def test_every_kind_of_file_gives_the_same_model(name, table, tmp_path):
     path = written(frame, tmp_path / name)
     assert fit(table, "--target", "bought", "--drop", "spent", "-o", tmp_path / "a.json") == 0
     assert fit(path, "--target", "bought", "-o", tmp_path / "b.json") == 0
-    first, second = (baytree.load(tmp_path / own) for own in ("a.json", "b.json"))
+    first, second = (baytree.load(tmp_path / file) for file in ("a.json", "b.json"))
     np.testing.assert_array_equal(first.tree_.value, second.tree_.value)
     np.testing.assert_array_equal(first.tree_.threshold, second.tree_.threshold)
 
@@ -223,12 +223,12 @@ def test_both_kinds_of_leaves_stand_side_by_side(leaf, table, tmp_path, capsys):
     model = tmp_path / "m.json"
     arguments = ["fit", str(table), "--target", "spent", "--leaf", leaf, "--refits", "0", "--folds", "3", "--json"]
     assert main([*arguments, "-o", str(model)]) == 0
-    found = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     fitted = baytree.load(model)
     assert fitted.leaf == leaf
-    assert found["n_terms"] == fitted.tree_.leaves.n_terms[fitted.tree_.is_leaf].sum()
-    own, other, *peers = found["cross_validation"]["models"].values()
-    linear, constant = (own, other) if leaf == "linear" else (other, own)
+    assert printed["n_terms"] == fitted.tree_.leaves.n_terms[fitted.tree_.is_leaf].sum()
+    first_model, other, *peers = printed["cross_validation"]["models"].values()
+    linear, constant = (first_model, other) if leaf == "linear" else (other, first_model)
     assert linear["terms"] >= 1
     assert constant["terms"] is None
     assert linear["R²"] > constant["R²"]  # the amount rises with the income in a line

@@ -118,6 +118,6 @@ def test_a_model_is_fitted_and_used_on_a_file_with_separated_thousands(tmp_path,
         trees.append(baytree.load(f"{name}.json").tree_.threshold.tolist())
         assert main(["predict", "plain.csv.json", name, "--carry", "bought", "-o", f"{name}.out.csv"]) == 0
     assert trees[0] == trees[1] == trees[2]
-    found = [(tmp_path / f"{name}.out.csv").read_text() for name in ("plain.csv", "grouped.csv", "grouped.tsv")]
-    assert found[0] == found[1] == found[2]
+    outputs = [(tmp_path / f"{name}.out.csv").read_text() for name in ("plain.csv", "grouped.csv", "grouped.tsv")]
+    assert outputs[0] == outputs[1] == outputs[2]
     assert "commas in numbers are read as separators of thousands, as in 'income': 1,000.00" in capsys.readouterr().err

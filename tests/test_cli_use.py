@@ -40,16 +40,16 @@ def folder(tmp_path, monkeypatch):
 
 def assert_predicted(path, model="bought.json"):
     """A file holds what the model predicts for all rows, beside what was there."""
-    found = pd.read_parquet(path) if path.endswith("parquet") else pd.read_csv(path, sep=None, engine="python")
+    written = pd.read_parquet(path) if path.endswith("parquet") else pd.read_csv(path, sep=None, engine="python")
     frame, estimator = customers(), baytree.load(model)
     X = frame[["income", "region", "member"]]
-    assert found["customer"].tolist() == frame["customer"].tolist()
+    assert written["customer"].tolist() == frame["customer"].tolist()
     if estimator.fitted_.classes is None:
-        np.testing.assert_array_equal(found["prediction"], estimator.predict(X))
-        np.testing.assert_array_equal(found[["low", "high"]], estimator.predict_interval(X, level=0.8))
+        np.testing.assert_array_equal(written["prediction"], estimator.predict(X))
+        np.testing.assert_array_equal(written[["low", "high"]], estimator.predict_interval(X, level=0.8))
         return
-    assert found["prediction"].tolist() == estimator.predict(X).tolist()
-    np.testing.assert_array_equal(found[["probability_no", "probability_yes"]], estimator.predict_proba(X))
+    assert written["prediction"].tolist() == estimator.predict(X).tolist()
+    np.testing.assert_array_equal(written[["probability_no", "probability_yes"]], estimator.predict_proba(X))
 
 
 @pytest.mark.parametrize("out", ["p.csv", "p.tsv", "p.parquet"])
@@ -80,13 +80,13 @@ def test_values_come_through_as_they_are_written(folder):
     text = 'id,note,income,region,member\n007,"a, ""b""\nc", 30000 ,north,True\n008,,NA,mars,false\n'
     (folder / "t.csv").write_text(text)
     assert main(["predict", "bought.json", "t.csv", "-o", "p.csv"]) == 0
-    found = pd.read_csv("p.csv", dtype=str, keep_default_na=False)
-    assert found["id"].tolist() == ["007", "008"]
-    assert found["note"].tolist() == ['a, "b"\nc', ""]
-    assert found["income"].tolist() == [" 30000 ", "NA"]
+    written = pd.read_csv("p.csv", dtype=str, keep_default_na=False)
+    assert written["id"].tolist() == ["007", "008"]
+    assert written["note"].tolist() == ['a, "b"\nc', ""]
+    assert written["income"].tolist() == [" 30000 ", "NA"]
     X = pd.DataFrame({"income": [30000, np.nan], "region": ["north", "mars"], "member": [True, False]})
     expected = baytree.load("bought.json").predict_proba(X)
-    np.testing.assert_array_equal(found["probability_yes"].astype(float), expected[:, 1])
+    np.testing.assert_array_equal(written["probability_yes"].astype(float), expected[:, 1])
 
 
 def test_many_blocks_are_one_table(folder, monkeypatch):
@@ -268,10 +268,10 @@ def test_explanations_as_json(folder, capsys):
     capsys.readouterr()
     arguments = ["--row", "1", "--row", "3", "--immutable", "region", "--json"]
     assert main(["explain", "bought.json", "customers.csv", *arguments]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [one["row"] for one in found] == ["Row 1", "Row 3"]
-    assert {"decision", "steps", "changes"} <= set(found[0])
-    assert "region" not in json.dumps([one["changes"] for one in found])
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["row"] for one in printed] == ["Row 1", "Row 3"]
+    assert {"decision", "steps", "changes"} <= set(printed[0])
+    assert "region" not in json.dumps([one["changes"] for one in printed])
 
 
 def test_show(folder, capsys):
@@ -283,9 +283,9 @@ def test_show(folder, capsys):
     assert main(["show", "bought.json", "--rules"]) == 0
     assert capsys.readouterr().out.count("\nif ") == baytree.load("bought.json").get_n_leaves()
     assert main(["show", "spent.json", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["classes"] is None
-    assert len(found["rules"]) == found["n_leaves"]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["classes"] is None
+    assert len(printed["rules"]) == printed["n_leaves"]
 
 
 @pytest.mark.parametrize(
@@ -320,11 +320,11 @@ def test_a_model_compared_with_itself_has_not_changed(folder, capsys):
     capsys.readouterr()
     for model in ("bought.json", "spent.json"):
         assert main(["compare", model, model, "customers.csv", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found["models"]["changed_splits"] == []
-        assert found["models"]["same_splits"] == baytree.load(model).get_n_leaves() - 1
-        assert found["rows"]["mean_change"] == 0
-        assert not found["rows"]["largest"]
+        printed = json.loads(capsys.readouterr().out)
+        assert printed["models"]["changed_splits"] == []
+        assert printed["models"]["same_splits"] == baytree.load(model).get_n_leaves() - 1
+        assert printed["rows"]["mean_change"] == 0
+        assert not printed["rows"]["largest"]
 
 
 def test_what_changed_between_two_models(folder, capsys):
@@ -335,7 +335,7 @@ def test_what_changed_between_two_models(folder, capsys):
     assert main([*arguments, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     frame = customers()
-    first, second = (baytree.load(own) for own in ("bought.json", "later.json"))
+    first, second = (baytree.load(file) for file in ("bought.json", "later.json"))
     before = first.predict(frame[["income", "region", "member"]])
     after = second.predict(frame[["income", "member"]])
     assert rows["n_changed"] == (before != after).sum() > 0
@@ -362,15 +362,15 @@ def test_two_models_are_measured_on_the_same_rows(folder, capsys):
     capsys.readouterr()
     arguments = ["compare", "bought.json", "later.json", "customers.csv", "--target", "bought", "--positive", "no"]
     assert main([*arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["rows"]["comparison"]
+    printed = json.loads(capsys.readouterr().out)["rows"]["comparison"]
     frame = customers()
     X = frame[["income", "region", "member"]]
-    first, second = (baytree.load(own) for own in ("bought.json", "later.json"))
+    first, second = (baytree.load(file) for file in ("bought.json", "later.json"))
     expected = baytree.compare(first, second, X, frame["bought"], positive="no").to_dict()
-    assert found["positive"] == "no"
+    assert printed["positive"] == "no"
     for name, figure in expected["figures"].items():
-        assert found["figures"][name]["difference"] == pytest.approx(figure["difference"])
-    assert [swap["n"] for swap in found["swaps"]] == [swap["n"] for swap in expected["swaps"]]
+        assert printed["figures"][name]["difference"] == pytest.approx(figure["difference"])
+    assert [swap["n"] for swap in printed["swaps"]] == [swap["n"] for swap in expected["swaps"]]
     assert main([*arguments, "--actions", "no=decline,yes=approve"]) == 0
     said = capsys.readouterr().out
     for part in ("Comparison of both models", "Gini", "KS", "observed no", "decline", "before decides"):

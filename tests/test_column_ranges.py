@@ -22,8 +22,8 @@ def test_columns_know_the_range_of_their_numbers(as_matrix):
     weight = np.ones(1000)
     weight[0] = 0  # a row of weight zero is no row of the training table
     model = BayesianTreeClassifier(max_depth=2).fit(as_matrix(X), np.arange(1000) > 400, sample_weight=weight)
-    found = [(column.low, column.high, column.is_integer) for column in model.schema_.columns]
-    assert found == [(-2, 996, True), (-1, 498, False), (0, 0.5, False), (-7, 0, True)]
+    ranges = [(column.low, column.high, column.is_integer) for column in model.schema_.columns]
+    assert ranges == [(-2, 996, True), (-1, 498, False), (0, 0.5, False), (-7, 0, True)]
 
 
 def test_missing_values_categories_and_columns_without_values_have_no_part_in_ranges():

@@ -30,19 +30,19 @@ def by_name(comparison):
 
 
 def test_figures_are_those_of_scikit_learn():
-    found = by_name(compare(TREE, LINEAR, X[TEST], Y[TEST]))
+    figures = by_name(compare(TREE, LINEAR, X[TEST], Y[TEST]))
     is_malignant = Y[TEST] == "malignant"
     for part, model in (("first", TREE), ("second", LINEAR)):
         p = model.predict_proba(X[TEST])
         decided = np.where(p[:, 1] >= 1 / 6, "malignant", "benign")  # 5 : 1, for the linear model too
-        figure = {name: getattr(compared, part) for name, compared in found.items()}
+        figure = {name: getattr(compared, part) for name, compared in figures.items()}
         assert float(figure["Area under the curve"]) == pytest.approx(roc_auc_score(is_malignant, p[:, 1]))
         assert float(figure["Gini"]) == pytest.approx(2 * roc_auc_score(is_malignant, p[:, 1]) - 1)
         assert float(figure["Log loss"]) == pytest.approx(log_loss(Y[TEST], p))
         assert float(figure["Accuracy"]) == pytest.approx(accuracy_score(Y[TEST], decided))
         missed, wrongly = is_malignant & (decided == "benign"), ~is_malignant & (decided == "malignant")
         assert float(figure["Expected cost"]) == pytest.approx((5 * missed + wrongly).mean())
-    for compared in found.values():
+    for compared in figures.values():
         assert float(compared.difference) == pytest.approx(float(compared.second) - float(compared.first))
 
 
@@ -58,7 +58,7 @@ def test_the_positive_class_turns_rates_and_not_differences():
 
 def test_swap_sets_are_counts_of_both_decisions():
     actions = {"malignant": "operate", "benign": "send home"}
-    found = compare(TREE, LINEAR, X[TEST], Y[TEST], actions=actions, names=("tree", "line"))
+    comparison = compare(TREE, LINEAR, X[TEST], Y[TEST], actions=actions, names=("tree", "line"))
     table = pd.DataFrame(
         {
             "tree": np.where(TREE.predict(X[TEST]) == "malignant", "operate", "send home"),
@@ -67,37 +67,37 @@ def test_swap_sets_are_counts_of_both_decisions():
         }
     )
     counts = table.groupby(["tree", "line"])["bad"].agg(["size", "mean"])
-    assert {(s.first, s.second): (s.n, float(s.rate)) for s in found.swaps} == {
+    assert {(s.first, s.second): (s.n, float(s.rate)) for s in comparison.swaps} == {
         pair: (row["size"], pytest.approx(row["mean"])) for pair, row in counts.iterrows()
     }
-    assert "tree       line       rows" in str(found)
+    assert "tree       line       rows" in str(comparison)
 
 
 def test_folds_fit_copies_and_leave_the_models_alone():
     tree, linear = BayesianTreeClassifier(), make_pipeline(StandardScaler(), LogisticRegression())
-    found = compare(tree, linear, X, Y, folds=4)
+    comparison = compare(tree, linear, X, Y, folds=4)
     assert not hasattr(tree, "fitted_")
-    assert found.method.startswith("4-fold cross-validation")
-    assert "Expected cost" not in by_name(found)
-    assert 0.9 < float(by_name(found)["Area under the curve"].first) < 1
+    assert comparison.method.startswith("4-fold cross-validation")
+    assert "Expected cost" not in by_name(comparison)
+    assert 0.9 < float(by_name(comparison)["Area under the curve"].first) < 1
 
 
 def test_a_model_compared_with_itself_is_not_better():
-    found = compare(TREE, TREE, X[TEST], Y[TEST])
-    assert found.names == ("BayesianTreeClassifier 1", "BayesianTreeClassifier 2")
-    for figure in found.figures:
+    comparison = compare(TREE, TREE, X[TEST], Y[TEST])
+    assert comparison.names == ("BayesianTreeClassifier 1", "BayesianTreeClassifier 2")
+    for figure in comparison.figures:
         assert (figure.difference.low, float(figure.difference), figure.difference.high) == (0, 0, 0)
         assert figure.better is None
-    assert [swap.first for swap in found.swaps] == [swap.second for swap in found.swaps]
+    assert [swap.first for swap in comparison.swaps] == [swap.second for swap in comparison.swaps]
 
 
 def test_numbers_and_many_classes():
     table, y = load_diabetes(return_X_y=True)
     tree, line = BayesianTreeRegressor().fit(table[::2], y[::2]), LinearRegression().fit(table[::2], y[::2])
-    found = by_name(compare(tree, line, table[1::2], y[1::2]))
-    assert float(found["R squared"].second) == pytest.approx(r2_score(y[1::2], line.predict(table[1::2])))
+    figures = by_name(compare(tree, line, table[1::2], y[1::2]))
+    assert float(figures["R squared"].second) == pytest.approx(r2_score(y[1::2], line.predict(table[1::2])))
     rmse = root_mean_squared_error(y[1::2], tree.predict(table[1::2]))
-    assert float(found["Root mean squared error"].first) == pytest.approx(rmse)
+    assert float(figures["Root mean squared error"].first) == pytest.approx(rmse)
     flowers, kinds = load_iris(return_X_y=True)
     several = compare(BayesianTreeClassifier(), DecisionTreeClassifier(random_state=0), flowers, kinds, folds=3)
     assert several.positive is None
@@ -141,7 +141,7 @@ def test_nine_in_ten_paired_intervals_hold():
         z, more = random.normal(size=(2, n))
         y = (random.random(n) < 1 / (1 + np.exp(1 - z - 0.7 * more))).astype(int)
         p = [1 / (1 + np.exp(1 - z)), 1 / (1 + np.exp(1.3 - 0.8 * z - 0.9 * more))]
-        both = [np.column_stack([1 - own, own]) for own in p]
+        both = [np.column_stack([1 - p_second, p_second]) for p_second in p]
         return compare_predictions(y, np.array([0, 1]), both, rules, np.ones(n), ("a", "b"), "", costs=costs).figures
 
     tree = BayesianTreeRegressor(prune=False).fit(np.zeros((20, 2)), np.arange(20.0))

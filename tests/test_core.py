@@ -80,7 +80,7 @@ def test_the_arrays_of_a_tree_have_the_types_that_are_promised():
     X = np.stack([rng.normal(size=200), rng.integers(0, 4, 200)], axis=1)
     y = (X[:, 0] > 0) | np.isin(X[:, 1], [1, 2])
     X[rng.random(200) < 0.2, 0] = np.nan
-    found = grow(_core.encode(X, kinds(0, 1), 0, 0, False, 1), y)
+    arrays = grow(_core.encode(X, kinds(0, 1), 0, 0, False, 1), y)
     promised = {
         np.int64: ["children_left", "children_right", "feature", "category_start", "category", "hyperplane_start"],
         np.uint8: ["kind"],
@@ -89,16 +89,16 @@ def test_the_arrays_of_a_tree_have_the_types_that_are_promised():
     }
     for dtype, names in promised.items():
         for name in names:
-            assert found[name].dtype == dtype, name
-    leaf = found["kind"] == 0
-    assert np.array_equal(leaf, found["children_left"] == -1)
-    assert np.all(found["feature"][leaf] == -2)
-    assert np.all(found["threshold"][leaf] == -2.0)
-    assert np.all(np.isneginf(found["log_prior_split"][leaf]))
-    assert np.all(np.isnan(found["threshold"][found["kind"] == 3]))
-    assert np.all(np.isfinite(found["threshold"][found["kind"] == 1]))
-    assert {1, 3} <= set(found["kind"].tolist())
-    assert not np.any(found["missing_go_to_left"] & ~found["has_missing"])
+            assert arrays[name].dtype == dtype, name
+    leaf = arrays["kind"] == 0
+    assert np.array_equal(leaf, arrays["children_left"] == -1)
+    assert np.all(arrays["feature"][leaf] == -2)
+    assert np.all(arrays["threshold"][leaf] == -2.0)
+    assert np.all(np.isneginf(arrays["log_prior_split"][leaf]))
+    assert np.all(np.isnan(arrays["threshold"][arrays["kind"] == 3]))
+    assert np.all(np.isfinite(arrays["threshold"][arrays["kind"] == 1]))
+    assert {1, 3} <= set(arrays["kind"].tolist())
+    assert not np.any(arrays["missing_go_to_left"] & ~arrays["has_missing"])
 
 
 def tree(**changes):

@@ -98,8 +98,8 @@ def test_larger_trees_agree_with_trying_everything(kind):
 def oblique_distances(model, row, samples):
     """Distances of single changes to other decisions: values on both sides of every border, and many in between."""
     tree, decisions = model.tree_, decision_of_nodes(model)
-    own = decisions[tree.apply(row[None, :])[0]]
-    found = []
+    decision = decisions[tree.apply(row[None, :])[0]]
+    distances = []
     for feature in range(len(row)):
         borders = list(tree.threshold[(tree.feature == feature) & ~hyperplanes(tree) & ~tree.is_leaf])
         crossings = []
@@ -118,9 +118,9 @@ def oblique_distances(model, row, samples):
         changed[:, feature] = np.append(near, np.random.default_rng(feature).normal(row[feature], 1, samples))
         column = model.schema_.columns[feature]
         is_within = (changed[:, feature] >= column.low) & (changed[:, feature] <= column.high)
-        others = (decisions[tree.apply(changed)] != own) & is_within
-        found.extend(np.abs(changed[others, feature] - row[feature]) / scale)
-    return found
+        others = (decisions[tree.apply(changed)] != decision) & is_within
+        distances.extend(np.abs(changed[others, feature] - row[feature]) / scale)
+    return distances
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])

@@ -27,15 +27,15 @@ def problem():
 def test_an_outcome_written_in_numpy_equals_the_built_in(smoothing, weighted):
     X, y, weight = problem()
     weight = weight if weighted else None
-    own = BayesianTreeRegressor(outcome=Counts(), smoothing=smoothing).fit(X, y, sample_weight=weight)
+    custom = BayesianTreeRegressor(outcome=Counts(), smoothing=smoothing).fit(X, y, sample_weight=weight)
     built_in = BayesianTreeRegressor(outcome="poisson", prior=Counts.prior, smoothing=smoothing)
     built_in.fit(X, y, sample_weight=weight)
     assert built_in.get_n_leaves() > 2
     for name, array in every_array(built_in.tree_).items():
         if name != "statistics":  # the built-in one adds up a factor of the likelihood besides
-            assert_allclose(getattr(own.tree_, name), array, rtol=1e-9, atol=1e-9, err_msg=name)
-    assert_allclose(own.predict_interval(X), built_in.predict_interval(X))
-    assert_allclose(own.predict(X, return_std=True), built_in.predict(X, return_std=True))
+            assert_allclose(getattr(custom.tree_, name), array, rtol=1e-9, atol=1e-9, err_msg=name)
+    assert_allclose(custom.predict_interval(X), built_in.predict_interval(X))
+    assert_allclose(custom.predict(X, return_std=True), built_in.predict(X, return_std=True))
 
 
 def test_evidence_and_partial_fit_and_pickle():

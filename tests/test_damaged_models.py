@@ -266,7 +266,7 @@ def test_an_array_that_is_wrong_is_refused(kind, store, name, damage):
     assert_damaged(changed)
 
 
-@pytest.mark.parametrize(("kind", "store", "name"), [own for own in ARRAYS if own[2] in ("prior", "statistics")])
+@pytest.mark.parametrize(("kind", "store", "name"), [array for array in ARRAYS if array[2] in ("prior", "statistics")])
 def test_an_array_of_another_width_is_refused(kind, store, name):
     changed = document(kind)
     array = arrays_in(changed, store)[name]
@@ -334,7 +334,7 @@ def test_values_of_splits_that_cannot_be_are_refused(kind, name, value, words):
         ("feature_posterior", "nan", "shares"),
     ],
 )
-@pytest.mark.parametrize(("kind", "store"), sorted({own[:2] for own in ARRAYS}))
+@pytest.mark.parametrize(("kind", "store"), sorted({array[:2] for array in ARRAYS}))
 def test_values_of_nodes_that_cannot_be_are_refused(kind, store, name, value, words):
     if name in arrays_in(DOCUMENTS[kind], store):
         assert_damaged(with_value(name, 0, value, kind, store), words)

@@ -96,11 +96,11 @@ def test_wrappers_of_scikit_learn_keep_their_explanations(kind):
         if kind is BayesianTreeClassifier
         else kind(decision=0.2).fit(X, Y).readable_tree_.predict(X[:80]).tolist()
     )
-    own = kind(decision=0.2).fit(X, Y)
-    assert_array_equal(own.predict(X), fixed.predict(X))
+    with_rule = kind(decision=0.2).fit(X, Y)
+    assert_array_equal(with_rule.predict(X), fixed.predict(X))
     frozen = FixedThresholdClassifier(FrozenEstimator(kind().fit(X, Y)), threshold=0.2).fit(X, Y)
     assert_array_equal(frozen.predict(X), fixed.predict(X))
-    assert [str(one) for one in explanations(frozen, X[:5])] == [str(one) for one in own.explain(X[:5])]
+    assert [str(one) for one in explanations(frozen, X[:5])] == [str(one) for one in with_rule.explain(X[:5])]
 
 
 def test_the_first_class_may_be_the_one_that_a_wrapper_looks_for():

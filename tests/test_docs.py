@@ -58,7 +58,7 @@ def test_commands_and_extras_exist(page):
     assert set(re.findall(r"(?:^ *|`|\()make ([a-z][\w-]*)", text, re.M)) <= targets
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     named = {
-        extra for found in re.findall(r"pip install '(?:baytree|\.)\[([\w,]+)\]'", text) for extra in found.split(",")
+        extra for names in re.findall(r"pip install '(?:baytree|\.)\[([\w,]+)\]'", text) for extra in names.split(",")
     }
     assert named <= set(extras)
     for module in re.findall(r"python -m (benchmarks\.\w+)", text):

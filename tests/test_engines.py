@@ -241,15 +241,15 @@ print(list(Path(tempfile.gettempdir()).iterdir()))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_a_file_that_the_system_does_not_take_is_one_sentence(tmp_path):
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FULL],
         check=False,
         capture_output=True,
         text=True,
         env=os.environ | {"TMPDIR": str(tmp_path)},
     )
-    assert found.returncode == 0, found.stderr
-    said, left = found.stdout.splitlines()
+    assert process.returncode == 0, process.stderr
+    said, left = process.stdout.splitlines()
     assert said.startswith(f"The codes of the rows do not fit under {tmp_path} (")
     assert said.endswith("make room, set TMPDIR to another folder, or pass cache=False.")
     assert left == "[]"
@@ -270,15 +270,15 @@ def test_predictions_come_batch_by_batch(outcome):
     frame, names = table_of(outcome)
     model = fitted_in_memory(model_of(outcome), frame, names)
     parts = divided(frame, 3)
-    found = engines.predict(model, lambda: iter(parts))
-    assert iter(found) is found
-    for part, own in zip(parts, found, strict=True):
-        assert list(own.columns[: len(part.columns)]) == list(part.columns)
+    predictions = engines.predict(model, lambda: iter(parts))
+    assert iter(predictions) is predictions
+    for part, predicted in zip(parts, predictions, strict=True):
+        assert list(predicted.columns[: len(part.columns)]) == list(part.columns)
         if len(part):
             features = part.drop(columns="y")
-            assert_array_equal(own["prediction"], model.predict(features))
+            assert_array_equal(predicted["prediction"], model.predict(features))
             if outcome == "classes":
-                assert_array_equal(own[f"probability_{model.classes_[1]}"], model.predict_proba(features)[:, 1])
+                assert_array_equal(predicted[f"probability_{model.classes_[1]}"], model.predict_proba(features)[:, 1])
     assert_array_equal(
         engines.predict(model, pl.from_pandas(frame))["prediction"], model.predict(frame.drop(columns="y"))
     )
@@ -298,14 +298,16 @@ def test_bins_of_parts_are_the_naive_ones(data, max_bins, n_parts):
         return _bins.count(of, {0: splitters}, max_bins, weight)[0]
 
     counted = count(parts[0], splitters, weights[0])
-    for part, own in zip(parts[1:], weights[1:], strict=True):
-        counted = counted.merge(count(part, splitters, own), max_bins)
+    for part, share in zip(parts[1:], weights[1:], strict=True):
+        counted = counted.merge(count(part, splitters, share), max_bins)
     for _ in range(data.draw(st.integers(0, 2))):  # counted again, more finely
         counted = count(values[:, None], counted.finer_splitters(max_bins), weight)
-    collected = [_bins.collect(part, {0: counted}, max_bins, own)[0] for part, own in zip(parts, weights, strict=True)]
-    found = _bins.bins_of(counted, _bins.Collected.sorted(collected), max_bins, has_missing=False)
+    collected = [
+        _bins.collect(part, {0: counted}, max_bins, share)[0] for part, share in zip(parts, weights, strict=True)
+    ]
+    bins = _bins.bins_of(counted, _bins.ColumnValues.sorted(collected), max_bins, has_missing=False)
     expected = naive_bins(values.tolist(), max_bins, None if weight is None else weight.tolist())
-    assert list(zip(found.lows.tolist(), found.highs.tolist(), strict=True)) == expected
+    assert list(zip(bins.lows.tolist(), bins.highs.tolist(), strict=True)) == expected
 
 
 def test_columns_that_one_look_cannot_divide_are_counted_again(monkeypatch):
@@ -353,7 +355,7 @@ def test_an_interrupt_that_gets_lost_is_raised_at_the_next_step(at, monkeypatch)
             signal.raise_signal(signal.SIGINT)  # Python drops what is raised here
 
     def totals(self, *given):
-        found = original(self, *given)
+        result = original(self, *given)
         lost = Loses()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -361,7 +363,7 @@ def test_an_interrupt_that_gets_lost_is_raised_at_the_next_step(at, monkeypatch)
         if at == "first query":
             with _interrupts.interrupts_from_drivers():
                 raise AssertionError("nothing is asked any more")
-        return found
+        return result
 
     monkeypatch.setattr(_part_source.PartSource, "totals", totals)
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
@@ -382,16 +384,16 @@ def test_handlers_of_the_users_own_stay(monkeypatch):
         seen.append(signal.getsignal(signal.SIGINT))
         return original(self, *given)
 
-    def own(*_):
+    def handler(*_):
         pass
 
     monkeypatch.setattr(_part_source.PartSource, "totals", totals)
-    before = signal.signal(signal.SIGINT, own)
+    before = signal.signal(signal.SIGINT, handler)
     try:
         engines.fit(model_of("classes"), frame, **names)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert seen == [own]
+    assert seen == [handler]
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -27,21 +27,21 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @contextmanager
 def two_workers():
     how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**how, silence_logs=50) as own, distributed.Client(own):
-        yield own
+    with distributed.LocalCluster(**how, silence_logs=50) as local, distributed.Client(local):
+        yield local
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with two_workers() as own:
-        yield own
+    with two_workers() as client:
+        yield client
 
 
 @pytest.fixture
 def changing_cluster():
     """For a test whose workers come and go, which may last longer than it."""
-    with two_workers() as own:
-        yield own
+    with two_workers() as client:
+        yield client
 
 
 def partitions(frames):
@@ -213,9 +213,9 @@ def test_an_error_on_a_worker_is_the_users_sentence(cluster):
 def test_predictions_stay_lazy(cluster):
     frame, names = table_of("classes")
     model = fitted_in_memory(model_of("classes"), frame, names)
-    found = engines.predict(model, dd.from_pandas(frame, npartitions=3))
-    assert isinstance(found, dd.DataFrame)
-    done = found.compute()
+    predicted = engines.predict(model, dd.from_pandas(frame, npartitions=3))
+    assert isinstance(predicted, dd.DataFrame)
+    done = predicted.compute()
     features = frame.drop(columns="y")
     assert_array_equal(np.asarray(done["prediction"]), model.predict(features))
     assert_array_equal(done[f"probability_{model.classes_[2]}"], model.predict_proba(features)[:, 2])

@@ -94,8 +94,8 @@ def test_predictions_need_no_equal_files(tmp_path):
     frame = numbers_and_labels()
     model = fitted_in_memory(model_of("classes"), frame, {})
     folder = written(tmp_path, a=frame[:200].drop(columns="y"), b=frame[200:].assign(y=1, more="text"))
-    found = pa.concat_tables([own.select(["k", "prediction"]) for own in engines.predict(model, folder)])
-    assert found["prediction"].to_pylist() == model.predict(frame[["k", "x"]]).tolist()
+    predicted = pa.concat_tables([part.select(["k", "prediction"]) for part in engines.predict(model, folder)])
+    assert predicted["prediction"].to_pylist() == model.predict(frame[["k", "x"]]).tolist()
 
 
 def test_names_of_columns_must_be_unique_in_a_file(tmp_path):
@@ -120,8 +120,8 @@ def test_names_of_folders_are_a_column(are_numbers, tmp_path):
     assert len(files) == 9
     for source in (tmp_path / "run=3", str(tmp_path / "run=3" / "g=*" / "*.parquet"), files):
         assert_same_model(engines.fit(model_of("classes"), source), expected)
-    found = pa.concat_tables(engines.predict(expected, tmp_path / "run=3"))
-    pairs = [set(zip(own["g"], own["x"], strict=True)) for own in (found.to_pandas(), frame)]
+    predicted = pa.concat_tables(engines.predict(expected, tmp_path / "run=3"))
+    pairs = [set(zip(rows["g"], rows["x"], strict=True)) for rows in (predicted.to_pandas(), frame)]
     assert pairs[0] == pairs[1]
     frame.to_parquet(files[0].with_name("own.parquet"))  # a file may have the column itself
     assert engines.fit(model_of("classes"), files[0].with_name("own.parquet")).schema_.names == ("x", "g")

@@ -69,8 +69,8 @@ def test_describe_finds_the_naive_bins():
     }  # fmt: skip
     assert described["categories"] == {"city": sorted(set(frame["city"])), "size": ["small", "medium", "large"]}
     for name in ("x", "noise", "nothing"):
-        found = [tuple(own) for own in described["bins"][name].tolist()]
-        assert found == naive_bins(frame[name].tolist(), 20)
+        bins = [tuple(pair) for pair in described["bins"][name].tolist()]
+        assert bins == naive_bins(frame[name].tolist(), 20)
     expected = fitted_in_memory(model_of("classes"), frame, names)
     assert_same_model(engines.fit(model_of("classes"), frame, **names, **described), expected)
     of_space = engines.describe(TreeSpaceClassifier(max_bins=model_of("classes").max_bins), frame, **names)
@@ -104,8 +104,8 @@ def test_only_the_rest_is_found(data):
     expected = fitted_in_memory(model_of("classes"), frame, names)
     described = engines.describe(model_of("classes"), frame, **names)
     given = {
-        what: {name: own[name] for name in data.draw(st.sets(st.sampled_from(sorted(own))))}
-        for what, own in described.items()
+        what: {name: by_name[name] for name in data.draw(st.sets(st.sampled_from(sorted(by_name))))}
+        for what, by_name in described.items()
     }
     for name in given["categories"]:
         given["dtypes"].setdefault(name, described["dtypes"][name])  # or an order is none
@@ -312,11 +312,11 @@ def test_slices_find_the_given_bin_of_every_value(duckdb, n_bins):
     rows = duckdb(pd.DataFrame({"x": x, "row": np.arange(len(x))}))
     column = slices.SlicedColumn(rows.x.nullif(np.nan), 1000, slices.Slices.of_limits(limits), limits, 2000)
     tables = TemporaryTables(rows.get_backend())
-    found = slices.encode_by_slices(tables, rows, {"code": column}, {"row": rows.row}).order_by("row").execute()
+    encoded = slices.encode_by_slices(tables, rows, {"code": column}, {"row": rows.row}).order_by("row").execute()
     tables.drop()
     expected = np.searchsorted(limits, x)
     expected[np.isnan(x)], expected[np.isinf(x)] = 1000, 2000
-    assert_array_equal(found["code"], expected)
+    assert_array_equal(encoded["code"], expected)
 
 
 @of_ibis

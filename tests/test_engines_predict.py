@@ -32,6 +32,8 @@ MODELS = {
     "tree regressor": BayesianTreeRegressor(),
     "space regressor": TreeSpaceRegressor(max_nodes=15),
     "forest regressor": BayesianForestRegressor(4, partitions="axis", max_depth=3, random_state=0),
+    "linear leaves": BayesianTreeRegressor(leaf="linear"),
+    "logistic leaves": BayesianTreeClassifier(leaf="linear"),
     "oblique forest": BayesianForestRegressor(3, max_depth=2, random_state=0),
 }
 
@@ -81,31 +83,31 @@ def fitted(request):
     return model.fit(frame[FEATURES], frame["y"]), frame
 
 
-def assert_predictions(found, model, frame):
+def assert_predictions(predicted, model, frame):
     expected = model.predict(frame[FEATURES])
     if not hasattr(model, "classes_"):
-        assert_allclose(found["prediction"].to_numpy(dtype=float), expected, rtol=1e-12)
+        assert_allclose(predicted["prediction"].to_numpy(dtype=float), expected, rtol=1e-12)
         return
-    assert_array_equal(np.asarray(found["prediction"]), expected)
+    assert_array_equal(np.asarray(predicted["prediction"]), expected)
     names = [f"probability_{label}" for label in model.classes_]
-    assert_allclose(found[names].to_numpy(dtype=float), model.predict_proba(frame[FEATURES]), rtol=1e-12)
+    assert_allclose(predicted[names].to_numpy(dtype=float), model.predict_proba(frame[FEATURES]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("source", IN_MEMORY, ids=lambda source: source.__name__)
 def test_every_source_of_frames_gets_the_answer_of_the_model(fitted, source, tmp_path):
     model, frame = fitted
-    found = source(lambda rows: engines.predict(model, rows), frame, tmp_path)
-    assert_array_equal(found["row"], frame["row"])  # other columns are left alone
-    assert_predictions(found, model, frame)
+    predicted = source(lambda rows: engines.predict(model, rows), frame, tmp_path)
+    assert_array_equal(predicted["row"], frame["row"])  # other columns are left alone
+    assert_predictions(predicted, model, frame)
 
 
 def test_a_dask_array_gets_the_answer_of_the_model(fitted):
     dask_array = pytest.importorskip("dask.array")
     model, frame = fitted
     plain = type(model)(**model.get_params(deep=False)).fit(frame[FEATURES].to_numpy(), frame["y"])
-    found = engines.predict(plain, dask_array.from_array(frame[FEATURES].to_numpy(), chunks=(120, 3))).compute()
+    predicted = engines.predict(plain, dask_array.from_array(frame[FEATURES].to_numpy(), chunks=(120, 3))).compute()
     named = frame[FEATURES].to_numpy()
-    assert_array_equal(np.asarray(found["prediction"]), plain.predict(named))
+    assert_array_equal(np.asarray(predicted["prediction"]), plain.predict(named))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -113,9 +115,9 @@ def test_a_database_gets_the_answer_of_the_model(fitted, put):
     model, frame = fitted
     if model.get_params()["partitions"] == "oblique" and model.fitted_.trees.hyperplane_start[-1] == 0:
         pytest.fail("the model has no hyperplane")
-    found = engines.predict(model, put(frame)).order_by("row").execute()
-    assert_array_equal(found["row"], frame["row"])
-    assert_predictions(found, model, frame)
+    predicted = engines.predict(model, put(frame)).order_by("row").execute()
+    assert_array_equal(predicted["row"], frame["row"])
+    assert_predictions(predicted, model, frame)
 
 
 def test_a_forest_is_not_its_readable_tree(fitted):

@@ -89,9 +89,9 @@ def test_predictions_need_the_columns_that_the_tree_uses(way):
     assert model.tree_.feature[0] == 0
     expected = model.predict(FRAME[["a", "b"]])
     for columns in (["a"], ["y", "a"], ["b", "a"]):
-        found = engines.predict(model, way(FRAME[columns]))
-        assert_array_equal(np.asarray(found["prediction"]), expected)
-        assert "b" in columns or "b" not in names_of(found)
+        predicted = engines.predict(model, way(FRAME[columns]))
+        assert_array_equal(np.asarray(predicted["prediction"]), expected)
+        assert "b" in columns or "b" not in names_of(predicted)
     message = "^The table has no column 'a', which the model needs: it has "
     with pytest.raises(ValueError, match=message):
         engines.predict(model, way(FRAME[["y", "b"]]))
@@ -108,8 +108,8 @@ def test_predictions_of_dask_need_them_too():
     model = fitted_in_memory(model_of("classes", max_depth=1), FRAME, {})
     with pytest.raises(ValueError, match="The table has no column 'a', which the model needs"):
         engines.predict(model, dd.from_pandas(FRAME[["b"]], npartitions=2))
-    found = engines.predict(model, dd.from_pandas(FRAME[["a"]], npartitions=2)).compute()
-    assert_array_equal(np.asarray(found["prediction"]), model.predict(FRAME[["a", "b"]]))
+    predicted = engines.predict(model, dd.from_pandas(FRAME[["a"]], npartitions=2)).compute()
+    assert_array_equal(np.asarray(predicted["prediction"]), model.predict(FRAME[["a", "b"]]))
 
 
 def test_many_classes_are_predicted_without_a_warning():
@@ -117,9 +117,9 @@ def test_many_classes_are_predicted_without_a_warning():
     model = fitted_in_memory(model_of("classes"), frame, {})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = engines.predict(model, dd.from_pandas(frame, npartitions=2)).compute()
+        predicted = engines.predict(model, dd.from_pandas(frame, npartitions=2)).compute()
         here = engines.predict(model, frame.assign(prediction="old"))
-    assert_array_equal(found["probability_99"], model.predict_proba(frame[["a", "b"]])[:, 99])
+    assert_array_equal(predicted["probability_99"], model.predict_proba(frame[["a", "b"]])[:, 99])
     assert_array_equal(here["prediction"], model.predict(frame[["a", "b"]]))
     assert here.columns.is_unique
 

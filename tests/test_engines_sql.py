@@ -182,8 +182,8 @@ def test_slices_lead_to_the_bin_of_every_value(data, n_bins):
     values = np.concatenate([lows, ends, lows / 2 + ends / 2])
     w = (values - slices.low) * slices.factor
     for rounded in (w, np.nextafter(w, -np.inf), np.nextafter(w, np.inf)):  # a database may round in another way
-        shift, *beyond = (own[np.floor(rounded).astype(int)] for own in slices.by_slice)
-        codes = np.floor(rounded * 0.5 + shift) + sum((rounded > own).astype(int) for own in beyond)
+        shift, *beyond = (of_slice[np.floor(rounded).astype(int)] for of_slice in slices.by_slice)
+        codes = np.floor(rounded * 0.5 + shift) + sum((rounded > further).astype(int) for further in beyond)
         assert_array_equal(codes, np.searchsorted(ends, values))
 
 
@@ -243,7 +243,7 @@ def test_missing_values_of_every_type_in_a_parquet_view(duckdb, tmp_path):
 
 
 @pytest.mark.parametrize("outcome", ["classes", "normal"])
-@pytest.mark.parametrize("code", [lambda own: own + 1, lambda own: own - 1])
+@pytest.mark.parametrize("code", [lambda n: n + 1, lambda n: n - 1])
 def test_sums_of_columns_that_do_not_agree_are_refused(duckdb, monkeypatch, outcome, code):
     frame, names = table_of(outcome, n=100)
     table, original = duckdb(frame), _sql_packing.Packing.code
@@ -268,8 +268,8 @@ def test_names_and_categories_cannot_break_out_of_sql(put):
     expected = model_of("classes").fit(frame.drop(columns=target), frame[target])
     assert_same_model(model, expected)
     assert model.get_n_leaves() > 3
-    found = engines.predict(model, put(frame)).execute()
-    assert sorted(found["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
+    predicted = engines.predict(model, put(frame)).execute()
+    assert sorted(predicted["prediction"]) == sorted(expected.predict(frame.drop(columns=target)))
 
 
 def test_null_characters_do_not_end_a_statement(duckdb):
@@ -316,13 +316,13 @@ def test_predictions_are_an_expression(put, outcome):
     model = fitted_in_memory(model_of(outcome), frame, names)
     expression = engines.predict(model, put(frame))
     assert isinstance(expression, ibis.expr.types.Table)
-    found = expression.order_by("row").execute()
+    predicted = expression.order_by("row").execute()
     features = frame.drop(columns="y")
     if outcome == "classes":
-        assert_array_equal(found["prediction"], model.predict(features))
-        assert_allclose(found[[f"probability_{label}" for label in model.classes_]], model.predict_proba(features))
+        assert_array_equal(predicted["prediction"], model.predict(features))
+        assert_allclose(predicted[[f"probability_{label}" for label in model.classes_]], model.predict_proba(features))
     else:
-        assert_allclose(found["prediction"], model.predict(features))
+        assert_allclose(predicted["prediction"], model.predict(features))
 
 
 @pytest.mark.parametrize("max_depth", [0, 9])
@@ -335,10 +335,10 @@ def test_predictions_of_many_classes_and_leaves(put, max_depth):
     rows = engines.predict(model, put(frame))
     names = [f"probability_{label}" for label in model.classes_]
     assert list(rows.columns) == [*frame.columns, *names]  # a column of the same name is replaced
-    found = rows.order_by("row").execute()
-    assert_array_equal(found["prediction"], model.predict(frame[features]))
-    assert_array_equal(found[names], model.predict_proba(frame[features]))
-    assert rows.filter(rows.row == 7).execute()["prediction"].tolist() == found["prediction"][7:8].tolist()
+    predicted = rows.order_by("row").execute()
+    assert_array_equal(predicted["prediction"], model.predict(frame[features]))
+    assert_array_equal(predicted[names], model.predict_proba(frame[features]))
+    assert rows.filter(rows.row == 7).execute()["prediction"].tolist() == predicted["prediction"][7:8].tolist()
 
 
 def test_a_read_only_database_needs_no_temporary_table(duckdb, monkeypatch):
@@ -435,13 +435,13 @@ def test_what_is_known_must_be_so(put, known, message):
 def test_a_query_that_ctrl_c_left_running_is_ended(in_postgres):
     info = in_postgres(pd.DataFrame({"x0": [0.0, 1.0], "y": [0, 1]})).get_backend().con.info
     how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
-    own = ibis.postgres.connect(**how)
-    own.con.pgconn.send_query(b"select pg_sleep(60)")  # as the driver does, and Ctrl-C comes before it waits
-    _interrupts.end_running_query(own)
-    assert own.con.execute("select 1").fetchone() == (1,)
-    _interrupts.end_running_query(own)  # nothing runs
-    assert own.con.execute("select 2").fetchone() == (2,)
-    own.disconnect()
+    connection = ibis.postgres.connect(**how)
+    connection.con.pgconn.send_query(b"select pg_sleep(60)")  # as the driver does, and Ctrl-C comes before it waits
+    _interrupts.end_running_query(connection)
+    assert connection.con.execute("select 1").fetchone() == (1,)
+    _interrupts.end_running_query(connection)  # nothing runs
+    assert connection.con.execute("select 2").fetchone() == (2,)
+    connection.disconnect()
 
 
 @pytest.mark.parametrize("at", ["summarise", "bins", "totals", "histograms", "second histograms"])
@@ -450,7 +450,7 @@ def test_a_lost_connection_fails_at_once(in_postgres, at, monkeypatch):
     table = in_postgres(frame)
     info = table.get_backend().con.info
     how = {"host": info.host, "port": info.port, "user": info.user, "database": info.dbname}
-    own = ibis.postgres.connect(**how)  # the other tests need theirs
+    connection = ibis.postgres.connect(**how)  # the other tests need theirs
     killer = ibis.postgres.connect(**how)
     name, calls = at.split()[-1], []
     original = getattr(_sql.SqlSource, name)
@@ -458,12 +458,12 @@ def test_a_lost_connection_fails_at_once(in_postgres, at, monkeypatch):
     def kill(self, *given):
         calls.append(name)
         if len(calls) == len(at.split()):
-            killer.con.execute(f"select pg_terminate_backend({own.con.info.backend_pid})")
+            killer.con.execute(f"select pg_terminate_backend({connection.con.info.backend_pid})")
         return original(self, *given)
 
     monkeypatch.setattr(_sql.SqlSource, name, kill)
     model = model_of("classes", max_bins=9)
     with pytest.raises(Exception, match=r"terminat|close|connection"):
-        engines.fit(model, own.table(table.get_name()), **names)
+        engines.fit(model, connection.table(table.get_name()), **names)
     assert not hasattr(model, "fitted_")
     killer.disconnect()

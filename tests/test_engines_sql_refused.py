@@ -145,8 +145,8 @@ def test_databases_that_cannot_grow_a_tree_are_refused():
         with pytest.raises(ValueError, match=message):
             engines.fit(model_of("classes"), source)
     model = fitted_in_memory(model_of("classes"), frame, {})
-    found = engines.predict(model, sources[1][0]).order_by("x").execute()
-    assert found["prediction"].tolist() == model.predict(frame[["x"]]).tolist()
+    predicted = engines.predict(model, sources[1][0]).order_by("x").execute()
+    assert predicted["prediction"].tolist() == model.predict(frame[["x"]]).tolist()
     for source in (of_no_database, sources[2][0]):
         with pytest.raises(ValueError, match="runs no SQL: give a frame"):
             engines.predict(model, source)

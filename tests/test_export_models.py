@@ -59,8 +59,8 @@ def new_rows(model):
     parts += [table.assign(**{"job's": job}) for job in (None, "new")]
     terms = model.tree_.leaves.terms
     for name in ("age", "x"):
-        own = terms.feature == table.columns.get_loc(name)
-        ends = np.unique(np.concatenate([terms.low[own], terms.high[own], terms.centre[own]]))
+        of_column = terms.feature == table.columns.get_loc(name)
+        ends = np.unique(np.concatenate([terms.low[of_column], terms.high[of_column], terms.centre[of_column]]))
         parts.append(table.iloc[: len(ends)].assign(**{name: ends}))
     return pd.concat(parts, ignore_index=True).astype({"job's": object, "old": bool})
 
@@ -77,14 +77,14 @@ def test_the_cases_have_leaves_with_terms_and_without():
         assert np.count_nonzero(counts > 1) > 1
 
 
-def assert_same_query(model, case, table, found):
+def assert_same_query(model, case, table, predicted):
     """The columns of a query against the model, in the order of the rows."""
-    found = found.sort_values("row")
-    assert_array_equal(found["leaf"], model.apply(table))
+    predicted = predicted.sort_values("row")
+    assert_array_equal(predicted["leaf"], model.apply(table))
     names = ["mean"] if case[0] == 1 else [f"probability_{label}" for label in model.classes_]
-    assert_allclose(found[names], expected(model, table), rtol=1e-9, atol=1e-12)
+    assert_allclose(predicted[names], expected(model, table), rtol=1e-9, atol=1e-12)
     if case[0] > 1:
-        assert_array_equal(found["prediction"], model.predict(table))
+        assert_array_equal(predicted["prediction"], model.predict(table))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -92,8 +92,8 @@ def test_sql(case, database):
     model = fitted(*case)
     table = new_rows(model)
     given = pa.Table.from_pandas(table.assign(row=range(len(table))), preserve_index=False)
-    found = database.run(given, to_sql(model, dialect=database.dialect, columns=["row"]))
-    assert_same_query(model, case, table, found)
+    predicted = database.run(given, to_sql(model, dialect=database.dialect, columns=["row"]))
+    assert_same_query(model, case, table, predicted)
 
 
 @needs_compiler
@@ -131,11 +131,11 @@ def test_onnx(case):
     given["job's"] = np.array([["?" if job is None else job] for job in table["job's"]], dtype=object)
     names = [output.name for output in session.get_outputs()]
     assert "std" not in names
-    found = dict(zip(names, session.run(None, {i.name: given[i.name] for i in session.get_inputs()}), strict=True))
-    assert_array_equal(found["leaf"], model.apply(table))
-    assert_allclose(found["probabilities" if case[0] > 1 else "mean"], expected(model, table), rtol=1e-9, atol=1e-12)
+    scored = dict(zip(names, session.run(None, {i.name: given[i.name] for i in session.get_inputs()}), strict=True))
+    assert_array_equal(scored["leaf"], model.apply(table))
+    assert_allclose(scored["probabilities" if case[0] > 1 else "mean"], expected(model, table), rtol=1e-9, atol=1e-12)
     if case[0] > 1:
-        assert_array_equal(found["label"], model.predict(table))
+        assert_array_equal(scored["label"], model.predict(table))
 
 
 @pytest.mark.parametrize("n_classes", [1, 2])

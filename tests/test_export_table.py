@@ -73,8 +73,8 @@ def model_of(column):
         case "interval of an average":
             return TreeSpaceRegressor(max_nodes=20).fit(NUMBERS, NUMBERS["a"])
         case "forest" | "standard deviation":
-            own = BayesianForestRegressor(n_estimators=3, partitions="axis", random_state=0)
-            return own.fit(NUMBERS, NUMBERS["a"] + RANDOM.random(300))
+            forest = BayesianForestRegressor(n_estimators=3, partitions="axis", random_state=0)
+            return forest.fit(NUMBERS, NUMBERS["a"] + RANDOM.random(300))
         case "your own":
             return BayesianTreeRegressor(outcome=Rates()).fit(NUMBERS, 1 + 9 * y)
         case _:
@@ -111,7 +111,7 @@ def carry(target, model, column, folder):
         case "to_onnx":
             pytest.importorskip("onnx")
             made = export.to_onnx(model)
-            assert ("std" in [own.name for own in made.graph.output]) >= (column == "standard deviation")
+            assert ("std" in [value_info.name for value_info in made.graph.output]) >= (column == "standard deviation")
         case _:
             export_to = getattr(export, target)
             assert export_to(model, **(options if target in ("to_sql", "to_c") else {})) is not None
@@ -119,8 +119,8 @@ def carry(target, model, column, folder):
 
 def sentence(letter):
     """What a letter stands for, as a pattern."""
-    found = re.search(rf"^- \({letter}\) (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
-    return ".*".join(map(re.escape, found[1].split("…")))
+    note = re.search(rf"^- \({letter}\) (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    return ".*".join(map(re.escape, note[1].split("…")))
 
 
 @pytest.mark.parametrize(("target", "column", "said"), [*fields()])
@@ -138,6 +138,6 @@ def test_a_target_carries_what_the_table_says(target, column, said, tmp_path):
 
 def test_every_target_and_outcome_is_in_the_tables():
     wanted = {name for name in dir(export) if name.startswith("to_")} - {"to_ibis", "to_scorecard"} | {"shap_values"}
-    for own in (fields(), [row for row in fields() if row[1] == "poisson"]):
-        assert wanted <= {target for target, *_ in own}
+    for rows in (fields(), [row for row in fields() if row[1] == "poisson"]):
+        assert wanted <= {target for target, *_ in rows}
     assert {"classes", *REGRESSION_OUTCOMES, "your own"} <= {column for _, column, _ in fields()}

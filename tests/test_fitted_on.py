@@ -86,9 +86,9 @@ def test_a_sparse_table_has_the_fingerprint_of_the_dense_one():
 def test_equal_fits_write_equal_bytes_where_the_date_is_given(estimator, monkeypatch, tmp_path):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     options = {"TreeSpace": {"max_nodes": 10}, "BayesianForest": {"n_estimators": 5, "random_state": 0}}
-    own = next((given for kind, given in options.items() if estimator.startswith(kind)), {})
+    parameters = next((given for kind, given in options.items() if estimator.startswith(kind)), {})
     for name, rows in (("one", RAW), ("two", RAW.copy())):
-        ESTIMATORS[estimator](**own).fit(rows, Y).save(tmp_path / name)
+        ESTIMATORS[estimator](**parameters).fit(rows, Y).save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert load(tmp_path / "one").fitted_.fitted_on.date == "2023-11-14T22:13:20Z"
 

@@ -207,7 +207,7 @@ def test_forests_of_censored_durations_are_better_than_a_tree():
         make(outcome="exponential").fit(X, np.minimum(time, end), event=time <= end).predict(X_new)
         for make in (partial(BayesianForestRegressor, random_state=0), BayesianTreeRegressor)
     ]
-    of_forest, of_tree = (np.mean((found - 1 - 3 * X_new[:, 0]) ** 2) for found in fits)
+    of_forest, of_tree = (np.mean((predicted - 1 - 3 * X_new[:, 0]) ** 2) for predicted in fits)
     assert of_forest < of_tree
 
 
@@ -439,8 +439,8 @@ def test_reading_a_forest():
 def test_inspection_of_scikit_learn_works():
     X, y = load_iris(return_X_y=True)
     model = BayesianForestClassifier(10, random_state=0).fit(X, y)
-    found = permutation_importance(model, X, y, n_repeats=2, random_state=0)
-    assert found.importances_mean.argmax() in (2, 3)
+    importance = permutation_importance(model, X, y, n_repeats=2, random_state=0)
+    assert importance.importances_mean.argmax() in (2, 3)
     assert partial_dependence(model, X, [2], grid_resolution=5)["average"].shape == (3, 5)
 
 

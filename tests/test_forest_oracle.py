@@ -62,14 +62,14 @@ def problem_of(model, X, y, weight=None, **extras):
 def described(tree, node):
     """What a node does with a row, all of it."""
     split = tree.split(node)
-    own = (tree.kind[node], tree.feature[node], tree.missing_go_to_left[node], tree.unseen_go_to_left[node])
+    fields = (tree.kind[node], tree.feature[node], tree.missing_go_to_left[node], tree.unseen_go_to_left[node])
     if isinstance(split, CategorySet):
-        return (*own, tuple(split.left), tuple(split.right))
+        return (*fields, tuple(split.left), tuple(split.right))
     if isinstance(split, Hyperplane):
         part = slice(tree.hyperplane_start[node], tree.hyperplane_start[node + 1])
         entries = (tree.hyperplane_feature, tree.hyperplane_coefficient, tree.hyperplane_missing_value)
-        return (*own, tree.threshold[node], *(tuple(entry[part].tolist()) for entry in entries))
-    return (*own, tree.threshold[node])
+        return (*fields, tree.threshold[node], *(tuple(entry[part].tolist()) for entry in entries))
+    return (*fields, tree.threshold[node])
 
 
 def assert_same_member(fitted, one):
@@ -78,17 +78,17 @@ def assert_same_member(fitted, one):
     assert tree.node_count == len(nodes)
     assert_array_equal(tree.depth, one.tree.depth[nodes])
     assert_array_equal(tree.n_node_samples, one.times[nodes])
-    for own, node in enumerate(nodes):
-        assert (tree.children_left[own] >= 0) == (node in one.internal)
+    for position, node in enumerate(nodes):
+        assert (tree.children_left[position] >= 0) == (node in one.internal)
         if node in one.internal:
-            assert described(tree, own) == described(one.tree, node)
+            assert described(tree, position) == described(one.tree, node)
     assert_array_equal(tree.value[:, 0], one.value[nodes])
 
 
 def has_all_values(problem, one, columns):
     """Whether some columns have the same values, missing ones included, in the rows of a tree as in all."""
-    X, own = problem.values()[:, columns], problem.values()[one.rows][:, columns]
-    pairs = zip(X.T, own.T, strict=True)
+    X, in_bag = problem.values()[:, columns], problem.values()[one.rows][:, columns]
+    pairs = zip(X.T, in_bag.T, strict=True)
     return all(np.array_equal(np.unique(a), np.unique(b), equal_nan=True) for a, b in pairs)
 
 
@@ -118,30 +118,30 @@ def kinds_of_forest(**fixed):
     return st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
 
 
-@given(problem=raw_problems(), own=kinds_of_forest(partitions="axis"), data=st.data())
-def test_classifiers_equal_the_oracle(problem, own, data):
+@given(problem=raw_problems(), forest_settings=kinds_of_forest(partitions="axis"), data=st.data())
+def test_classifiers_equal_the_oracle(problem, forest_settings, data):
     X, y, weight, settings = problem
-    own |= {"class_weight": data.draw(st.sampled_from([None, "balanced", {0: 2.0}]))}
-    own |= {"lookahead": data.draw(st.sampled_from([0, 0, 1]))}
-    model = BayesianForestClassifier(3, **settings | own).fit(X, y, sample_weight=weight)
+    forest_settings |= {"class_weight": data.draw(st.sampled_from([None, "balanced", {0: 2.0}]))}
+    forest_settings |= {"lookahead": data.draw(st.sampled_from([0, 0, 1]))}
+    model = BayesianForestClassifier(3, **settings | forest_settings).fit(X, y, sample_weight=weight)
     assert_same_forest(model, problem_of(model, X, y, weight), X)
 
 
-@given(problem=real_problems(raw=True), own=kinds_of_forest(partitions="axis"))
-def test_regressors_equal_the_oracle(problem, own):
+@given(problem=real_problems(raw=True), forest_settings=kinds_of_forest(partitions="axis"))
+def test_regressors_equal_the_oracle(problem, forest_settings):
     X, outcome, y, weight, extras, _, settings = problem
-    model = BayesianForestRegressor(3, outcome=outcome, **settings | own).fit(X, y, weight, **extras)
+    model = BayesianForestRegressor(3, outcome=outcome, **settings | forest_settings).fit(X, y, weight, **extras)
     assert_same_forest(model, problem_of(model, X, y, weight, **extras), X)
 
 
-@given(data=st.data(), own=kinds_of_forest(partitions="axis", max_bins=None))
-def test_forests_of_own_outcomes_equal_the_oracle(data, own):
+@given(data=st.data(), forest_settings=kinds_of_forest(partitions="axis", max_bins=None))
+def test_forests_of_own_outcomes_equal_the_oracle(data, forest_settings):
     X = data.draw(tables(min_rows=4))
     y = np.array(data.draw(st.lists(st.integers(0, 6), min_size=len(X), max_size=len(X))), dtype=float)
     weight = data.draw(weights(len(X)))
     settings = data.draw(parameters(X.shape[1], 2)) | {"prior": None}
     outcome = data.draw(st.sampled_from([Rates(), Counts()]))
-    model = BayesianForestRegressor(3, outcome=outcome, **settings | own).fit(X, y, sample_weight=weight)
+    model = BayesianForestRegressor(3, outcome=outcome, **settings | forest_settings).fit(X, y, sample_weight=weight)
     assert_same_forest(model, problem_of(model, X, y, weight), X)
 
 
@@ -159,12 +159,12 @@ def frames(draw):
     return pd.DataFrame(columns), signal
 
 
-@given(table=frames(), own=kinds_of_forest(partitions="axis"), numbers=st.booleans())
-def test_forests_of_frames_equal_the_oracle(table, own, numbers):
+@given(table=frames(), forest_settings=kinds_of_forest(partitions="axis"), numbers=st.booleans())
+def test_forests_of_frames_equal_the_oracle(table, forest_settings, numbers):
     frame, signal = table
     kind = BayesianForestRegressor if numbers else BayesianForestClassifier
     y = signal if numbers else (signal > np.median(signal)).astype(int)
-    model = kind(3, prior=[0.0, 0.01, 0.5, 0.05] if numbers else 0.05, **own).fit(frame, y)
+    model = kind(3, prior=[0.0, 0.01, 0.5, 0.05] if numbers else 0.05, **forest_settings).fit(frame, y)
     assert_same_forest(model, problem_of(model, frame, y), frame)
 
 
@@ -179,16 +179,16 @@ def test_oblique_forests_equal_the_oracle(kind, bootstrap, seed):
         X[random.random(X.shape) < 0.05] = np.nan
     signal = np.nan_to_num(X, nan=2.0) @ [1.0, -1.0, 0.5, 0.0]
     weight = random.integers(1, 4, len(X)) / 2 if seed == 2 else None
-    own = {"random_state": seed, "bootstrap": bootstrap, "prune": seed == 1, "smoothing": 0.2 * (seed == 2)}
+    forest_settings = {"random_state": seed, "bootstrap": bootstrap, "prune": seed == 1, "smoothing": 0.2 * (seed == 2)}
     if kind == "classes":
         y = (signal + random.normal(size=90) > 0.5).astype(int) + (signal > 3)
-        model = BayesianForestClassifier(5, categorical_features=[3], **own).fit(X, y, sample_weight=weight)
+        model = BayesianForestClassifier(5, categorical_features=[3], **forest_settings).fit(X, y, sample_weight=weight)
     else:
         rate = np.exp((0.9 if kind == "exponential" else 0.3) * signal)
         y = {"normal": signal + random.normal(size=90).round(3), "exponential": random.exponential(rate) + 0.01}.get(
             kind, random.poisson(rate).astype(float)
         )
-        model = BayesianForestRegressor(5, outcome=kind, **own).fit(X, y, sample_weight=weight)
+        model = BayesianForestRegressor(5, outcome=kind, **forest_settings).fit(X, y, sample_weight=weight)
     problem = problem_of(model, X, y, weight)
     members = [naive.member(problem, t) for t in range(5)]
     alike = [t for t, one in enumerate(members) if has_all_values(problem, one, slice(None))]
@@ -217,22 +217,24 @@ def test_forests_with_real_weights_equal_the_oracle(base, partitions, weighted, 
     values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=2, max_size=12),
     weight=st.sampled_from([None, None, 0.5, 1.0, 3.0]),
     bootstrap=st.sampled_from(["bayesian", "resample"]),
-    own=st.fixed_dictionaries(
+    forest_settings=st.fixed_dictionaries(
         {"min_samples_leaf": st.sampled_from([1, 1, 2]), "monotonic_cst": st.sampled_from([None, [1]])}
     ),
     is_whole=st.booleans(),
     seed=st.integers(0, 99),
 )
-def test_trees_that_lack_a_row_equal_the_oracle(values, weight, bootstrap, own, is_whole, seed):
+def test_trees_that_lack_a_row_equal_the_oracle(values, weight, bootstrap, forest_settings, is_whole, seed):
     X, y = np.array(values, dtype=float).T
     weights = None if weight is None else np.where(X == 1, weight, np.linspace(0.5, 2, len(X)).round(1))
     make = BayesianForestRegressor if is_whole else with_real_weights(BayesianForestRegressor)
-    model = make(6, bootstrap=bootstrap, random_state=seed, **own).fit(X[:, None], y, sample_weight=weights)
+    model = make(6, bootstrap=bootstrap, random_state=seed, **forest_settings).fit(X[:, None], y, sample_weight=weights)
     problem = problem_of(model, X[:, None], y, weights)
     plan = ForestPlan(problem.seed, 0, 6, problem.resample, 1, problem.factor, problem.whole)
     columns = encode_rows(Rows(problem.X), problem.is_nominal, problem.growth)
-    found = out_of_bag_weights(columns, problem.target, problem.outcome, problem.growth, plan, np.arange(len(X)))
-    for row, trees in enumerate(found):
+    weights_by_row = out_of_bag_weights(
+        columns, problem.target, problem.outcome, problem.growth, plan, np.arange(len(X))
+    )
+    for row, trees in enumerate(weights_by_row):
         expected = naive.out_of_bag_weights(problem, row, 6)
         assert_allclose(trees, expected, rtol=0.01, atol=1e-6)  # the rounding of many counts is left out
 

@@ -45,12 +45,12 @@ def naive(X, y, exposure, weight, in_first):
 
 def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
     X, y, exposure, weight = table()
-    found, divided = {}, []
+    log_likelihoods, divided = {}, []
     original, half = _prior_search.PriorSearch.log_evidence_by_halves, EncodedRows.half
 
     def keep(self, outcome):
-        found[outcome.size] = original(self, outcome)
-        return found[outcome.size]
+        log_likelihoods[outcome.size] = original(self, outcome)
+        return log_likelihoods[outcome.size]
 
     def keep_half(self, which):
         divided.append(self)
@@ -63,8 +63,8 @@ def test_each_half_is_judged_by_the_tree_of_the_other(monkeypatch):
     model.fit(X, y, sample_weight=weight, exposure=exposure)
     in_first = divided[0].hashes % 2 == 0
     assert 0.4 < in_first.mean() < 0.6
-    assert_allclose(found[1 / DISPERSION], naive(X, y, exposure, weight, in_first), rtol=1e-7)
-    assert model.outcome_.size == max(found, key=found.__getitem__)
+    assert_allclose(log_likelihoods[1 / DISPERSION], naive(X, y, exposure, weight, in_first), rtol=1e-7)
+    assert model.outcome_.size == max(log_likelihoods, key=log_likelihoods.__getitem__)
 
 
 @pytest.mark.parametrize("parameters", [{"lookahead": 1}, {"partitions": "oblique", "max_bins": None}])

@@ -26,8 +26,8 @@ def test_the_package_alone_imports_nothing():
 
 @pytest.mark.parametrize("name", ["BayesianTreeClassifier", "load"])
 def test_estimators_import_nothing_heavy_and_nothing_optional(name):
-    found = {module.partition(".")[0] for module in imported_by(f"from baytree import {name}")}
-    assert not found & _OPTIONAL
+    packages = {module.partition(".")[0] for module in imported_by(f"from baytree import {name}")}
+    assert not packages & _OPTIONAL
     assert not {
         m for m in imported_by(f"from baytree import {name}") if m.startswith(("scipy.", "pandas.", "pyarrow."))
     }

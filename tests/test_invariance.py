@@ -27,13 +27,19 @@ NUMBERS = {
 def grown(way, outcome, X, y, weight=None, extras=None, **parameters):
     """The arrays of a tree, or of a space."""
     if way in SINGLE:
-        own = SINGLE[way] | parameters
+        options = SINGLE[way] | parameters
         model = (
-            BayesianTreeClassifier(**own) if outcome == "categorical" else BayesianTreeRegressor(outcome=outcome, **own)
+            BayesianTreeClassifier(**options)
+            if outcome == "categorical"
+            else BayesianTreeRegressor(outcome=outcome, **options)
         )
     else:
-        own = SPACES[way] | {"max_nodes": 30} | parameters
-        model = TreeSpaceClassifier(**own) if outcome == "categorical" else TreeSpaceRegressor(outcome=outcome, **own)
+        options = SPACES[way] | {"max_nodes": 30} | parameters
+        model = (
+            TreeSpaceClassifier(**options)
+            if outcome == "categorical"
+            else TreeSpaceRegressor(outcome=outcome, **options)
+        )
     model.fit(X, y, sample_weight=weight, **(extras or {}))
     return every_array(model.tree_ if way in SINGLE else model.space_)
 
@@ -168,15 +174,15 @@ def test_hyperplanes_pay_for_different_points():
 @pytest.mark.parametrize("value", ["missing", "category"])
 def test_what_a_split_has_not_seen_goes_where_more_weight_is(value):
     if value == "missing":
-        X, new, own = np.arange(8.0)[:, None], [[np.nan]], {}
+        X, new, kinds = np.arange(8.0)[:, None], [[np.nan]], {}
     else:
-        X, new, own = np.repeat([[0.0], [1.0]], 4, axis=0), [[7.0]], {"categorical_features": [0]}
+        X, new, kinds = np.repeat([[0.0], [1.0]], 4, axis=0), [[7.0]], {"categorical_features": [0]}
     X, y = np.vstack([X, X[:2]]), np.array([0, 0, 0, 0, 1, 1, 1, 1, 0, 0])
     weight = np.where(y == 1, 9.0, 1.0)
     rows = np.repeat(np.arange(len(y)), weight.astype(int))
     for model in (
-        BayesianTreeClassifier(prior=0.1, **own).fit(X, y, sample_weight=weight),
-        BayesianTreeClassifier(prior=0.1, **own).fit(X[rows], y[rows]),
+        BayesianTreeClassifier(prior=0.1, **kinds).fit(X, y, sample_weight=weight),
+        BayesianTreeClassifier(prior=0.1, **kinds).fit(X[rows], y[rows]),
     ):
         assert model.get_n_leaves() == 2
         assert model.predict(new) == [1]

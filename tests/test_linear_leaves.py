@@ -188,8 +188,8 @@ def test_categories_and_missing_values_are_terms():
     table = pd.DataFrame({"job": job, "x": np.where(hidden, np.nan, x)})
     model = BayesianTreeRegressor(leaf="linear", max_depth=0).fit(table, y)
     terms = model.tree_.leaves.terms
-    found = {(TermKind(k), f, c) for k, f, c in zip(terms.kind, terms.feature, terms.category, strict=True)}
-    assert found == {(TermKind.CATEGORY, 0, 2.0), (TermKind.VALUE, 1, 0.0), (TermKind.MISSING, 1, 0.0)}
+    kinds = {(TermKind(k), f, c) for k, f, c in zip(terms.kind, terms.feature, terms.category, strict=True)}
+    assert kinds == {(TermKind.CATEGORY, 0, 2.0), (TermKind.VALUE, 1, 0.0), (TermKind.MISSING, 1, 0.0)}
     assert_allclose(model.predict(table[:50]), y[:50], atol=0.5)
     assert np.isfinite(model.predict(pd.DataFrame({"job": ["cook"], "x": [1.0]})))[0]
 
@@ -325,10 +325,10 @@ def test_explanations_are_of_the_row_and_not_of_its_leaf():
         assert "x0" not in explanation.unused
         assert explanation.note == ""
         assert explanation.n_terms >= 1
-        found = {part.column: part.value for part in explanation.contributions}
-        assert found[0] == row[0]
-    found = contributions(model.fitted_, Rows(X))
-    assert_allclose(found.base[:, 0] + found.values.sum(axis=(1, 2)), model.predict(X))
+        value_of = {part.column: part.value for part in explanation.contributions}
+        assert value_of[0] == row[0]
+    shapley = contributions(model.fitted_, Rows(X))
+    assert_allclose(shapley.base[:, 0] + shapley.values.sum(axis=(1, 2)), model.predict(X))
 
 
 def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
@@ -340,9 +340,9 @@ def test_contributions_to_one_leaf_are_slopes_times_distances_from_the_mean():
     for term, b in enumerate(leaves.coefficient):
         feature = leaves.terms.feature[term]
         expected[:, feature] = b * (X[:, feature] - X[:, feature].mean()) / X[:, feature].std()
-    found = shap_values(model, X)
-    assert_allclose(found.values, expected, atol=1e-9)
-    assert_allclose(found.base + found.values.sum(axis=1), model.predict(X))
+    shap = shap_values(model, X)
+    assert_allclose(shap.values, expected, atol=1e-9)
+    assert_allclose(shap.base + shap.values.sum(axis=1), model.predict(X))
     with pytest.raises(ValueError, match="An export holds one prediction for each leaf"):
         shap_values(model, X, background=X)
 
@@ -364,8 +364,8 @@ def test_sql_predicts_what_the_model_predicts(extrapolate):
     new["job's"] = new["job's"].astype(table["job's"].dtype)
     with closing(sqlite3.connect(":memory:")) as connection:
         new.assign(old=new["old"].astype(int)).to_sql("rows", connection, index=False)
-        found = pd.read_sql(to_sql(model, dialect="sqlite"), connection)
-    assert_array_equal(found["leaf"], model.apply(new))
-    assert_allclose(found["mean"], model.predict(new), rtol=1e-9)
+        predicted = pd.read_sql(to_sql(model, dialect="sqlite"), connection)
+    assert_array_equal(predicted["leaf"], model.apply(new))
+    assert_allclose(predicted["mean"], model.predict(new), rtol=1e-9)
     with pytest.raises(ValueError, match="std and the interval of a linear leaf depend on the row"):
         to_sql(model, std=True)

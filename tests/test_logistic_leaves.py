@@ -227,11 +227,11 @@ def test_explanations_are_of_the_row_and_not_of_its_leaf(n_classes):
     X, y, _ = risk(n_classes=n_classes)
     model = linear_tree().fit(X, y)
     p = model.predict_proba(X)
-    for explanation, own in zip(model.explain(X[:20]), p, strict=False):
-        assert_allclose([explanation.estimate[str(c)] for c in range(n_classes)], own)
-        assert explanation.decision == str(np.argmax(own))
-    found = contributions(model.fitted_, Rows(X))
-    assert_allclose(found.base + found.values.sum(axis=1), p)
+    for explanation, p_of_row in zip(model.explain(X[:20]), p, strict=False):
+        assert_allclose([explanation.estimate[str(c)] for c in range(n_classes)], p_of_row)
+        assert explanation.decision == str(np.argmax(p_of_row))
+    shapley = contributions(model.fitted_, Rows(X))
+    assert_allclose(shapley.base + shapley.values.sum(axis=1), p)
 
 
 def test_points_of_a_scorecard_are_log_odds_at_the_mode():

@@ -36,10 +36,10 @@ def test_area_gini_and_ks_are_those_of_counting(rows):
 def test_a_paired_interval_is_that_of_delong(rows):
     positive, first, second = rows
     weight = np.ones(len(positive))
-    found = difference_of(auc_values(positive, second, weight), auc_values(positive, first, weight))
-    assert found.estimate == pytest.approx(naive.auc(positive, second) - naive.auc(positive, first))
+    difference = difference_of(auc_values(positive, second, weight), auc_values(positive, first, weight))
+    assert difference.estimate == pytest.approx(naive.auc(positive, second) - naive.auc(positive, first))
     half = Z * np.sqrt(naive.delong_variance(positive, first, second))
-    assert found.high - found.estimate == pytest.approx(half, abs=1e-9)
+    assert difference.high - difference.estimate == pytest.approx(half, abs=1e-9)
 
 
 @given(scored_rows(), st.integers(1, 3))
@@ -140,10 +140,10 @@ def test_nine_in_ten_intervals_hold():
 
 def test_impact_ratios_are_ratios_of_rates():
     groups, approved = np.array(["a"] * 6 + ["b"] * 4 + [None]), np.array([1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1])
-    found = {group.name: group for group in metrics.impact_ratio(approved, groups)}
-    assert {name: float(group.rate) for name, group in found.items()} == {"a": 0.5, "b": 0.25, "missing": 1.0}
-    assert found["missing"].is_reference
-    assert float(found["b"].ratio) == 0.25
+    by_group = {group.name: group for group in metrics.impact_ratio(approved, groups)}
+    assert {name: float(group.rate) for name, group in by_group.items()} == {"a": 0.5, "b": 0.25, "missing": 1.0}
+    assert by_group["missing"].is_reference
+    assert float(by_group["b"].ratio) == 0.25
     relative = {group.name: float(group.ratio) for group in metrics.impact_ratio(approved, groups, reference="a")}
     assert relative == {"a": 1.0, "b": 0.5, "missing": 2.0}
     with pytest.raises(ValueError, match="reference='c' is none of the groups a, b, missing"):

@@ -41,8 +41,8 @@ CASES = pd.DataFrame(
 @strategies.examples(1)
 @given(strategies.fitted_frames())
 def test_a_tree_sends_what_it_has_not_seen_both_ways(fitted):
-    own, frame = fitted
-    averaging = clone(own).set_params(unseen="average").fit(frame, own_targets(own, frame))
+    model, frame = fitted
+    averaging = clone(model).set_params(unseen="average").fit(frame, own_targets(model, frame))
     rows = averaging._read_all(hidden(frame)).matrix
     for row, mean in zip(rows, averaging.fitted_.mean(averaging._read_all(hidden(frame))), strict=True):
         weights = both_ways.weights_of(averaging.tree_, row)
@@ -144,10 +144,10 @@ def test_a_forest_that_goes_both_ways_is_the_average_of_its_trees(kind):
     if kind is BayesianForestRegressor:
         assert fitted.widening == 1.3
         mean, means = fitted.mean(rows)[:, 0], means[:, :, 0]
-        squares = np.mean([tree.std(rows) ** 2 + own**2 for tree, own in zip(trees, means, strict=True)], axis=0)
+        squares = np.mean([tree.std(rows) ** 2 + center**2 for tree, center in zip(trees, means, strict=True)], axis=0)
         assert_allclose(fitted.std(rows), 1.3 * np.sqrt(squares - mean**2), rtol=1e-9)
         for end in (0.05, 0.95):  # of the distribution of all trees, widened about its mean
-            found = fitted.quantiles(rows, np.array([end]))[:, 0]
-            narrow = mean + (found - mean) / 1.3
+            quantile = fitted.quantiles(rows, np.array([end]))[:, 0]
+            narrow = mean + (quantile - mean) / 1.3
             below = [tree.cdf_at(rows, narrow)(tree.outcome) for tree in trees]
             assert_allclose(np.mean(below, axis=0), end, rtol=1e-6)

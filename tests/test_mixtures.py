@@ -38,34 +38,34 @@ def mixture(name, seed=0, n_rows=7, n_components=12):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_functions_are_weighted_sums(name):
-    own, weights, parameters = mixture(name)
+    mixed, weights, parameters = mixture(name)
     x = (1 + np.arange(7)) / 8 if name == "beta" else np.arange(7.0)
     parts = [FAMILIES[name](p) for p in parameters]
     density = "pmf" if name == "nbinom" else "pdf"
     for function in ("cdf", "sf", density):
         expected = sum(weights[:, i] * getattr(part, function)(x) for i, part in enumerate(parts))
-        assert_allclose(getattr(own, function)(x), expected)
-    assert_allclose(getattr(own, "log" + density)(x), np.log(getattr(own, density)(x)))
+        assert_allclose(getattr(mixed, function)(x), expected)
+    assert_allclose(getattr(mixed, "log" + density)(x), np.log(getattr(mixed, density)(x)))
     mean = sum(weights[:, i] * part.mean() for i, part in enumerate(parts))
     square = sum(weights[:, i] * (part.var() + part.mean() ** 2) for i, part in enumerate(parts))
-    assert_allclose(own.mean(), mean)
-    assert_allclose(own.var(), square - mean**2)
-    assert_allclose(own.std() ** 2, own.var())
-    drawn = own.rvs(size=(20_000, 7), random_state=0)
-    below = np.mean(drawn <= own.median(), axis=0)
-    assert_allclose(below, own.cdf(own.median()), atol=0.02)
+    assert_allclose(mixed.mean(), mean)
+    assert_allclose(mixed.var(), square - mean**2)
+    assert_allclose(mixed.std() ** 2, mixed.var())
+    drawn = mixed.rvs(size=(20_000, 7), random_state=0)
+    below = np.mean(drawn <= mixed.median(), axis=0)
+    assert_allclose(below, mixed.cdf(mixed.median()), atol=0.02)
     with pytest.raises(ValueError, match="number of rows, 7"):
-        own.rvs(size=3)
+        mixed.rvs(size=3)
 
 
 def test_a_wider_mixture_has_the_same_shape():
-    own, _, _ = mixture("t")
-    wide = Mixture(own.weights, own.distribution, 2.5)
-    x, mean = np.linspace(-4, 9, 7), own.mean()
+    mixed, _, _ = mixture("t")
+    wide = Mixture(mixed.weights, mixed.distribution, 2.5)
+    x, mean = np.linspace(-4, 9, 7), mixed.mean()
     assert_allclose(wide.mean(), mean)
-    assert_allclose(wide.std(), 2.5 * own.std())
-    assert_allclose(wide.cdf(mean + 2.5 * (x - mean)), own.cdf(x))
-    assert_allclose(wide.pdf(mean + 2.5 * (x - mean)), own.pdf(x) / 2.5)
+    assert_allclose(wide.std(), 2.5 * mixed.std())
+    assert_allclose(wide.cdf(mean + 2.5 * (x - mean)), mixed.cdf(x))
+    assert_allclose(wide.pdf(mean + 2.5 * (x - mean)), mixed.pdf(x) / 2.5)
     assert_allclose(wide.logpdf(x), np.log(wide.pdf(x)))
     assert_allclose(wide.cdf(wide.ppf(0.05)), 0.05)
     drawn = wide.rvs(size=(20_000, 7), random_state=0)
@@ -75,44 +75,44 @@ def test_a_wider_mixture_has_the_same_shape():
 
 @given(st.sampled_from(sorted(FAMILIES)), st.floats(0.001, 0.999), st.integers(0, 10**6))
 def test_quantiles_invert_the_distribution(name, q, seed):
-    own, _, _ = mixture(name, seed)
-    x = own.ppf(q)
+    mixed, _, _ = mixture(name, seed)
+    x = mixed.ppf(q)
     if name == "nbinom":
-        assert np.all(own.cdf(x) >= q - 1e-9)
-        assert np.all((own.cdf(x - 1) < q + 1e-9) | (x == 0))
+        assert np.all(mixed.cdf(x) >= q - 1e-9)
+        assert np.all((mixed.cdf(x - 1) < q + 1e-9) | (x == 0))
     else:
-        assert_allclose(own.cdf(x), q, atol=1e-9)
+        assert_allclose(mixed.cdf(x), q, atol=1e-9)
 
 
 def test_the_ends_are_those_of_the_components():
-    own, _, _ = mixture("lomax")
-    assert_allclose(own.ppf(0.0), 0)
-    assert np.all(own.ppf(1.0) == np.inf)
-    low, high = own.interval(0.9)
-    assert_allclose(own.cdf(high) - own.cdf(low), 0.9)
+    mixed, _, _ = mixture("lomax")
+    assert_allclose(mixed.ppf(0.0), 0)
+    assert np.all(mixed.ppf(1.0) == np.inf)
+    low, high = mixed.interval(0.9)
+    assert_allclose(mixed.cdf(high) - mixed.cdf(low), 0.9)
 
 
 def test_values_may_have_more_dimensions():
-    own, _, _ = mixture("t")
+    mixed, _, _ = mixture("t")
     grid = np.linspace(-3, 3, 21).reshape(3, 7)
-    assert_allclose(own.cdf(grid), [own.cdf(row) for row in grid])
-    assert_allclose(own.logpdf(grid[:, :1]), [own.logpdf(row[0]) for row in grid])
-    assert_allclose(own.isf(0.2), own.ppf(0.8))
-    assert_allclose(own.logcdf(1.0), np.log(own.cdf(1.0)))
-    assert_allclose(own.logsf(1.0), np.log(own.sf(1.0)))
-    assert "12 components for 7 rows" in repr(own)
+    assert_allclose(mixed.cdf(grid), [mixed.cdf(row) for row in grid])
+    assert_allclose(mixed.logpdf(grid[:, :1]), [mixed.logpdf(row[0]) for row in grid])
+    assert_allclose(mixed.isf(0.2), mixed.ppf(0.8))
+    assert_allclose(mixed.logcdf(1.0), np.log(mixed.cdf(1.0)))
+    assert_allclose(mixed.logsf(1.0), np.log(mixed.sf(1.0)))
+    assert "12 components for 7 rows" in repr(mixed)
 
 
 @pytest.mark.parametrize("q", [1e-20, 1e-12, 1e-6])
 def test_tails_are_right(q):
-    own, _, _ = mixture("t")
-    assert_allclose(own.cdf(own.ppf(q)), q, rtol=1e-6)
+    mixed, _, _ = mixture("t")
+    assert_allclose(mixed.cdf(mixed.ppf(q)), q, rtol=1e-6)
 
 
 def test_predictive_distributions_can_be_pickled():
     X, y = load_diabetes(return_X_y=True)
-    own = TreeSpaceRegressor(max_nodes=20).fit(X, y).predict_dist(X[:3])
-    assert_allclose(pickle.loads(pickle.dumps(own)).cdf(150.0), own.cdf(150.0))
+    mixed = TreeSpaceRegressor(max_nodes=20).fit(X, y).predict_dist(X[:3])
+    assert_allclose(pickle.loads(pickle.dumps(mixed)).cdf(150.0), mixed.cdf(150.0))
 
 
 def test_next_to_nothing_does_not_make_the_variance_infinite():
@@ -132,12 +132,12 @@ def test_one_component_is_itself():
 
 
 def test_many_rows_are_taken_in_parts(monkeypatch):
-    own, _, _ = mixture("t", n_rows=50)
-    whole = own.cdf(1.0), own.ppf(0.2), own.logpdf(0.5)
+    mixed, _, _ = mixture("t", n_rows=50)
+    whole = mixed.cdf(1.0), mixed.ppf(0.2), mixed.logpdf(0.5)
     monkeypatch.setattr("baytree.mixtures._ENTRIES", 20)
-    assert_allclose(own.cdf(1.0), whole[0])
-    assert_allclose(own.ppf(0.2), whole[1])
-    assert_allclose(own.logpdf(0.5), whole[2])
+    assert_allclose(mixed.cdf(1.0), whole[0])
+    assert_allclose(mixed.ppf(0.2), whole[1])
+    assert_allclose(mixed.logpdf(0.5), whole[2])
 
 
 def test_intervals_of_a_space_hold_the_outcome():

@@ -69,8 +69,8 @@ def test_an_archive_holds_the_same_document(archive):
         assert set(held["stores"]) == {"trees", "grown_tree"}
         assert set(members.namelist()) == {"model.json", *names}
     plain = to_dict(loaded)
-    for own in (held, plain):
-        del own["stores"], own["sha256"]
+    for content in (held, plain):
+        del content["stores"], content["sha256"]
     assert held == plain
 
 
@@ -78,7 +78,7 @@ def rewritten(path, **changes):
     """The archive with some members changed; None: left out."""
     with zipfile.ZipFile(path) as members:
         content = {name: members.read(name) for name in members.namelist()} | changes
-    return _files._archive({name: own for name, own in content.items() if own is not None})
+    return _files._archive({name: value for name, value in content.items() if value is not None})
 
 
 def member(path, name):
@@ -91,8 +91,8 @@ def compressed(path, method):
         content = {name: members.read(name) for name in members.namelist()}
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", method) as members:
-        for name, own in content.items():
-            members.writestr(name, own)
+        for name, data in content.items():
+            members.writestr(name, data)
     return made.getvalue()
 
 
@@ -162,10 +162,10 @@ def test_a_tree_that_is_no_pruning_of_what_was_grown_is_refused():
 def test_a_saved_model_of_every_format_loads_and_predicts_the_same(path):
     """Where the present format is not released yet and has changed: ``python -m tests.saved_models``."""
     expected = json.loads(path.with_suffix(".predictions").read_text("utf-8"))
-    found = predictions(load(path))
-    assert found.keys() == expected.keys()
+    predicted = predictions(load(path))
+    assert predicted.keys() == expected.keys()
     for name, values in expected.items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-12)
+        np.testing.assert_allclose(predicted[name], values, rtol=1e-12)
 
 
 def test_a_parameter_that_came_after_a_file_has_its_default():
@@ -310,14 +310,14 @@ def test_documents_with_any_damage_are_refused_with_bounded_work(part):
     for text in texts:  # whatever is done but once
         read(json.loads(text))
     with Work() as work:
-        most = MOST_TIMES * np.max([work.of(lambda own=text: read(json.loads(own))) for text in texts], axis=0)
+        most = MOST_TIMES * np.max([work.of(lambda written=text: read(json.loads(written))) for text in texts], axis=0)
         n_loaded = 0
         for i in range(800):
             changed = json.loads(texts[i % len(texts)])
             for _ in range(random.integers(1, 4)):
                 damage(changed, random)
             document = signed(changed) if random.random() < 0.9 else changed
-            assert np.all(work.of(lambda own=document: read(own)) <= most)
+            assert np.all(work.of(lambda written=document: read(written)) <= most)
     assert n_loaded > 0  # such as another name of a column
 
 
@@ -331,12 +331,12 @@ def test_files_with_any_damage_are_refused_with_bounded_work(kind, tmp_path, mon
         contents.append(path.read_bytes())
 
     def read(content):
-        assert_refused_or_sound(lambda own: from_document(*_files.read_content(own, "model")), content)
+        assert_refused_or_sound(lambda written: from_document(*_files.read_content(written, "model")), content)
 
     for content in contents:  # whatever is done but once
         read(content)
     with Work() as work:
-        most = MOST_TIMES * np.max([work.of(lambda own=content: read(own)) for content in contents], axis=0)
+        most = MOST_TIMES * np.max([work.of(lambda written=content: read(written)) for content in contents], axis=0)
         for i in range(900):
             changed = damage_bytes(contents[i % len(contents)], random)
-            assert np.all(work.of(lambda own=changed: read(own)) <= most)
+            assert np.all(work.of(lambda written=changed: read(written)) <= most)

@@ -109,12 +109,12 @@ def test_your_own_outcome_keeps_constraints_too():
     X = random.normal(size=(80, 2))
     y = random.poisson(np.exp(np.sin(3 * X[:, 0])))
     shared = {"prior": [2.0, 1.0], "prune": False, "partition_prior": 0.99}
-    own = BayesianTreeRegressor(outcome=Counts(), monotonic_cst=[1, 0], **shared).fit(X, y)
+    custom = BayesianTreeRegressor(outcome=Counts(), monotonic_cst=[1, 0], **shared).fit(X, y)
     built_in = BayesianTreeRegressor(outcome="poisson", monotonic_cst=[1, 0], **shared).fit(X, y)
     free = BayesianTreeRegressor(outcome="poisson", **shared).fit(X, y)
-    assert own.get_n_leaves() > 1
-    assert_array_equal(own.tree_.threshold, built_in.tree_.threshold)
-    assert not np.array_equal(own.tree_.threshold, free.tree_.threshold)
+    assert custom.get_n_leaves() > 1
+    assert_array_equal(custom.tree_.threshold, built_in.tree_.threshold)
+    assert not np.array_equal(custom.tree_.threshold, free.tree_.threshold)
 
 
 def test_rounding_does_not_break_a_constraint():

@@ -35,9 +35,9 @@ def drawing(draw):
     plain = Growth.settings
 
     def settings(growth):
-        own = plain(growth)
-        own.draw_features(draw.seed, draw.tree, draw.n_features)
-        return own
+        changed = plain(growth)
+        changed.draw_features(draw.seed, draw.tree, draw.n_features)
+        return changed
 
     return mock.patch.object(Growth, "settings", settings)
 

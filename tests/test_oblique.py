@@ -231,8 +231,8 @@ def test_the_tree_space_has_hyperplanes(kind, data, tmp_path):
     model.save(tmp_path / "space.json")
     assert_array_equal(load(tmp_path / "space.json").predict(X), model.predict(X))
     assert hyperplanes(model.readable_tree_.tree_).any()
-    for own in np.split(np.arange(model.space_.node_count), [1]):
-        assert np.all(model.space_.n_node_samples[own] > 0)
+    for nodes in np.split(np.arange(model.space_.node_count), [1]):
+        assert np.all(model.space_.n_node_samples[nodes] > 0)
 
 
 def test_look_ahead_knows_hyperplanes():

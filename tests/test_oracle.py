@@ -112,7 +112,9 @@ def test_every_regression_outcome_has_an_oracle():
     assert set(strategies.REAL_TARGETS) == set(outcomes.REAL) == set(REGRESSION_OUTCOMES)
     declared = {extra.name for outcome in REGRESSION_OUTCOMES.values() for extra in outcome.extras}
     assert set(strategies.EXTRAS) == declared
-    assert set(strategies.OPTIONS) == {name for name, own in REGRESSION_OUTCOMES.items() if own.options is not None}
+    assert set(strategies.OPTIONS) == {
+        name for name, outcome_class in REGRESSION_OUTCOMES.items() if outcome_class.options is not None
+    }
 
 
 @strategies.examples(8)

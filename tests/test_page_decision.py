@@ -140,9 +140,9 @@ def test_changes_behind_hyperplanes_are_those_of_explain(open_page):
     told = same = 0
     for i, explanation in enumerate(model.explain(X[:40])):
         opened.answer({k: repr(float(value)) for k, value in enumerate(X.iloc[i])})
-        found = [text.split(": ")[0] for text in opened.page.locator("ol#changes li").all_inner_texts()]
-        told += len(found)
-        same += found == [str(change).split(" -> ")[0] for change in explanation.changes]
+        shown = [text.split(": ")[0] for text in opened.page.locator("ol#changes li").all_inner_texts()]
+        told += len(shown)
+        same += shown == [str(change).split(" -> ")[0] for change in explanation.changes]
     assert told > 20
     assert same == 40
 

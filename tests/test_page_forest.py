@@ -45,15 +45,15 @@ def test_a_case_has_the_answer_and_the_interval_of_the_forest(kind, open_page):
     opened = open_page(model, X, y, {"folds": 2})
     for i in (0, 25, 50):
         row = X.iloc[[i]]
-        found = opened.answer(entered(row))
+        answer = opened.answer(entered(row))
         cell = opened.page.locator("#answer tbody tr >> nth=0").locator("td >> nth=1").inner_text()
         numbers = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]+", cell)]
         if kind is BayesianForestClassifier:
-            assert_allclose(found, model.predict_proba(row)[0], rtol=1e-10)
+            assert_allclose(answer, model.predict_proba(row)[0], rtol=1e-10)
             assert_allclose(np.array(numbers) / 100, model.predict_interval(row)[0, 1], atol=1e-3)  # "< 0.1 %"
             assert opened.page.inner_text("#says") == str(model.predict(row)[0])
         else:
-            assert_allclose(found, model.predict(row), rtol=1e-10)
+            assert_allclose(answer, model.predict(row), rtol=1e-10)
             assert_allclose(numbers, model.predict_interval(row, kind="mean")[0], rtol=2e-3)
     assert "All trees together say so; the tree to read says" in opened.page.inner_text("#answer")
     assert "Its way through the tree to read" in opened.page.inner_text("#answer")
@@ -70,8 +70,8 @@ def test_changes_on_the_page_change_the_decision_of_the_forest(partitions, open_
         listed = opened.page.locator("ol#changes li").all()
         changed = [json.loads(item.get_attribute("data-row")) for item in listed]
         n_changes += len(changed)
-        for found in changed:  # without the columns that no tree uses
-            values = [own if new is None else new for new, own in zip(found, row.iloc[0], strict=True)]
+        for new_values in changed:  # without the columns that no tree uses
+            values = [value if new is None else new for new, value in zip(new_values, row.iloc[0], strict=True)]
             assert model.predict(pd.DataFrame([values], columns=X.columns))[0] != model.predict(row)[0]
             assert (np.array(values) >= X.min()).all()
             assert (np.array(values) <= X.max()).all()
@@ -84,8 +84,8 @@ def test_a_forest_that_is_too_large_for_a_page_says_so(open_page, monkeypatch):
     monkeypatch.setattr("baytree.report._contents._MOST_NODES", 10)
     model, X, y = forest()
     opened = open_page(model, X, y, {"folds": 2})
-    found = opened.answer(entered(X.iloc[[3]]))
-    assert_allclose(found, model.readable_tree_.predict_proba(X.iloc[[3]])[0], rtol=1e-10)
+    answer = opened.answer(entered(X.iloc[[3]]))
+    assert_allclose(answer, model.readable_tree_.predict_proba(X.iloc[[3]])[0], rtol=1e-10)
     assert "the model averages over many trees and may say something else" in opened.page.inner_text("#answer")
 
 

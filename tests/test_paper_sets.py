@@ -67,12 +67,12 @@ def test_sets_come_from_openml_where_there_is_no_folder(monkeypatch):
         )
 
     monkeypatch.setattr(paper_sets, "fetch_openml", fetch)
-    found = load("haberman")
+    table = load("haberman")
     assert asked[0]["name"] == "haberman"
-    assert found.feature_names == ("a", "b", "c")
-    assert_array_equal(found.y, target == "2")
-    assert_array_equal(found.X[:, 0], data[:, 0])
-    assert_array_equal(found.X[:, 1], data[:, 1] % 10)
+    assert table.feature_names == ("a", "b", "c")
+    assert_array_equal(table.y, target == "2")
+    assert_array_equal(table.X[:, 0], data[:, 0])
+    assert_array_equal(table.X[:, 1], data[:, 1] % 10)
 
 
 @pytest.mark.parametrize(("name", "words"), [("heart", "could not be fetched .*heart.csv"), ("ripley", "make_ripley")])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,11 +13,34 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, PartitionPrior, TreeSpaceClassifier
+from baytree import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    PartitionPrior,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+)
+
+ESTIMATORS = [
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+]
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(120, 3))
 Y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "yes", "no")
+
+
+def test_parameters_have_the_same_order_in_all_estimators():
+    orders = [list(inspect.signature(estimator).parameters) for estimator in ESTIMATORS]
+    for one, other in combinations(orders, 2):
+        assert [name for name in one if name in other] == [name for name in other if name in one]
 
 
 def test_the_partition_prior_can_be_searched():

@@ -96,7 +96,7 @@ def texts_of(ax):
 
 def drawn_anew_and_on(function, n_panels=1):
     """Draw on a figure of its own and on Axes that are given; both ways return the Axes."""
-    own = function(ax=None)
+    axes = function(ax=None)
     given = plt.subplots(1, 2)[1]
     plt.figure()
     current, n_figures = plt.gcf(), len(plt.get_fignums())
@@ -104,10 +104,10 @@ def drawn_anew_and_on(function, n_panels=1):
     assert function(ax=ax) is ax if n_panels == 1 else all(a is b for a, b in zip(function(ax=ax), ax, strict=True))
     assert plt.gcf() is current
     assert len(plt.get_fignums()) == n_figures
-    one = own if n_panels == 1 else own[0]
+    one = axes if n_panels == 1 else axes[0]
     assert isinstance(one, Axes)
     draw(one.figure)
-    return own
+    return axes
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -268,19 +268,19 @@ def test_every_node_of_a_small_tree_says_what_it_is(max_depth):
     tree, texts = model.tree_, flat_texts(plot.tree(model, max_depth=max_depth))
     drawn = [node for node in range(tree.node_count) if max_depth is None or tree.depth[node] <= max_depth]
     for node in drawn:
-        own = [
+        node_texts = [
             text
             for text in texts
             if text.endswith(f"n = {tree.n_node_samples[node]}") or f"n = {tree.n_node_samples[node]} …" in text
         ]
         if tree.is_leaf[node] or tree.depth[node] == max_depth:
-            assert any(str(model.classes_[tree.value[node, 0].argmax()]) in text for text in own)
-            assert any(f"{percent_text(tree.value[node, 0, 1])} True" in text for text in own)
-            assert any(text.endswith("leaves") for text in own) != tree.is_leaf[node]
+            assert any(str(model.classes_[tree.value[node, 0].argmax()]) in text for text in node_texts)
+            assert any(f"{percent_text(tree.value[node, 0, 1])} True" in text for text in node_texts)
+            assert any(text.endswith("leaves") for text in node_texts) != tree.is_leaf[node]
         else:
             split = tree.split(node)
             rule = f"{split.subject(model.schema_)} {split.condition(model.schema_)}"
-            assert any(text.startswith(rule) and "split " in text and "column " in text for text in own)
+            assert any(text.startswith(rule) and "split " in text and "column " in text for text in node_texts)
     assert sum("n = " in text for text in texts) == len(drawn)
     assert {"yes", "no"} <= set(texts)
     assert any("posterior density of the probability of True" in text for text in texts)
@@ -373,11 +373,11 @@ def test_figures_stay_within_what_can_be_saved(monkeypatch):
 @pytest.mark.parametrize("name", ["two", "normal", "poisson", "exponential", "stump", "mean alone"])
 def test_densities_have_an_area_of_one(name):
     model = MODELS[name]
-    found = posteriors_of(model.fitted_, np.flatnonzero(model.tree_.is_leaf))
-    for node in found.nodes.values():
+    posteriors = posteriors_of(model.fitted_, np.flatnonzero(model.tree_.is_leaf))
+    for node in posteriors.nodes.values():
         values, density = node.curve
         assert 0.95 < np.trapezoid(density, values) < 1.01
-        assert found.low <= values.min() <= values.max() <= found.high
+        assert posteriors.low <= values.min() <= values.max() <= posteriors.high
 
 
 def test_a_leaf_that_knows_nothing_does_not_hide_the_others():
@@ -385,8 +385,8 @@ def test_a_leaf_that_knows_nothing_does_not_hide_the_others():
     X, y = random.uniform(size=(60, 2)), random.exponential(size=60)
     model = BayesianTreeRegressor(outcome="exponential", prior=(0.5, 1.0)).fit(X, y, event=X[:, 0] < 0.5)
     assert np.isinf(model.tree_.value).any()
-    found = posteriors_of(model.fitted_, np.flatnonzero(model.tree_.is_leaf))
-    assert 0 <= found.low < found.high < 20
+    posteriors = posteriors_of(model.fitted_, np.flatnonzero(model.tree_.is_leaf))
+    assert 0 <= posteriors.low < posteriors.high < 20
     assert_nothing_overlaps(plot.tree(model))
     draw(plot.leaves(model).figure)
     draw(plot.regression(model, X, y, 0).figure)
@@ -536,5 +536,5 @@ def test_the_picture_of_a_tree_counts_the_terms_of_its_leaves():
     assert tree.n_leaves == 2
     drawn = [text.get_text() for text in plot.tree(model).texts]
     for n_terms, n in zip(tree.leaves.n_terms[tree.is_leaf], tree.n_node_samples[tree.is_leaf], strict=True):
-        own = next(text for text in drawn if f"n = {n}\n" in text and "model of" in text)
-        assert own.endswith(f"model of {n_terms} term{'s' if n_terms > 1 else ''}")
+        text_of_leaf = next(text for text in drawn if f"n = {n}\n" in text and "model of" in text)
+        assert text_of_leaf.endswith(f"model of {n_terms} term{'s' if n_terms > 1 else ''}")

@@ -95,7 +95,7 @@ def test_subgroups_of_two_classes(groups):
     assert {"decided to be malignant", "observed malignant"} <= set(said)
     if len(np.unique(groups)) == 2:
         places = sorted(line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o")
-        decided = [np.mean(MODEL.predict(X[TEST][groups == own]) == "malignant") for own in ("large", "small")]
+        decided = [np.mean(MODEL.predict(X[TEST][groups == group]) == "malignant") for group in ("large", "small")]
         assert all(any(abs(place - share) < 1e-12 for place in places) for share in decided)
 
 
@@ -162,8 +162,8 @@ def test_splits_are_drawn_by_the_settings_of_a_model(scale):
     model = BayesianTreeRegressor(partition_prior=0.7).fit(X, X["mean area"])
     ax = plot.partition_posterior(X, X["mean area"], "worst radius", model=model, scale=scale)
     space = partition_space(X, X["mean area"], model=model)
-    own = partition_space(X, X["mean area"], outcome="normal", partition_prior=0.7, prior=model.prior_)
-    assert np.array_equal(space["log_posterior"], own["log_posterior"])
+    expected = partition_space(X, X["mean area"], outcome="normal", partition_prior=0.7, prior=model.prior_)
+    assert np.array_equal(space["log_posterior"], expected["log_posterior"])
     assert len(ax.lines[0].get_xdata()) > 0
     pipeline = make_pipeline(StandardScaler(), TreeSpaceClassifier(max_nodes=5)).fit(X, Y)
     assert len(partition_space(X, Y, model=pipeline)) > 1000

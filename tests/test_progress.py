@@ -125,9 +125,9 @@ def test_the_passes_of_a_fit_are_named_and_counted(kind, monkeypatch, tmp_path, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Ibis and Dask warn of their own affairs
         engines.fit(model_of("classes"), sources[kind](), **names, verbose=1)
-    found = list(dict.fromkeys(re.split("[:,]", line)[0] for line in seen))
-    assert found[:4] == ["Opening the source", "Reading columns and target", "Finding bins", "Encoding rows"]
-    assert found[4].startswith("Level 1")
+    passes = list(dict.fromkeys(re.split("[:,]", line)[0] for line in seen))
+    assert passes[:4] == ["Opening the source", "Reading columns and target", "Finding bins", "Encoding rows"]
+    assert passes[4].startswith("Level 1")
     if kind == "function":
         counts = [line for line in seen if line.startswith("Encoding rows: 2")]
         assert [re.sub(r", \d+ s so far", "", line) for line in counts] == [

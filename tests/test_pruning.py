@@ -27,11 +27,11 @@ def assert_most_probable(model):
     grown = model.grown_tree_
     if grown.n_leaves > 9:
         return
-    found = list(all_prunings(grown))
-    best = max(score for score, _ in found)
+    prunings = list(all_prunings(grown))
+    best = max(score for score, _ in prunings)
     close = 1e-8 * (1 + abs(best))
     assert_allclose(model.log_posterior_, best, atol=close)
-    fewest = min(len(kept) for score, kept in found if score >= best - 1e-12 * (1 + abs(best)))
+    fewest = min(len(kept) for score, kept in prunings if score >= best - 1e-12 * (1 + abs(best)))
     assert model.get_n_leaves() <= 1 + fewest
     assert model.log_posterior_ >= grown.log_posterior() - close
 

@@ -45,12 +45,12 @@ def test_reasons_are_the_largest_contributions_towards_a_class(kind, towards):
     reasons, values = model.reasons(rows, k=2, towards=towards), shap_values(model, rows).values
     assert list(reasons.columns) == ["row", "rank", "feature", "contribution", "value"]
     for i, label in enumerate(model.predict(rows) if towards is None else [towards] * 25):
-        own = values[i, :, model.classes_.tolist().index(label)]
-        order = [f for f in np.argsort(-own, kind="stable") if own[f] > 0][:2]
+        towards_class = values[i, :, model.classes_.tolist().index(label)]
+        order = [f for f in np.argsort(-towards_class, kind="stable") if towards_class[f] > 0][:2]
         mine = reasons[reasons["row"] == i]
         assert mine["feature"].tolist() == [X.columns[f] for f in order]
         assert mine["rank"].tolist() == list(range(1, len(order) + 1))
-        assert_allclose(mine["contribution"], own[order], atol=1e-12)
+        assert_allclose(mine["contribution"], towards_class[order], atol=1e-12)
         assert mine["value"].tolist() == [rows.iloc[i, f] for f in order]
 
 
@@ -110,11 +110,11 @@ def test_the_command_lists_the_same_reasons(tmp_path, monkeypatch, capsys):
     expected = model.reasons(X[:30], k=2, codes={"income": ("R01", "Income too low"), "region": ("R02", "")})
     for codes in ("codes.csv", "codes.json"):
         assert main(["reasons", "model.zip", "rows.csv", "-k", "2", "--codes", codes, "-o", "out.csv"]) == 0
-        found = pd.read_csv("out.csv")
-        assert (found["row"] - 1).tolist() == expected["row"].tolist()
-        assert found["feature"].tolist() == expected["feature"].tolist()
-        assert_allclose(found["contribution"], expected["contribution"])
-        assert found["code"].fillna("").tolist() == expected["code"].fillna("").tolist()
+        written = pd.read_csv("out.csv")
+        assert (written["row"] - 1).tolist() == expected["row"].tolist()
+        assert written["feature"].tolist() == expected["feature"].tolist()
+        assert_allclose(written["contribution"], expected["contribution"])
+        assert written["code"].fillna("").tolist() == expected["code"].fillna("").tolist()
     capsys.readouterr()
     assert main(["reasons", "model.zip", "rows.csv", "--towards", "bad", "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -76,12 +76,14 @@ def rows_of_nodes(tree, rows):
 
 def assert_has_the_rows(tree, rows, oracle):
     """Compare what every node of a tree has of some rows with a loop over them."""
-    for node, own in enumerate(rows_of_nodes(tree, rows)):
+    for node, inside in enumerate(rows_of_nodes(tree, rows)):
         prior = tree.prior[node].tolist()
-        assert tree.n_node_samples[node] == len(own)
-        assert_allclose(tree.weighted_n_node_samples[node], sum(oracle.weight[i] for i in own), rtol=1e-12, atol=1e-12)
-        assert_allclose(tree.posterior[node], oracle.update(own, prior), rtol=1e-8)
-        assert_allclose(tree.log_likelihood[node], oracle.log_likelihood(own, prior), rtol=1e-7, atol=1e-7)
+        assert tree.n_node_samples[node] == len(inside)
+        assert_allclose(
+            tree.weighted_n_node_samples[node], sum(oracle.weight[i] for i in inside), rtol=1e-12, atol=1e-12
+        )
+        assert_allclose(tree.posterior[node], oracle.update(inside, prior), rtol=1e-8)
+        assert_allclose(tree.log_likelihood[node], oracle.log_likelihood(inside, prior), rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
@@ -141,13 +143,13 @@ def test_a_tree_on_other_rows_equals_the_oracle(problem, data):
     prepared = prepare(model, model._memory_source(X, y, weight, {}), model._target_reader())
     fitted = settle_outcome(prepared.family, parameters["prior"], prepared.data)
     tree = prepared.data.grow(fitted)
-    found = refit(tree, prepared.data.take(np.array(drawn)), fitted)
+    refitted = refit(tree, prepared.data.take(np.array(drawn)), fitted)
 
     weight = [1.0] * len(y) if weight is None else weight
     oracle = outcomes.Categorical(y[drawn].tolist(), [weight[i] for i in drawn], len(np.unique(y)))
     matrix = prepared.data.rows.matrix[drawn].tolist()
     assert_scored_as(
-        found, given_nodes(tree, Problem(matrix, oracle, oracle_settings(fitted.prior, parameters))), oracle
+        refitted, given_nodes(tree, Problem(matrix, oracle, oracle_settings(fitted.prior, parameters))), oracle
     )
 
 
@@ -186,13 +188,13 @@ def test_held_out_rows_are_as_probable_as_all_given_those_that_were_seen(outcome
     memory, _, fitted, oracle = settled(outcome, weighted=True, max_bins=None)
     seen = np.arange(len(memory)) % 2 == 0
     tree, held_out = memory.take(seen).grow(fitted), memory.take(~seen)
-    found = held_out_log_likelihood(tree, held_out.leaf_sums(tree, fitted), fitted)
+    log_likelihood = held_out_log_likelihood(tree, held_out.leaf_sums(tree, fitted), fitted)
     expected = 0.0
-    for node, own in enumerate(rows_of_nodes(tree, memory.rows)):
+    for node, node_rows in enumerate(rows_of_nodes(tree, memory.rows)):
         if tree.is_leaf[node]:
-            prior, before = tree.prior[node].tolist(), [i for i in own if seen[i]]
-            expected += oracle.log_likelihood(own, prior) - oracle.log_likelihood(before, prior)
-    assert_allclose(found, expected, rtol=1e-7)
+            prior, before = tree.prior[node].tolist(), [i for i in node_rows if seen[i]]
+            expected += oracle.log_likelihood(node_rows, prior) - oracle.log_likelihood(before, prior)
+    assert_allclose(log_likelihood, expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("outcome", ["classes", "normal", "poisson"])

@@ -132,8 +132,8 @@ def test_partial_fit_gives_the_posteriors_of_routing_all_rows(outcome):
     X, y = problem("normal" if outcome == "categorical" else outcome)
     if outcome == "categorical":
         y = np.where(y > np.median(y), "high", "low")
-    own = settled(outcome)
-    make = BayesianTreeClassifier if outcome == "categorical" else lambda: BayesianTreeRegressor(outcome=own)
+    outcome_to_fit = settled(outcome)
+    make = BayesianTreeClassifier if outcome == "categorical" else lambda: BayesianTreeRegressor(outcome=outcome_to_fit)
     half = make().fit(X[:200], y[:200])
     updated = make().fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
     assert_array_equal(half.tree_.threshold, updated.tree_.threshold)
@@ -174,8 +174,8 @@ def test_the_evidence_chooses_the_prior_of_highest_evidence(outcome):
     if outcome != "negative_binomial":  # whose dispersion each half of the rows chooses for the other
         missed = 1.0  # nats, by a search of nine values
         assert model.log_evidence_ >= default.fit(X, y).log_evidence_ - missed
-    own = NegativeBinomial(1 / model.outcome_.size) if outcome == "negative_binomial" else outcome
-    given = {"prior": model.prior_} | ({} if outcome == "categorical" else {"outcome": own})
+    outcome_to_fit = NegativeBinomial(1 / model.outcome_.size) if outcome == "negative_binomial" else outcome
+    given = {"prior": model.prior_} | ({} if outcome == "categorical" else {"outcome": outcome_to_fit})
     again = type(model)(**model.get_params(deep=False) | given).fit(X, y)
     assert_allclose(again.log_evidence_, model.log_evidence_, rtol=1e-12)
     assert_array_equal(again.tree_.feature, model.tree_.feature)

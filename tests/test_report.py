@@ -25,8 +25,8 @@ def written(model, X, y, tmp_path, **options):
 def measured(model, X, y, held_out=None, folds=5):
     """The figures of a model by name, and what was held out."""
     given = read_dataset(model.fitted_, X, y)
-    found = hold_out(model, given, None if held_out is None else read_dataset(model.fitted_, *held_out), folds)
-    return {metric.name: metric.figure for metric in metrics_of(model.fitted_, found)}, found
+    predictions = hold_out(model, given, None if held_out is None else read_dataset(model.fitted_, *held_out), folds)
+    return {metric.name: metric.figure for metric in metrics_of(model.fitted_, predictions)}, predictions
 
 
 def test_the_page_tells_all_it_should(tmp_path):
@@ -59,13 +59,13 @@ def test_held_out_rows_are_measured_as_scikit_learn_does(tmp_path):
     from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
     model = BayesianTreeClassifier().fit(X[::2], Y[::2])
-    found, held_out = measured(model, X[::2], Y[::2], (X[1::2], Y[1::2]))
+    figures, held_out = measured(model, X[::2], Y[::2], (X[1::2], Y[1::2]))
     p, y = model.predict_proba(X[1::2]), Y[1::2]
-    assert found["Accuracy"].estimate == pytest.approx(accuracy_score(y, model.predict(X[1::2])))
-    assert found["Log loss"].estimate == pytest.approx(log_loss(y, p))
-    assert found["Brier score"].estimate == pytest.approx(brier_score_loss(y, p[:, 1]))
-    assert found["Area under the curve"].estimate == pytest.approx(roc_auc_score(y, p[:, 1]))
-    for metric in found.values():
+    assert figures["Accuracy"].estimate == pytest.approx(accuracy_score(y, model.predict(X[1::2])))
+    assert figures["Log loss"].estimate == pytest.approx(log_loss(y, p))
+    assert figures["Brier score"].estimate == pytest.approx(brier_score_loss(y, p[:, 1]))
+    assert figures["Area under the curve"].estimate == pytest.approx(roc_auc_score(y, p[:, 1]))
+    for metric in figures.values():
         assert metric.low < metric.estimate < metric.high
     bins = calibration_of(model.fitted_, held_out)
     assert sum(b.n for b in bins) == len(y)
@@ -78,13 +78,13 @@ def test_numbers_are_measured_as_scikit_learn_does():
 
     A, b = load_diabetes(return_X_y=True)
     model = BayesianTreeRegressor().fit(A[::2], b[::2])
-    found, _ = measured(model, A, b, (A[1::2], b[1::2]))
+    figures, _ = measured(model, A, b, (A[1::2], b[1::2]))
     said = model.predict(A[1::2])
-    assert found["Root mean squared error"].estimate == pytest.approx(root_mean_squared_error(b[1::2], said))
-    assert found["Mean absolute error"].estimate == pytest.approx(mean_absolute_error(b[1::2], said))
-    assert found["R squared"].estimate == pytest.approx(r2_score(b[1::2], said))
+    assert figures["Root mean squared error"].estimate == pytest.approx(root_mean_squared_error(b[1::2], said))
+    assert figures["Mean absolute error"].estimate == pytest.approx(mean_absolute_error(b[1::2], said))
+    assert figures["R squared"].estimate == pytest.approx(r2_score(b[1::2], said))
     low, high = model.predict_interval(A[1::2], level=0.9).T
-    assert found["Coverage"].estimate == pytest.approx(np.mean((low <= b[1::2]) & (b[1::2] <= high)))
+    assert figures["Coverage"].estimate == pytest.approx(np.mean((low <= b[1::2]) & (b[1::2] <= high)))
 
 
 def test_what_is_not_defined_is_explained(tmp_path):
@@ -103,8 +103,8 @@ def test_what_is_not_defined_is_explained(tmp_path):
 def test_a_rare_class_is_measured_with_the_others(tmp_path):
     rare = np.where(np.arange(len(Y)) == 7, 2, Y)
     model = BayesianTreeClassifier().fit(X, rare)
-    found, _ = measured(model, X, rare)
-    assert found["Accuracy"].estimate > 0.85
+    figures, _ = measured(model, X, rare)
+    assert figures["Accuracy"].estimate > 0.85
     assert "2: 1" in written(model, X, rare, tmp_path)
 
 

@@ -58,9 +58,9 @@ def test_durations_are_measured_with_their_events(tmp_path):
     assert max(b.predicted for b in bins) == pytest.approx(10, rel=0.4)
     inside = [b.observed.low <= b.predicted <= b.observed.high for b in bins]
     assert np.mean(inside) >= 0.6
-    found = {metric.name: metric.figure for metric in metrics_of(model.fitted_, held_out)}
-    assert found["Observed over predicted"].low < 1 < found["Observed over predicted"].high
-    assert found["Log loss"].estimate < found["  without a model"].estimate
+    figures = {metric.name: metric.figure for metric in metrics_of(model.fitted_, held_out)}
+    assert figures["Observed over predicted"].low < 1 < figures["Observed over predicted"].high
+    assert figures["Log loss"].estimate < figures["  without a model"].estimate
     page = written(model, table, time, tmp_path, event=event)
     assert "other rows than those" not in page
     assert "Mean absolute error" not in page
@@ -74,9 +74,9 @@ def test_counts_are_measured_with_their_exposure(tmp_path):
     held_out = hold_out(model, read_dataset(model.fitted_, table, counts, exposure=exposure), None, 5)
     bins = calibration_of(model.fitted_, held_out)
     assert {round(b.predicted) for b in bins} == {1, 4}
-    found = {metric.name: metric.figure for metric in metrics_of(model.fitted_, held_out)}
-    assert found["Mean absolute error"].estimate == pytest.approx(np.abs(held_out.mean * exposure - counts).mean())
-    assert found["Observed over predicted"].estimate == pytest.approx(counts.sum() / (held_out.mean @ exposure))
+    figures = {metric.name: metric.figure for metric in metrics_of(model.fitted_, held_out)}
+    assert figures["Mean absolute error"].estimate == pytest.approx(np.abs(held_out.mean * exposure - counts).mean())
+    assert figures["Observed over predicted"].estimate == pytest.approx(counts.sum() / (held_out.mean @ exposure))
     assert "per unit of exposure" in written(model, table, counts, tmp_path, exposure=exposure)
 
 
@@ -113,7 +113,7 @@ def test_groups_stay_together(tmp_path):
     model = BayesianTreeClassifier(prior=0.1, partition_prior=0.9999, prune=False).fit(table, y)
     divided_rows = hold_out(model, read_dataset(model.fitted_, table, y), None, 5)
     together = hold_out(model, read_dataset(model.fitted_, table, y, None, customer), None, 5)
-    accuracy = [metrics_of(model.fitted_, found)[0].figure.estimate for found in (divided_rows, together)]
+    accuracy = [metrics_of(model.fitted_, held_out)[0].figure.estimate for held_out in (divided_rows, together)]
     assert accuracy[0] > 0.9
     assert accuracy[1] < 0.65
     assert "keeps groups of rows together" in written(model, table, y, tmp_path, groups=customer)
@@ -174,13 +174,13 @@ def test_pipelines_and_wrappers_have_pages(wrap, tmp_path):
 def test_confusion_and_rates_are_those_of_the_decision():
     model = BayesianTreeClassifier(decision=0.2).fit(X, Y)
     held_out = hold_out(model, read_dataset(model.fitted_, X, Y), None, 5)
-    found = thresholds_of(model.fitted_, held_out)
+    thresholds = thresholds_of(model.fitted_, held_out)
     decided = np.where(held_out.probabilities[:, 1] >= 0.2, "malignant", "benign")
     (tn, fp), (fn, tp) = confusion_matrix(Y, decided)
-    assert found.values[found.of_model] == 0.2
-    assert found.true_positives[found.of_model] == tp
-    assert found.false_positives[found.of_model] == fp
-    rates = found.rates(found.of_model)
+    assert thresholds.values[thresholds.of_model] == 0.2
+    assert thresholds.true_positives[thresholds.of_model] == tp
+    assert thresholds.false_positives[thresholds.of_model] == fp
+    rates = thresholds.rates(thresholds.of_model)
     assert rates["sensitivity"].estimate == tp / (tp + fn)
     assert rates["sensitivity"].low == pytest.approx(stats.beta(tp + 0.5, fn + 0.5).ppf(0.05))
     assert rates["specificity"].estimate == tn / (tn + fp)
@@ -202,16 +202,16 @@ def test_subgroups_have_their_own_figures(tmp_path):
     given = read_dataset(model.fitted_, X, Y)
     given.subgroups.update(read_subgroups(X, {"sex": sex}, len(Y)))
     held_out = hold_out(model, given, None, 5)
-    for own in subgroups_of(model.fitted_, held_out):
-        rows = sex == own.name
+    for subgroup in subgroups_of(model.fitted_, held_out):
+        rows = sex == subgroup.name
         second, decided = Y[rows] == "malignant", held_out.codes[rows] == 1
-        assert own.n == rows.sum()
-        assert own.figures["observed"].estimate == pytest.approx(second.mean())
-        assert own.figures["predicted"].estimate == pytest.approx(held_out.probabilities[rows, 1].mean())
-        assert own.figures["decided"].estimate == pytest.approx(decided.mean())
-        assert own.figures["missed"].estimate == pytest.approx((second & ~decided).sum() / second.sum())
-        assert own.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
-        for figure in own.figures.values():
+        assert subgroup.n == rows.sum()
+        assert subgroup.figures["observed"].estimate == pytest.approx(second.mean())
+        assert subgroup.figures["predicted"].estimate == pytest.approx(held_out.probabilities[rows, 1].mean())
+        assert subgroup.figures["decided"].estimate == pytest.approx(decided.mean())
+        assert subgroup.figures["missed"].estimate == pytest.approx((second & ~decided).sum() / second.sum())
+        assert subgroup.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
+        for figure in subgroup.figures.values():
             assert figure.low <= figure.estimate <= figure.high
     page = written(model, X, Y, tmp_path, subgroups=["worst perimeter", "mean area"])
     assert re.search(r"of the tree uses? this column: 0", page)
@@ -296,8 +296,8 @@ def every_kind():
         }
     )
     counts, kinds, two = random.poisson(3, 200) + 1.0, random.choice(list("uvw"), 200), random.choice(["n", "p"], 200)
-    for own in (Rates(), TwoRates(), Mean()):
-        yield BayesianTreeRegressor(outcome=own), frame, counts
+    for custom in (Rates(), TwoRates(), Mean()):
+        yield BayesianTreeRegressor(outcome=custom), frame, counts
     for outcome in ("normal", "poisson", "negative_binomial", "exponential"):
         yield TreeSpaceRegressor(outcome=outcome, max_nodes=20, unseen="average"), frame, counts
     yield TreeSpaceClassifier(max_nodes=30, decision=[[0, 1, 2], [1, 0, 1], [5, 1, 0]]), frame, kinds

@@ -89,7 +89,7 @@ def test_the_trees_of_a_forest_ask_their_leaves(name, results):
     assert_allclose(shifted.readable.mean(rows), constant.readable.mean(rows) + X[:40, :1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("export", [to_c, to_onnx, to_shap, to_sklearn, to_sql], ids=lambda own: own.__name__)
+@pytest.mark.parametrize("export", [to_c, to_onnx, to_shap, to_sklearn, to_sql], ids=lambda function: function.__name__)
 @pytest.mark.parametrize("name", MODELS)
 def test_exports_that_hold_numbers_refuse_them(name, export, results):
     pytest.importorskip("onnx")

@@ -72,7 +72,7 @@ def test_shift_and_scale_do_not_depend_on_the_order_of_rows(data, n):
     order = data.draw(st.permutations(range(n)))
     X = np.zeros((n, 1))
     assume(np.ptp(y) == 0 or np.ptp(y) > 1e-100)  # the squares of others are too small
-    one, other = (BayesianTreeRegressor(calibrate=False).fit(X, own) for own in (y, y[order]))
+    one, other = (BayesianTreeRegressor(calibrate=False).fit(X, target) for target in (y, y[order]))
     assert (one.outcome_.shift, one.outcome_.scale) == (other.outcome_.shift, other.outcome_.scale)
     assert one.outcome_.shift == pytest.approx(y.mean(), abs=1e-12 * np.ptp(y) + 1e-300, rel=1e-9)
     assert_array_equal(one.prior_, other.prior_)

@@ -160,7 +160,7 @@ def test_a_frame_has_the_arrays_of_the_tree(fitted):
     assert_array_equal(frame["feature"].isna(), tree.is_leaf)
     by_threshold = np.isfinite(tree.threshold) & ~tree.is_leaf
     assert_array_equal(frame["threshold"], np.where(by_threshold, tree.threshold, np.nan))
-    assert_array_equal(frame.filter(regex="^posterior_"), tree.posterior)
+    assert_array_equal(frame.filter(regex="^posterior_"), model.fitted_.trees.calibrated)
     names = [name for name in frame if name.startswith("estimate_")]
     values = tree.value[:, 0] if model.fitted_.classes is not None else tree.value[:, 0].repeat(2, axis=1)
     assert_allclose(frame[names], values)

@@ -108,7 +108,7 @@ def test_columns_of_frames_have_their_kinds(kind):
     fitted = BayesianTreeClassifier().fit(table, [0, 1, 0, 1])
     assert [column.kind for column in fitted.schema_.columns] == expected
     assert fitted.schema_.names == ("number", "whole", "truth", "text", "category", "ordered")
-    assert [None if own is None else own.tolist() for own in fitted.categories_[2:]] == [
+    assert [None if categories is None else categories.tolist() for categories in fitted.categories_[2:]] == [
         None,
         ["a", "b"],
         ["a", "b"],
@@ -150,12 +150,12 @@ def test_categorical_features_chooses_the_columns_and_their_type_the_order():
 @given(strategies.fitted_frames(), st.data())
 def test_ordered_categories_are_their_positions_and_truth_values_zero_and_one(fitted, data):
     """They grow the same tree as numbers do; only the categories without an order stay categories."""
-    own, frame = fitted
-    matrix = own._read_all(frame).matrix
+    fitted_model, frame = fitted
+    matrix = fitted_model._read_all(frame).matrix
     y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(frame), max_size=len(frame))))
-    nominal = np.flatnonzero(own.schema_.is_nominal).tolist()
-    plain = clone(own).set_params(categorical_features=nominal).fit(matrix, y)
-    again = clone(own).fit(frame, y)
+    nominal = np.flatnonzero(fitted_model.schema_.is_nominal).tolist()
+    plain = clone(fitted_model).set_params(categorical_features=nominal).fit(matrix, y)
+    again = clone(fitted_model).fit(frame, y)
     assert_same_arrays(plain, again)
     assert_array_equal(plain.apply(matrix), again.apply(frame))
 
@@ -300,30 +300,30 @@ def test_training_rows_meet_the_one_rule_of_their_leaf(seed):
 
 @given(strategies.fitted_frames())
 def test_every_row_is_in_the_box_of_its_leaf_and_in_no_other(fitted):
-    own, frame = fitted
-    boxes = boxes_of(own.tree_, own.schema_)
-    for row in own._read_all(frame).matrix:
+    fitted_model, frame = fitted
+    boxes = boxes_of(fitted_model.tree_, fitted_model.schema_)
+    for row in fitted_model._read_all(frame).matrix:
         inside = [box.leaf for box in boxes if all(want.holds(row[f]) for f, want in box.conditions.items())]
-        assert inside == [route.leaf_of(own.tree_, row)]
+        assert inside == [route.leaf_of(fitted_model.tree_, row)]
 
 
 @strategies.examples(2)
 @given(strategies.fitted_frames(), st.data())
 def test_no_smaller_change_of_one_feature_changes_the_decision(fitted, data):
-    own, frame = fitted
-    assume(own.get_n_leaves() > 1)
+    fitted_model, frame = fitted
+    assume(fitted_model.get_n_leaves() > 1)
     missing = data.draw(st.booleans())
-    explanations = own.explain(frame, max_features=1, allow_missing=missing)
+    explanations = fitted_model.explain(frame, max_features=1, allow_missing=missing)
     for i in data.draw(st.lists(st.integers(0, len(frame) - 1), min_size=1, max_size=4)):
-        assert_smallest(own, frame, i, explanations[i].nearest, 1, allow_missing=missing)
+        assert_smallest(fitted_model, frame, i, explanations[i].nearest, 1, allow_missing=missing)
 
 
 @given(strategies.fitted_frames(), st.data())
 def test_no_smaller_change_of_two_features_changes_the_decision(fitted, data):
-    own, frame = fitted
-    assume(1 < own.get_n_leaves() <= 6)
+    fitted_model, frame = fitted
+    assume(1 < fitted_model.get_n_leaves() <= 6)
     i = data.draw(st.integers(0, len(frame) - 1))
-    assert_smallest(own, frame, i, own.explain(frame[i : i + 1])[0].nearest, 2)
+    assert_smallest(fitted_model, frame, i, fitted_model.explain(frame[i : i + 1])[0].nearest, 2)
 
 
 def test_changes_of_order_and_truth_are_told_in_words():

@@ -31,8 +31,8 @@ from tests.scoring import N_MODELS, scored
 GROUPS = [range(first, first + 10, 2) for first in range(0, N_MODELS, 10)]  # every second model
 
 
-def assert_additive(found, prediction):
-    values, base = found.values, np.asarray(found.base)
+def assert_additive(shap, prediction):
+    values, base = shap.values, np.asarray(shap.base)
     total = base + values.sum(axis=1)
     assert_allclose(total.reshape(prediction.shape), prediction, rtol=1e-10, atol=1e-10 * np.abs(prediction).max())
 
@@ -40,24 +40,24 @@ def assert_additive(found, prediction):
 @pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 def test_values_are_those_of_all_subsets(seeds):
     for seed in seeds:
-        own = scored(seed)
-        numbers, n_features = own.numbers().dense(), len(own.kinds)
-        if not all(np.isfinite(grown.value).all() for _, grown in own.members):
+        case = scored(seed)
+        numbers, n_features = case.numbers().dense(), len(case.kinds)
+        if not all(np.isfinite(grown.value).all() for _, grown in case.members):
             continue
-        background = own.rows.iloc[:: max(1, len(own.rows) // 3)]
-        others = own.model._read_all(background).dense()
-        by_path, by_rows = shap_values(own.model, own.rows), shap_values(own.model, own.rows, background)
-        for found in (by_path, by_rows):
-            assert_additive(found, own.mean())
+        background = case.rows.iloc[:: max(1, len(case.rows) // 3)]
+        others = case.model._read_all(background).dense()
+        by_path, by_rows = shap_values(case.model, case.rows), shap_values(case.model, case.rows, background)
+        for shap in (by_path, by_rows):
+            assert_additive(shap, case.mean())
         for i in range(0, len(numbers), 40):
-            for found, value in (
-                (by_path, reference.average(own.members, reference.path_dependent, numbers[i])),
-                (by_rows, reference.average(own.members, reference.interventional, numbers[i], others)),
+            for shap, value in (
+                (by_path, reference.average(case.members, reference.path_dependent, numbers[i])),
+                (by_rows, reference.average(case.members, reference.interventional, numbers[i], others)),
             ):
                 base, expected = reference.shapley(value, n_features)
-                scale = np.abs(own.mean()).max()
-                assert_allclose(np.reshape(found.base, -1), base, rtol=1e-10, atol=1e-12 * scale)
-                assert_allclose(found.values[i].reshape(n_features, -1), expected, rtol=1e-9, atol=1e-11 * scale)
+                scale = np.abs(case.mean()).max()
+                assert_allclose(np.reshape(shap.base, -1), base, rtol=1e-10, atol=1e-12 * scale)
+                assert_allclose(shap.values[i].reshape(n_features, -1), expected, rtol=1e-9, atol=1e-11 * scale)
 
 
 @given(strategies.fitted_frames())
@@ -75,19 +75,19 @@ def test_a_deep_tree_of_many_rows_is_additive():
     for options in ({}, {"partitions": "oblique", "max_depth": 4}):
         model = BayesianTreeRegressor(**options).fit(X, y)
         assert model.get_n_leaves() > 8
-        found = shap_values(model, X)
-        assert found.values.shape == (2000, 6)
-        assert_additive(found, model.predict(X))
+        shap = shap_values(model, X)
+        assert shap.values.shape == (2000, 6)
+        assert_additive(shap, model.predict(X))
         assert_additive(shap_values(model, X[:20], X[:50]), model.predict(X[:20]))
 
 
 def test_features_that_are_not_used_have_no_value():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = BayesianTreeClassifier(max_depth=1).fit(X, y)
-    found = shap_values(model, X)
+    shap = shap_values(model, X)
     unused = np.setdiff1d(np.arange(4), model.fitted_.used_features)
-    assert not found.values[:, unused].any()
-    assert found.names == tuple(X.columns)
+    assert not shap.values[:, unused].any()
+    assert shap.names == tuple(X.columns)
     single = shap_values(BayesianTreeClassifier(max_depth=0).fit(X, y), X)
     assert not single.values.any()
 
@@ -122,9 +122,9 @@ def test_hyperplanes_of_any_number_of_features_have_exact_values():
     model, X = wide_forest()
     trees = [model.fitted_.tree(t).trees for t in range(8)]
     assert max(np.diff(tree.hyperplane_start).max() for tree in trees) > 2
-    found = shap_values(model, X[:5])
-    assert_additive(found, model.predict_proba(X[:5]))
-    assert not found.error.any()
+    shap = shap_values(model, X[:5])
+    assert_additive(shap, model.predict_proba(X[:5]))
+    assert not shap.error.any()
 
 
 def test_drawn_orders_are_additive_and_as_far_off_as_they_say(monkeypatch):
@@ -168,19 +168,19 @@ def path_dependent_values(tree, row):
 def test_trees_of_more_than_64_features_have_exact_values():
     model, X = tree_of_many_features(7)
     assert len(model.tree_.used_features) > 64
-    found = shap_values(model, X[::300])
-    assert_additive(found, model.predict(X[::300]))
-    assert not found.error.any()
-    for row, values in zip(X[::300], found.values, strict=True):
+    shap = shap_values(model, X[::300])
+    assert_additive(shap, model.predict(X[::300]))
+    assert not shap.error.any()
+    for row, values in zip(X[::300], shap.values, strict=True):
         assert_allclose(values, path_dependent_values(model.tree_, row), atol=1e-9)
 
 
 def test_trees_of_more_than_256_features_draw_orders():
     model, X = tree_of_many_features(9)
     assert len(model.tree_.used_features) > 256
-    found = shap_values(model, X[:3])
-    assert_additive(found, model.predict(X[:3]))
-    assert found.error.any()
+    shap = shap_values(model, X[:3])
+    assert_additive(shap, model.predict(X[:3]))
+    assert shap.error.any()
 
 
 def test_infinite_means_are_refused():

@@ -43,13 +43,13 @@ def test_what_one_child_has_not_the_other_has(weighted, by_class, kind):
         return ClassHistograms(np.moveaxis(weights, 1, 2) if by_class else weights, rows)
 
     parent, children = sums(1, 5, 9), sums(3, 0, 5)
-    found = children.empty_like(2)
-    found.assign(0, children, 2)
-    found.assign_difference(1, parent, children, 2)
-    assert_array_equal(found.weights[0], children.weights[2])
-    assert_array_equal(found.weights.sum(axis=0), parent.weights[0])
-    assert found.weights.strides[1:] == children.weights.strides[1:]  # laid out alike, which is quick to copy
-    assert (found.rows is None) == (not weighted)
+    histograms = children.empty_like(2)
+    histograms.assign(0, children, 2)
+    histograms.assign_difference(1, parent, children, 2)
+    assert_array_equal(histograms.weights[0], children.weights[2])
+    assert_array_equal(histograms.weights.sum(axis=0), parent.weights[0])
+    assert histograms.weights.strides[1:] == children.weights.strides[1:]  # laid out alike, which is quick to copy
+    assert (histograms.rows is None) == (not weighted)
     if weighted:
-        assert_array_equal(found.rows[0], children.rows[2])
-        assert_array_equal(found.rows.sum(axis=0), parent.rows[0])
+        assert_array_equal(histograms.rows[0], children.rows[2])
+        assert_array_equal(histograms.rows.sum(axis=0), parent.rows[0])

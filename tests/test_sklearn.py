@@ -99,8 +99,8 @@ def test_scikit_learn_check(estimator, check):
 
 def checks_of_parameters():
     """Each estimator with unusual parameters, and the checks of scikit-learn's that these could fail."""
-    for own in UNUSUAL:
-        for estimator, check in estimator_checks_generator(own):
+    for unusual in UNUSUAL:
+        for estimator, check in estimator_checks_generator(unusual):
             if check.func.__name__ in OF_PARAMETERS:
                 yield pytest.param(estimator, check, id=f"{estimator}-{check.func.__name__}")
 

@@ -77,8 +77,8 @@ def test_the_next_column_is_named():
     signal = r.normal(size=400)
     X = np.c_[signal + 0.2 * r.normal(size=400), signal + 0.2 * r.normal(size=400)]
     model = BayesianTreeClassifier(max_depth=1).fit(X, signal > 0)
-    own, other = model.tree_.feature[0], 1 - model.tree_.feature[0]
-    shares = [percent_text(float(model.feature_posterior_[i])) for i in (own, other)]
+    chosen, other = model.tree_.feature[0], 1 - model.tree_.feature[0]
+    shares = [percent_text(float(model.feature_posterior_[i])) for i in (chosen, other)]
     assert split_facts(model.fitted_, 0)[1] == f"column {shares[0]}, else x{other} {shares[1]}"
 
 

@@ -83,16 +83,16 @@ def random_rows(model, n, seed=0):
         elif column.is_whole:
             pool = np.arange(0.0, 2 if column.categories is None else len(column.categories))
         else:
-            own = splits.threshold[(splits.feature == feature) & np.isfinite(splits.threshold)]
-            pool = np.concatenate([[0.0, -1e9, 1e9], own, np.nextafter(own, np.inf), random.random(20)])
+            thresholds = splits.threshold[(splits.feature == feature) & np.isfinite(splits.threshold)]
+            pool = np.concatenate([[0.0, -1e9, 1e9], thresholds, np.nextafter(thresholds, np.inf), random.random(20)])
         columns.append(np.where(random.random(n) < 0.15, np.nan, random.choice(pool, n)))
     return np.column_stack(columns)
 
 
 def test_the_kinds_are_those_of_the_core():
     """Trees of the core are marked with them; the header says so too, where it is at hand."""
-    found = {kind for model in MODELS.values() for kind in np.unique(grown(model).kind).tolist()}
-    assert found == set(SplitKind)
+    kinds = {kind for model in MODELS.values() for kind in np.unique(grown(model).kind).tolist()}
+    assert kinds == set(SplitKind)
     headers = [path for path in CORE.rglob("*.hpp") if "enum class SplitKind" in path.read_text("utf-8")]
     if CORE.exists():
         (text,) = (re.search(r"enum class SplitKind[^{]*{([^}]*)}", path.read_text("utf-8"))[1] for path in headers)
@@ -172,14 +172,14 @@ def test_a_leaf_has_no_split():
 
 def node_js():
     """JavaScript without a browser: node, or the one that playwright brings."""
-    found = shutil.which("node")
-    if found is None:
+    path = shutil.which("node")
+    if path is None:
         driver = pytest.importorskip("playwright._impl._driver", reason="neither node nor playwright is installed")
-        found = driver.compute_driver_executable()[0]
-    if not Path(found).exists():
+        path = driver.compute_driver_executable()[0]
+    if not Path(path).exists():
         assert not os.environ.get("BAYTREE_NEEDS_BROWSER")
         pytest.skip("no node is installed")
-    return str(found)
+    return str(path)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -190,7 +190,7 @@ def test_the_page_sends_rows_the_same_way(name):
     model = MODELS[name]
     splits, rows = grown(model), random_rows(model, 300)
     contents = contents_of(model.fitted_, None, AllowedChanges(), None, [])
-    choices = [choice for own in (contents["space"] or contents["tree"])["choices"] for choice in own]
+    choices = [choice for of_node in (contents["space"] or contents["tree"])["choices"] for choice in of_node]
     given_rows = [[None if np.isnan(value) else value for value in row] for row in rows]
     program = (
         f"{routing}\nconst {{choices, rows}} = JSON.parse(require('fs').readFileSync(0, 'utf-8'));\n"

@@ -33,8 +33,8 @@ def row_sets(tree, matrix):
 
 def fate_by_hand(tree, refit, node, matrix):
     """What became of a split: 'kept', 'threshold', 'no split', 'no rows', or the features of the other split."""
-    own, sets = row_sets(tree, matrix)[node], row_sets(refit, matrix)
-    overlap = {other: len(own & rows) / len(own | rows) for other, rows in sets.items()}
+    node_rows, sets = row_sets(tree, matrix)[node], row_sets(refit, matrix)
+    overlap = {other: len(node_rows & rows) / len(node_rows | rows) for other, rows in sets.items()}
     best = max(overlap.values())
     if best < 0.5:
         return "no rows"
@@ -43,11 +43,11 @@ def fate_by_hand(tree, refit, node, matrix):
         return "no split"
     split, new = tree.split(node), refit.split(other)
     if set(split.features) & set(new.features):
-        moved = sum(split.goes_left(matrix[i]) != new.goes_left(matrix[i]) for i in own)
+        moved = sum(split.goes_left(matrix[i]) != new.goes_left(matrix[i]) for i in node_rows)
         if isinstance(split, CategorySet | Hyperplane):
-            moved = min(moved, len(own) - moved)
-        left = sum(split.goes_left(matrix[i]) for i in own)
-        if moved <= 0.1 * len(own) + 1e-9 and moved <= min(left, len(own) - left) / 2:
+            moved = min(moved, len(node_rows) - moved)
+        left = sum(split.goes_left(matrix[i]) for i in node_rows)
+        if moved <= 0.1 * len(node_rows) + 1e-9 and moved <= min(left, len(node_rows) - left) / 2:
             return "kept"
     return "threshold" if split.features == new.features else new.features
 
@@ -183,7 +183,7 @@ def test_counts_with_exposure():
 )
 def test_the_tree_to_read_of_any_model(model):
     X, y = table_of(2)
-    readable = getattr(model.fit(X, y), "readable_tree_", None) or getattr(model, "modal_tree_", None) or model
+    readable = getattr(model.fit(X, y), "readable_tree_", model)
     stability = model.stability(X, y, n_refits=3)
     assert len(stability.splits) == len(readable.tree_.internal_nodes)
 

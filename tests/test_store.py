@@ -86,7 +86,7 @@ def store_of(nodes, choices, roots):
     Leaves have the prior Beta(1, 1); no split has the prior probability 1/2, every split 1/4.
     """
     statistics, depth = (np.array(values) for values in zip(*nodes, strict=True))
-    feature, threshold, left, right = np.array([choice for own in choices for choice in own]).T
+    feature, threshold, left, right = np.array([choice for of_node in choices for choice in of_node]).T
     n, is_leaf = len(feature), feature == -2
     outcome = CategoricalOutcome(np.ones(2), np.array(["no", "yes"]))
     return TreeStore(
@@ -430,7 +430,7 @@ def test_a_tree_of_a_forest_is_the_one_that_is_grown_alone(name):
         assert_same_store(forest.tree(t), alone, strict=True)
 
 
-@pytest.mark.parametrize("carry", [lambda own: pickle.loads(pickle.dumps(own)), copy.deepcopy], ids=["pickle", "copy"])
+@pytest.mark.parametrize("carry", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy], ids=["pickle", "copy"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_copy_has_all_that_was_fitted_and_nothing_that_was_worked_out(name, carry):
     model = MODELS[name]

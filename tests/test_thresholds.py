@@ -62,10 +62,10 @@ def threshold_between(low, high, thresholds="round"):
 
 
 def assert_is_roundest(low, high):
-    found, expected = threshold_between(low, high), roundest(low, high)
-    assert found == expected
-    assert math.copysign(1, found) == math.copysign(1, expected)
-    assert low <= found < high
+    threshold, expected = threshold_between(low, high), roundest(low, high)
+    assert threshold == expected
+    assert math.copysign(1, threshold) == math.copysign(1, expected)
+    assert low <= threshold < high
     assert threshold_between(low, high, "midpoint") == midpoint(low, high)
 
 
@@ -91,10 +91,10 @@ def test_no_number_in_the_middle_half_has_fewer_digits(low, distance):
     high = low + distance
     if not low < high:
         return
-    n_digits = n_digits_of(found := roundest(low, high)) - 1
+    n_digits = n_digits_of(threshold := roundest(low, high)) - 1
     ends = middle_half(low, high)
-    assert ends[0] <= found <= ends[1] or found == midpoint(low, high)
-    if found == 0 or n_digits == 0:
+    assert ends[0] <= threshold <= ends[1] or threshold == midpoint(low, high)
+    if threshold == 0 or n_digits == 0:
         return
     for exponent in range(-12, 14):
         step = Decimal(1).scaleb(exponent - n_digits + 1)
@@ -107,11 +107,11 @@ def test_no_number_in_the_middle_half_has_fewer_digits(low, distance):
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier, BayesianForestClassifier])
 def test_the_position_of_thresholds_changes_nothing_but_the_way_of_values_between(kind):
     frame, y = raw_frame(400)
-    own = {"random_state": 0} if kind is BayesianForestClassifier else {}
-    own |= {"max_nodes": 40} if kind is TreeSpaceClassifier else {}
+    parameters = {"random_state": 0} if kind is BayesianForestClassifier else {}
+    parameters |= {"max_nodes": 40} if kind is TreeSpaceClassifier else {}
     if kind is BayesianForestClassifier:
-        own["partitions"] = "axis"
-    stores = [kind(thresholds=where, **own).fit(frame, y).fitted_.trees for where in ("round", "midpoint")]
+        parameters["partitions"] = "axis"
+    stores = [kind(thresholds=where, **parameters).fit(frame, y).fitted_.trees for where in ("round", "midpoint")]
     one, other = (store.arrays() for store in stores)
     differ = [name for name in one if not np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f")]
     assert differ == ["threshold"]
@@ -157,8 +157,8 @@ def test_the_papers_prior_has_midpoints():
     X, y = np.repeat([1.0, 1.5, 4.25], 20)[:, None], np.repeat([0, 0, 1], 20)
     paper = PartitionPrior(split=0.99, by_depth=True, choose="partition")
     thresholds = [
-        BayesianTreeClassifier(**own).fit(X, y).tree_.threshold[0]
-        for own in ({}, {"thresholds": "midpoint"}, {"partition_prior": "paper"}, {"partition_prior": paper})
+        BayesianTreeClassifier(**parameters).fit(X, y).tree_.threshold[0]
+        for parameters in ({}, {"thresholds": "midpoint"}, {"partition_prior": "paper"}, {"partition_prior": paper})
     ]
     assert thresholds == [3.0, 2.875, 2.875, 3.0]
 

@@ -23,18 +23,18 @@ from tests.scoring import N_MODELS, is_number, scored
 GROUPS = [range(first, first + 20) for first in range(0, N_MODELS, 20)]
 
 
-def assert_same_numbers(own, found, interval):
+def assert_same_numbers(case, values, interval):
     """The columns that SQL has too: values, then the ends of intervals."""
-    n_values = own.mean().shape[1]
-    if own.std is not None:
-        assert_allclose(found[:, n_values], own.std, rtol=1e-9 if own.is_average else 1e-12)
-        found = np.delete(found, n_values, axis=1)
-    if own.is_average:
-        assert_allclose(found, own.mean(), rtol=1e-12, atol=1e-14)
+    n_values = case.mean().shape[1]
+    if case.std is not None:
+        assert_allclose(values[:, n_values], case.std, rtol=1e-9 if case.is_average else 1e-12)
+        values = np.delete(values, n_values, axis=1)
+    if case.is_average:
+        assert_allclose(values, case.mean(), rtol=1e-12, atol=1e-14)
         return
-    assert_array_equal(found[:, :n_values], own.mean())
-    ends = own.model.predict_interval(own.rows, level=interval).reshape(len(found), -1)
-    assert_allclose(found[:, n_values:], ends, rtol=1e-12)
+    assert_array_equal(values[:, :n_values], case.mean())
+    ends = case.model.predict_interval(case.rows, level=interval).reshape(len(values), -1)
+    assert_allclose(values[:, n_values:], ends, rtol=1e-12)
 
 
 WRAPPER = """
@@ -52,24 +52,24 @@ const char *name_{i}(int column) {{ return m{i}_column(column); }}
 
 
 def wrapped(seed):
-    own = scored(seed)
-    leaf = "(void)leaf;" if own.is_average else f"leaf[row] = m{seed}_leaf(x + row * M{seed}_COLUMNS);"
-    best = f"best[row] = m{seed}_class(x + row * M{seed}_COLUMNS);" if own.is_classifier else "(void)best;"
-    interval = None if own.is_average else 0.8
-    text = to_c(own.model, name=f"m{seed}", interval=interval, std=own.std is not None)
+    case = scored(seed)
+    leaf = "(void)leaf;" if case.is_average else f"leaf[row] = m{seed}_leaf(x + row * M{seed}_COLUMNS);"
+    best = f"best[row] = m{seed}_class(x + row * M{seed}_COLUMNS);" if case.is_classifier else "(void)best;"
+    interval = None if case.is_average else 0.8
+    text = to_c(case.model, name=f"m{seed}", interval=interval, std=case.std is not None)
     assert text.isascii()
     return text + WRAPPER.format(i=seed, leaf=leaf, best=best)
 
 
-def numbers_of(own, library):
+def numbers_of(case, library):
     """The rows as the header wants them."""
-    i, table = own.seed, np.empty((len(own.rows), len(own.kinds)))
+    i, table = case.seed, np.empty((len(case.rows), len(case.kinds)))
     of_text, of_number = getattr(library, f"text_{i}"), getattr(library, f"number_{i}")
     of_text.restype = of_number.restype = ctypes.c_double
     of_text.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
     of_number.argtypes = [ctypes.c_int, ctypes.c_double]
-    for j, (name, kind) in enumerate(own.kinds.items()):
-        values = own.rows[name].tolist()
+    for j, (name, kind) in enumerate(case.kinds.items()):
+        values = case.rows[name].tolist()
         if kind in ("text", "ordered"):
             encoded = [None if value is None else value.encode() for value in values]
             table[:, j] = [of_text(j, own_bytes, len(own_bytes or b"")) for own_bytes in encoded]
@@ -78,7 +78,7 @@ def numbers_of(own, library):
         else:
             table[:, j] = [np.nan if value is None else float(value) for value in values]
         assert is_number(kind) or kind in ("text", "ordered", "truth")
-    assert_array_equal(table, own.numbers().dense())
+    assert_array_equal(table, case.numbers().dense())
     return table
 
 
@@ -87,27 +87,27 @@ def numbers_of(own, library):
 def test_c_predicts_what_the_model_predicts(seeds, tmp_path):
     library = compiled("\n".join(map(wrapped, seeds)), tmp_path)
     for seed in seeds:
-        own = scored(seed)
-        x = np.ascontiguousarray(numbers_of(own, library))
-        n_values = own.mean().shape[1]
-        n_more = (own.std is not None) + (0 if own.is_average else own_ends(own))
+        case = scored(seed)
+        x = np.ascontiguousarray(numbers_of(case, library))
+        n_values = case.mean().shape[1]
+        n_more = (case.std is not None) + (0 if case.is_average else own_ends(case))
         values = np.empty((len(x), n_values + n_more))
         leaf, best = np.empty(len(x), np.intc), np.empty(len(x), np.intc)
         pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (x, values, leaf, best)]
         getattr(library, f"run_{seed}")(pointers[0], ctypes.c_long(len(x)), *pointers[1:])
-        assert_same_numbers(own, values, 0.8)
+        assert_same_numbers(case, values, 0.8)
         name = getattr(library, f"name_{seed}")
         name.restype = ctypes.c_char_p
-        assert [name(j).decode() for j in range(len(own.kinds))] == list(own.kinds)
-        if not own.is_average:
-            assert_array_equal(leaf, own.model.apply(own.rows))
-        if own.is_classifier:
-            clear = own.clear()
-            assert_array_equal(own.fitted.classes[best[clear]], own.model.predict(own.rows)[clear])
+        assert [name(j).decode() for j in range(len(case.kinds))] == list(case.kinds)
+        if not case.is_average:
+            assert_array_equal(leaf, case.model.apply(case.rows))
+        if case.is_classifier:
+            clear = case.clear()
+            assert_array_equal(case.fitted.classes[best[clear]], case.model.predict(case.rows)[clear])
 
 
-def own_ends(own):
-    return own.model.predict_interval(own.rows[:1]).size
+def own_ends(case):
+    return case.model.predict_interval(case.rows[:1]).size
 
 
 @needs_compiler

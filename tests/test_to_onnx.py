@@ -24,37 +24,37 @@ def run(model, rows, **options):
     """What the run time makes of rows: outputs by name."""
     session = onnxruntime.InferenceSession(to_onnx(model, **options).SerializeToString())
     given = {}
-    for own in session.get_inputs():
-        if own.name == "X" and not isinstance(rows, pd.DataFrame):
+    for node in session.get_inputs():
+        if node.name == "X" and not isinstance(rows, pd.DataFrame):
             given["X"] = rows
             continue
-        values = rows[own.name]
-        if own.type == "tensor(string)":
-            given[own.name] = np.array([[MISSING if value is None else value] for value in values], dtype=object)
+        values = rows[node.name]
+        if node.type == "tensor(string)":
+            given[node.name] = np.array([[MISSING if value is None else value] for value in values], dtype=object)
         else:
-            given[own.name] = np.array([[np.nan if value is None else value] for value in values], dtype=np.float64)
-    return dict(zip([own.name for own in session.get_outputs()], session.run(None, given), strict=True))
+            given[node.name] = np.array([[np.nan if value is None else value] for value in values], dtype=np.float64)
+    return dict(zip([node.name for node in session.get_outputs()], session.run(None, given), strict=True))
 
 
 @pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 def test_onnx_predicts_what_the_model_predicts(seeds):
     for seed in seeds:
-        own = scored(seed)
-        found = run(own.model, own.rows, missing=MISSING)
-        expected = own.mean()
-        values = found["probabilities" if own.is_classifier else "mean"]
+        case = scored(seed)
+        predicted = run(case.model, case.rows, missing=MISSING)
+        expected = case.mean()
+        values = predicted["probabilities" if case.is_classifier else "mean"]
         assert values.dtype == np.float64
-        if own.is_average:
+        if case.is_average:
             assert_allclose(values, expected, rtol=1e-12, atol=1e-14)
         else:
             assert_array_equal(values, expected)
-            assert_array_equal(found["leaf"], own.model.apply(own.rows))
-        if own.is_classifier:
-            clear = own.clear()
-            assert_array_equal(found["label"][clear], own.model.predict(own.rows)[clear])
-        assert ("std" in found) == (own.std is not None)
-        if own.std is not None:
-            assert_allclose(found["std"][:, 0], own.std, rtol=1e-9 if own.is_average else 1e-12)
+            assert_array_equal(predicted["leaf"], case.model.apply(case.rows))
+        if case.is_classifier:
+            clear = case.clear()
+            assert_array_equal(predicted["label"][clear], case.model.predict(case.rows)[clear])
+        assert ("std" in predicted) == (case.std is not None)
+        if case.std is not None:
+            assert_allclose(predicted["std"][:, 0], case.std, rtol=1e-9 if case.is_average else 1e-12)
 
 
 @pytest.mark.parametrize("kind", [BayesianTreeClassifier, TreeSpaceClassifier])
@@ -120,9 +120,9 @@ def test_what_onnx_cannot_hold_is_refused_in_one_sentence():
 def test_an_outcome_of_the_users_own_has_no_standard_deviation():
     X = np.arange(40.0)[:, None]
     model = BayesianTreeRegressor(outcome=Rates()).fit(X, np.repeat([1, 9], 20))
-    found = run(model, X)
-    assert set(found) == {"mean", "leaf"}
-    assert_array_equal(found["mean"][:, 0], model.predict(X))
+    predicted = run(model, X)
+    assert set(predicted) == {"mean", "leaf"}
+    assert_array_equal(predicted["mean"][:, 0], model.predict(X))
 
 
 def test_names_of_outputs_may_be_names_of_columns():

@@ -30,26 +30,26 @@ duckdb = pytest.importorskip("duckdb")
 GROUPS = [range(first, first + 10) for first in range(0, N_MODELS, 10)]
 
 
-def assert_predicts_the_same(database, own):
-    fitted = own.fitted
-    interval = None if own.is_average else 0.8
-    query = to_sql(own.model, dialect=database.dialect, columns=["row"], interval=interval, std=own.std is not None)
-    found = database.run(as_arrow(own.rows, own.kinds), query).sort_values("row")
+def assert_predicts_the_same(database, case):
+    fitted = case.fitted
+    interval = None if case.is_average else 0.8
+    query = to_sql(case.model, dialect=database.dialect, columns=["row"], interval=interval, std=case.std is not None)
+    predicted = database.run(as_arrow(case.rows, case.kinds), query).sort_values("row")
     names = [f"probability_{name}" for name in fitted.class_names] or ["mean"]
-    expected = own.mean()
-    numbers = found[names].to_numpy(float)
-    if own.std is not None:
-        assert_allclose(found["std"].to_numpy(float), own.std, rtol=1e-9 if own.is_average else 1e-12)
-    if own.is_average:
+    expected = case.mean()
+    numbers = predicted[names].to_numpy(float)
+    if case.std is not None:
+        assert_allclose(predicted["std"].to_numpy(float), case.std, rtol=1e-9 if case.is_average else 1e-12)
+    if case.is_average:
         assert_allclose(numbers, expected, rtol=1e-12, atol=1e-14)
     else:
-        assert_array_equal(found["leaf"], own.model.apply(own.rows))
+        assert_array_equal(predicted["leaf"], case.model.apply(case.rows))
         assert_array_equal(numbers, expected)
-        ends = own.model.predict_interval(own.rows, level=0.8).reshape(len(found), -1)
-        assert_allclose(found.filter(regex=r"^(low|high)(_|$)").to_numpy(float), ends, rtol=1e-12)
-    if own.is_classifier:
-        clear = own.clear()
-        assert_array_equal(found["prediction"].to_numpy()[clear], own.model.predict(own.rows)[clear])
+        ends = case.model.predict_interval(case.rows, level=0.8).reshape(len(predicted), -1)
+        assert_allclose(predicted.filter(regex=r"^(low|high)(_|$)").to_numpy(float), ends, rtol=1e-12)
+    if case.is_classifier:
+        clear = case.clear()
+        assert_array_equal(predicted["prediction"].to_numpy()[clear], case.model.predict(case.rows)[clear])
 
 
 @pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
@@ -61,13 +61,13 @@ def test_databases_predict_what_the_model_predicts(database, seeds):
 def test_forests_as_tables_of_steps_predict_what_the_model_predicts(database, monkeypatch):
     """As they are written where they are large, whose cases within cases would take databases minutes to plan."""
     monkeypatch.setattr("baytree.export._sql_walk.FEWEST_NODES", 0)
-    forests = [own for own in map(scored, range(N_MODELS)) if own.fitted.kind is ModelKind.FOREST]
-    forests = [own for own in forests if own.fitted.routed.trees.is_plain]
+    forests = [case for case in map(scored, range(N_MODELS)) if case.fitted.kind is ModelKind.FOREST]
+    forests = [case for case in forests if case.fitted.routed.trees.is_plain]
     assert len(forests) > 5
-    for own in forests:
-        has_splits = not own.fitted.routed.trees.is_leaf.all()
-        assert ("baytree_walk" in to_sql(own.model, dialect=database.dialect)) == has_splits
-        assert_predicts_the_same(database, own)
+    for case in forests:
+        has_splits = not case.fitted.routed.trees.is_leaf.all()
+        assert ("baytree_walk" in to_sql(case.model, dialect=database.dialect)) == has_splits
+        assert_predicts_the_same(database, case)
 
 
 def test_cases_are_nested_as_far_as_a_database_can(database, monkeypatch):
@@ -89,8 +89,8 @@ def test_deep_trees_and_forests(database, fewest, monkeypatch):
     table = pa.table({"row": np.arange(100), **{name: rows[name] for name in rows}})
     assert forest.fitted_.trees.max_depth > 18
     for model in (forest, *forest.trees_[:1]):
-        found = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
-        assert_allclose(found["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
+        predicted = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
+        assert_allclose(predicted["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("fewest", [0, 10**9])
@@ -108,8 +108,8 @@ def test_extreme_rows_of_hyperplanes_fail_no_query(database, kind, fewest, monke
     rows = pd.DataFrame([(a, b, c) for a in extreme for b in extreme for c in extreme], columns=list("abc"))
     rows = rows[(rows.abs() > 1e299).sum(axis=1) < 2]  # two may cancel
     table = pa.table({"row": np.arange(len(rows)), **{name: pa.array(rows[name], from_pandas=True) for name in "abc"}})
-    found = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
-    assert_allclose(found["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
+    predicted = database.run(table, to_sql(model, dialect=database.dialect, columns=["row"])).sort_values("row")
+    assert_allclose(predicted["probability_1"].to_numpy(float), model.predict_proba(rows)[:, 1], rtol=1e-12)
 
 
 def test_thresholds_next_to_zero(database):
@@ -124,8 +124,8 @@ def test_thresholds_next_to_zero(database):
     assert tree.n_leaves == 3
     rows = pd.DataFrame({"x": [0.0, 5e-324, 1e-323, 1.5e-323, -5e-324, -1e-323]})
     query = to_sql(model, dialect=database.dialect, columns=["row"])
-    found = database.run(pa.table({"row": np.arange(6), "x": rows["x"]}), query).sort_values("row")
-    assert_array_equal(found["leaf"], model.apply(rows))
+    predicted = database.run(pa.table({"row": np.arange(6), "x": rows["x"]}), query).sort_values("row")
+    assert_array_equal(predicted["leaf"], model.apply(rows))
 
 
 def test_every_number_is_read_back_as_it_is(database):
@@ -153,8 +153,8 @@ def test_every_number_is_read_back_as_it_is(database):
         ]
     )
     row = ", ".join(f"{number_literal(x, DIALECTS[database.dialect])} AS c{i}" for i, x in enumerate(numbers))
-    found = database.run(pa.table({"row": [0]}), f"SELECT {row} FROM rows")
-    assert_array_equal(found.to_numpy(float)[0], numbers)
+    predicted = database.run(pa.table({"row": [0]}), f"SELECT {row} FROM rows")
+    assert_array_equal(predicted.to_numpy(float)[0], numbers)
 
 
 def test_a_table_in_a_schema_and_names_that_clash():
@@ -214,8 +214,8 @@ def test_an_outcome_of_the_users_own_has_as_many_means_as_it_says():
     with pytest.raises(ValueError, match="A node of the tree space has an infinite variance"):
         to_sql(heavy, std=True)
     model = BayesianTreeRegressor(outcome=TwoRates()).fit(X, y)
-    found = DuckDB().run(pa.table({"x0": X[:, 0]}), to_sql(model))
-    assert_array_equal(found[["mean_0", "mean_1"]], model.predict(X))
+    predicted = DuckDB().run(pa.table({"x0": X[:, 0]}), to_sql(model))
+    assert_array_equal(predicted[["mean_0", "mean_1"]], model.predict(X))
 
 
 def test_other_dialects_come_from_sqlglot():
@@ -244,8 +244,8 @@ def test_names_and_text_come_through_sqlglot_as_they_are(dialect):
             assert "sqlglot cannot write a name or a category" in str(error)  # noqa: PT017
             continue
         query = sqlglot.parse_one(text, read=dialect)
-        texts = {own.this for own in query.find_all(sqlglot.exp.Literal) if own.is_string}
-        names = {own.this for own in query.find_all(sqlglot.exp.Identifier)}
+        texts = {node.this for node in query.find_all(sqlglot.exp.Literal) if node.is_string}
+        names = {node.this for node in query.find_all(sqlglot.exp.Identifier)}
         assert name in names
         assert texts
         assert texts <= {*NASTY, "0", "1"}
@@ -256,8 +256,8 @@ def test_names_and_text_come_through_sqlglot_as_they_are(dialect):
 @pytest.mark.filterwarnings("ignore")  # between Ibis, pandas and DuckDB
 def test_ibis_predicts_the_same(backend, seed, tmp_path):
     ibis = pytest.importorskip("ibis")
-    own = scored(seed)
-    rows = as_arrow(own.rows, own.kinds)
+    case = scored(seed)
+    rows = as_arrow(case.rows, case.kinds)
     if backend == "duckdb":
         connection = duckdb.connect()
         connection.register("some_rows", rows)
@@ -270,9 +270,9 @@ def test_ibis_predicts_the_same(backend, seed, tmp_path):
             connection.executemany(f"INSERT INTO some_rows VALUES ({', '.join('?' * rows.num_columns)})", values)
             connection.commit()
         tables = ibis.sqlite.connect(tmp_path / "rows.db")
-    found = to_ibis(own.model, tables.table("some_rows"), columns=["row"]).order_by("row").execute()
-    names = [f"probability_{name}" for name in own.fitted.class_names] or ["mean"]
-    assert_allclose(found[names].to_numpy(float), own.mean(), rtol=1e-12)
+    predicted = to_ibis(case.model, tables.table("some_rows"), columns=["row"]).order_by("row").execute()
+    names = [f"probability_{name}" for name in case.fitted.class_names] or ["mean"]
+    assert_allclose(predicted[names].to_numpy(float), case.mean(), rtol=1e-12)
     tables.disconnect()
 
 

@@ -41,8 +41,8 @@ def signature(model, X, rows=None, node=0):
     if tree.children_left[node] < 0:
         return "leaf"
     left, right = tree.children_left[node], tree.children_right[node]
-    own = tuple(np.flatnonzero(rows[:, left]).tolist())
-    return (int(tree.feature[node]), own, signature(model, X, rows, left), signature(model, X, rows, right))
+    rows_of_node = tuple(np.flatnonzero(rows[:, left]).tolist())
+    return (int(tree.feature[node]), rows_of_node, signature(model, X, rows, left), signature(model, X, rows, right))
 
 
 def shares_of(trees):
@@ -61,17 +61,17 @@ def assert_same_space(model, X, outcome, parameters, tolerance=1e-8):
     assert_allclose(model.log_evidence_bound_, evidence, **close)
     assert_allclose(model.log_posterior_, max(tree.log_posterior for tree in trees), **close)
 
-    found, shares = model.best_trees(50), model.tree_probabilities(50)
+    best_trees, shares = model.best_trees(50), model.tree_probabilities(50)
     listed = shares[: len(model.trees_)]
     assert len(listed) == min(len(trees), 10)
     assert_allclose(model.weights_.sum(), 1)
     assert_allclose(model.weights_, listed / listed.sum(), rtol=1e-9, atol=1e-300)
     assert np.all(np.diff(shares) <= 1e-8)
-    assert len(found) == min(len(trees), 50)
-    signatures = [signature(tree, X) for tree in found]
-    assert len(set(signatures)) == len(found)
-    assert_allclose(shares, [expected[own] for own in signatures], rtol=1e-6, atol=1e-9)
-    assert_allclose(found[0].log_posterior_, model.log_posterior_, **close)
+    assert len(best_trees) == min(len(trees), 50)
+    signatures = [signature(tree, X) for tree in best_trees]
+    assert len(set(signatures)) == len(best_trees)
+    assert_allclose(shares, [expected[key] for key in signatures], rtol=1e-6, atol=1e-9)
+    assert_allclose(best_trees[0].log_posterior_, model.log_posterior_, **close)
     assert signature(model.readable_tree_, X) == signatures[0]
 
     distinct = {(node.rows, node.depth, node.prior) for tree in trees for node in tree.nodes()}
@@ -148,12 +148,12 @@ def test_the_bound_holds_what_is_not_explored(problem, max_nodes):
 def test_an_outcome_of_your_own_has_a_space():
     random = np.random.default_rng(0)
     X, y = random.integers(0, 3, (6, 2)).astype(float), random.poisson(3, 6)
-    own = TreeSpaceRegressor(outcome=Counts(), max_nodes=EVERYTHING).fit(X, y)
+    custom = TreeSpaceRegressor(outcome=Counts(), max_nodes=EVERYTHING).fit(X, y)
     built_in = TreeSpaceRegressor(outcome="poisson", prior=Counts.prior, max_nodes=EVERYTHING).fit(X, y)
-    assert_allclose(own.log_evidence_, built_in.log_evidence_)
-    assert_allclose(own.weights_, built_in.weights_)
-    assert_allclose(own.predict(X), built_in.predict(X))
-    assert_allclose(own.predict_interval(X), built_in.predict_interval(X))
+    assert_allclose(custom.log_evidence_, built_in.log_evidence_)
+    assert_allclose(custom.weights_, built_in.weights_)
+    assert_allclose(custom.predict(X), built_in.predict(X))
+    assert_allclose(custom.predict_interval(X), built_in.predict_interval(X))
 
 
 DRAWN = {  # outcomes, prior, the oracle's outcome
@@ -218,7 +218,7 @@ def test_more_budget_never_lowers_the_evidence(kind):
     assert evidence[-1] > evidence[0] + 1
     assert np.all(np.diff([model.log_posterior_ for model in models]) >= 0)
     bounds = [model.log_evidence_bound_ for model in models]
-    assert all(bound > own for bound, own in zip(bounds, evidence, strict=True))
+    assert all(bound > value for bound, value in zip(bounds, evidence, strict=True))
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
@@ -285,9 +285,9 @@ def test_trees_are_estimators_like_any_other(kind, tmp_path):
     assert_array_equal(load_model(tmp_path / "tree.json").predict(X), tree.predict(X))
     assert_allclose(tree.log_posterior_, model.log_posterior_)
     # All trees hold every row once, and their evidence is no higher than the space's.
-    for own in model.trees_:
-        assert own.tree_.n_node_samples[own.tree_.is_leaf].sum() == len(X)
-        assert own.log_posterior_ <= model.log_evidence_
+    for one in model.trees_:
+        assert one.tree_.n_node_samples[one.tree_.is_leaf].sum() == len(X)
+        assert one.log_posterior_ <= model.log_evidence_
     # The tree grown on its own prior is what its parameters say.
     assert_array_equal(tree.prior_, model.prior_)
 
@@ -296,9 +296,9 @@ def test_alternatives_add_up():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = TreeSpaceClassifier(max_nodes=300).fit(X, y)
     for node in range(model.readable_tree_.tree_.node_count):
-        found = model.alternatives(node)
-        assert math.isclose(sum(alternative.share for alternative in found), 1, rel_tol=1e-9)
-        assert all(a.share >= b.share for a, b in pairwise(found))
+        alternatives = model.alternatives(node)
+        assert math.isclose(sum(alternative.share for alternative in alternatives), 1, rel_tol=1e-9)
+        assert all(a.share >= b.share for a, b in pairwise(alternatives))
     root = model.alternatives()
     assert root[0].share == model.space_.choice_share[model.space_.choices_of(0)].max()
     assert root[0].rule in str(root)

@@ -413,24 +413,28 @@ def parameters_section(kind: Kind) -> str:
     """The parameters in the docstring of a class."""
     deep = " A forest with constraints has trees of ordinary depth." if kind.model == "forest" else ""
     return "".join(
-        described(own.name, own.of(kind, own.text).replace("{fits}", FITS[kind.model]).replace("{deep}", deep), 4)
-        for own in PARAMETERS
-        if own.is_of(kind)
+        described(
+            parameter.name,
+            parameter.of(kind, parameter.text).replace("{fits}", FITS[kind.model]).replace("{deep}", deep),
+            4,
+        )
+        for parameter in PARAMETERS
+        if parameter.is_of(kind)
     )
 
 
 def initialiser(kind: Kind) -> str:
     """`__init__` with all parameters in their order."""
-    own = [parameter for parameter in PARAMETERS if parameter.is_of(kind)]
+    parameters = [parameter for parameter in PARAMETERS if parameter.is_of(kind)]
     lines = ["    def __init__(\n        self,\n"]
     if kind.model != "forest":
         lines.append("        *,\n")
-    for parameter in own:
+    for parameter in parameters:
         lines.append(f"        {parameter.name}: {parameter.type} = {parameter.of(kind, parameter.default)},\n")
         if parameter.name == "n_estimators":
             lines.append("        *,\n")
     lines.append("    ) -> None:\n")
-    lines += [f"        self.{parameter.name} = {parameter.name}\n" for parameter in own]
+    lines += [f"        self.{parameter.name} = {parameter.name}\n" for parameter in parameters]
     return "".join(lines)
 
 

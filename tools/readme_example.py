@@ -13,10 +13,10 @@ _EXAMPLE = re.compile(r"```python\n([^`]*)```\n\n```(?:text)?\n([^`]*)```")
 
 def main(path: str) -> None:
     """Run it; what it prints is printed."""
-    found = _EXAMPLE.search(Path(path).read_text("utf-8"))
-    if found is None:
+    example = _EXAMPLE.search(Path(path).read_text("utf-8"))
+    if example is None:
         sys.exit(f"{path} has no example with its output.")
-    code, expected = found.groups()
+    code, expected = example.groups()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, path, "exec"), {})  # noqa: S102 - our own README

@@ -62,9 +62,9 @@ def print_simulated() -> Coverage:
     for name, make in MODELS.items():
         for n, n_tables in N_TABLES.get(name, OTHERS).items():
             for setting, make_one in simulated_settings(name, make).items():
-                found = [simulated(make_one, shape, n, n_tables, N_ROWS) for shape in SHAPES]
-                words = [f"{leaf:.2f} ({row:.2f})" for leaf, row in found]
-                coverage[name, setting, n] = [leaf for leaf, _ in found]
+                shares = [simulated(make_one, shape, n, n_tables, N_ROWS) for shape in SHAPES]
+                words = [f"{leaf:.2f} ({row:.2f})" for leaf, row in shares]
+                coverage[name, setting, n] = [leaf for leaf, _ in shares]
                 mean = np.nanmean(coverage[name, setting, n])
                 print(f"  {name:13s} {setting:10s} n={n:<5d} {'  '.join(words)}  mean {mean:.2f}", flush=True)
     return coverage
@@ -80,7 +80,7 @@ def print_held_out() -> None:
             inside, size = groups.T
             large, small = inside[size >= 50], inside[size < 50]
             few = f"{small.mean():.3f} of {len(small)}" if len(small) else "none"
-            tables = "  ".join(f"{table} {np.mean([i for i, _ in own]):.2f}" for table, own in by_table.items())
+            tables = "  ".join(f"{table} {np.mean([i for i, _ in values]):.2f}" for table, values in by_table.items())
             print(f"  {name:13s} {setting:10s} {large.mean():.3f} of {len(large)}; small {few}; {tables}", flush=True)
 
 

@@ -96,7 +96,7 @@ def held_out(make: Make, n_folds: int = 3) -> dict[str, list[tuple[float, float]
 def _groups_inside(model: Any, X: Any, code: np.ndarray) -> list[tuple[float, float]]:
     quantiles = model.predict_quantiles(X, _LEVELS)
     by_leaf = model.apply(X) if hasattr(model, "tree_") else None
-    found = []
+    counts = []
     for c in range(len(model.classes_)):
         if by_leaf is None:
             order = np.argsort(quantiles[:, c].mean(axis=1), kind="stable")
@@ -105,8 +105,8 @@ def _groups_inside(model: Any, X: Any, code: np.ndarray) -> list[tuple[float, fl
             groups = [np.flatnonzero(by_leaf == leaf) for leaf in np.unique(by_leaf)]
         for group in groups:
             size = model.tree_.n_node_samples[by_leaf[group[0]]] if by_leaf is not None else np.inf
-            found.append((count_inside((code[group] == c).sum(), len(group), quantiles[group, c].mean(axis=0)), size))
-    return found
+            counts.append((count_inside((code[group] == c).sum(), len(group), quantiles[group, c].mean(axis=0)), size))
+    return counts
 
 
 def count_inside(count: int, n: int, p: np.ndarray) -> float:

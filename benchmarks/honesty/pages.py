@@ -27,8 +27,8 @@ def full_table(coverage: Coverage) -> list[str]:
     """A line for each model, setting and number of rows; a column for each shape."""
     head = ["| model | rows | " + " | ".join(SHAPES) + " | mean |", "|---|---:|" + "---:|" * (len(SHAPES) + 1)]
     lines = [
-        f"| {model}, {setting} | {n:,} | {' | '.join(map(_percent, found))} | {_percent(np.nanmean(found))} |"
-        for (model, setting, n), found in coverage.items()
+        f"| {model}, {setting} | {n:,} | {' | '.join(map(_percent, shares))} | {_percent(np.nanmean(shares))} |"
+        for (model, setting, n), shares in coverage.items()
     ]
     return head + lines
 
@@ -42,8 +42,8 @@ def means_table(coverage: Coverage) -> list[str]:
     for model in dict.fromkeys(model for model, _, _ in coverage):
         cells = []
         for n, settings in columns:
-            found = [coverage[model, s, n] for s in settings if (model, s, n) in coverage]
-            cells.append(_percent(np.nanmean(found[0])) if found else "–")
+            shares = [coverage[model, s, n] for s in settings if (model, s, n) in coverage]
+            cells.append(_percent(np.nanmean(shares[0])) if shares else "–")
         lines.append(f"| {model} | {' | '.join(cells)} |")
     return lines
 

@@ -36,8 +36,8 @@ void check_sparse(const SparseTable& table) {
   for (const std::int32_t row : table.row)
     require(row >= 0 && static_cast<std::size_t>(row) < table.n_rows, "a row is out of range");
   for (std::size_t column = 0; column < table.n_columns; ++column) {
-    const SparseColumn own = table.column(column);
-    require(std::is_sorted(own.row.begin(), own.row.end()), "the rows of a column are not in ascending order");
+    const SparseColumn sparse = table.column(column);
+    require(std::is_sorted(sparse.row.begin(), sparse.row.end()), "the rows of a column are not in ascending order");
   }
 }
 
@@ -48,17 +48,18 @@ void bind_codes(nb::module_& module) {
       .def(
           "codes",
           [](const Columns& columns, std::size_t column) {
-            const Column& own = columns.columns.at(column);
+            const Column& coded = columns.columns.at(column);
             std::vector<Code> codes(columns.n_rows);
-            for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = own.code_of(static_cast<Row>(row));
+            for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = coded.code_of(static_cast<Row>(row));
             return array_of(std::move(codes));
           },
           nb::arg("column"), "The rank of each row's value among the distinct values of a column, or its bin.")
       .def(
           "bins",
           [](const Columns& columns, std::size_t column) {
-            const Column& own = columns.columns.at(column);
-            return nb::make_tuple(array_of(std::vector<double>(own.lows)), array_of(std::vector<double>(own.highs)));
+            const Column& coded = columns.columns.at(column);
+            return nb::make_tuple(array_of(std::vector<double>(coded.lows)),
+                                  array_of(std::vector<double>(coded.highs)));
           },
           nb::arg("column"), "The lowest and the highest value of each quantile bin; empty where there are none.");
 }
@@ -86,8 +87,8 @@ void bind_columns(nb::module_& module) {
       "scan",
       [](const Matrix& X, std::size_t n_threads) {
         const Table table = table_of(X);
-        TableScan found = without_gil([&](Interrupt& interrupt) { return scan(table, n_threads, interrupt); });
-        return nb::make_tuple(array_of(std::move(found.bit_sums)), found.has_infinity);
+        TableScan result = without_gil([&](Interrupt& interrupt) { return scan(table, n_threads, interrupt); });
+        return nb::make_tuple(array_of(std::move(result.bit_sums)), result.has_infinity);
       },
       nb::arg("X").noconvert(), nb::arg("n_threads"),
       "The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.");
@@ -122,7 +123,7 @@ void bind_columns(nb::module_& module) {
       nb::arg("n_rows"), nb::arg("value").noconvert(), nb::arg("row").noconvert(), nb::arg("start").noconvert(),
       nb::arg("is_categorical").noconvert(), nb::arg("n_bins"), nb::arg("max_bins"), nb::arg("keep_values"),
       nb::arg("n_threads"), nb::arg("weight").noconvert() = nb::none(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
-      nb::keep_alive<0, 4>(), "The same of a matrix by column (compressed sparse columns).");
+      nb::keep_alive<0, 4>(), "Encode a matrix by column (compressed sparse columns).");
 }
 
 }  // namespace baytree::bindings

@@ -44,13 +44,13 @@ nb::dict grow(const Columns& columns, const BoundOutcome& outcome, const std::ve
   return (of_codes ? grow_of(Engine<FixedPoints>(), *fixed_points) : with_rows(outcome, grow_of)).to_dict();
 }
 
-nb::dict given_tree(const Columns& columns, const BoundOutcome& outcome, const std::vector<double>& outcome_prior,
-                    const Settings& settings, const GivenTree& given, std::size_t n_threads) {
+nb::dict refit(const Columns& columns, const BoundOutcome& outcome, const std::vector<double>& outcome_prior,
+               const Settings& settings, const TreeStructure& structure, std::size_t n_threads) {
   check_shapes(columns, settings, outcome);
   return with_rows(outcome, [&]<Outcome T>(Engine<T>, const T& of) {
     return without_gil([&](Interrupt& interrupt) {
              return filled_fields_of_tree(
-                 Engine<T>::given_tree(columns, of, settings, outcome_prior, given, n_threads, interrupt), of,
+                 Engine<T>::refit(columns, of, settings, outcome_prior, structure, n_threads, interrupt), of,
                  columns.columns.size(), n_threads, interrupt);
            })
         .to_dict();
@@ -186,9 +186,9 @@ void bind_growth(nb::module_& module) {
   module.def("grow", &grow, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
              nb::arg("lookahead"), nb::arg("subtree_rows"), nb::arg("n_threads"),
              "Grow the tree; returns one array per field of its nodes.");
-  module.def("given_tree", &given_tree, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"),
-             nb::arg("settings"), nb::arg("given"), nb::arg("n_threads"),
-             "The nodes that a given tree has on the rows of a table, in its order; one array per field.");
+  module.def("refit", &refit, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
+             nb::arg("structure"), nb::arg("n_threads"),
+             "The nodes that a tree structure has on the rows of a table, in its order; one array per field.");
   module.def("tree_space", &tree_space, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"),
              nb::arg("settings"), nb::arg("budget"), nb::arg("subtree_rows"), nb::arg("n_threads"),
              "Explore the tree space; returns one array per field of its nodes and of its choices.");

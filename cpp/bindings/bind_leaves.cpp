@@ -49,10 +49,10 @@ nb::dict arrays_of_models(const std::vector<LeafModel>& models) {
   std::vector<double> evidence, lowest, highest, level, coefficient, covariance;
   std::vector<double> centre, scale, low, high;
   for (const LeafModel& model : models) {
-    for (const TermScale& own : model.terms) {
-      term.push_back(own.term);
-      centre.push_back(own.centre), scale.push_back(own.scale);
-      low.push_back(own.low), high.push_back(own.high);
+    for (const TermScale& scale_of_term : model.terms) {
+      term.push_back(scale_of_term.term);
+      centre.push_back(scale_of_term.centre), scale.push_back(scale_of_term.scale);
+      low.push_back(scale_of_term.low), high.push_back(scale_of_term.high);
     }
     start.push_back(static_cast<std::int64_t>(term.size()));
     evidence.push_back(model.log_evidence), lowest.push_back(model.lowest), highest.push_back(model.highest);
@@ -79,14 +79,14 @@ nb::dict arrays_of_models(const std::vector<LeafModel>& models) {
 
 nb::dict fit_leaf(const BoundLeafModels& models, const Vector<std::int64_t>& rows) {
   require(rows.shape(0) > 0, "a leaf has rows");
-  std::vector<Row> own;
+  std::vector<Row> rows_of_leaf;
   for (const std::int64_t row : span_of(rows)) {
     require(row >= 0 && static_cast<std::size_t>(row) < models.n_rows, "a row does not exist");
-    own.push_back(static_cast<Row>(row));
+    rows_of_leaf.push_back(static_cast<Row>(row));
   }
   LeafScratch scratch;
   std::vector<LeafModel> fitted;
-  fitted.push_back(models.models->fit(own, scratch));
+  fitted.push_back(models.models->fit(rows_of_leaf, scratch));
   return arrays_of_models(fitted);
 }
 
@@ -142,8 +142,8 @@ void bind_leaves(nb::module_& module) {
          const std::vector<double>& prior) {
         require(classes.shape(0) == columns.n_rows, "one class per row");
         require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
-        for (const std::int64_t own : span_of(classes))
-          require(own >= 0 && static_cast<std::size_t>(own) < prior.size(), "a class code is out of range");
+        for (const std::int64_t code : span_of(classes))
+          require(code >= 0 && static_cast<std::size_t>(code) < prior.size(), "a class code is out of range");
         auto models = std::make_shared<LogisticLeafModels>(columns,
                                                            terms_of(columns, feature, kind, category, log_weight),
                                                            most_terms, copy_of(classes), copy_of(weight), prior);

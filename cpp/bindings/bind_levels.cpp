@@ -37,9 +37,9 @@ class BoundLevels {
  public:
   template <Outcome T>
   BoundLevels(const Columns& columns, const T& outcome, const Settings& settings, const std::vector<double>& prior,
-              double unit, const GivenTree* given)
-      : outcome_{outcome}, grower_(given ? Engine<T>::given_levels(columns, outcome, settings, prior, *given)
-                                         : Engine<T>::levels(columns, outcome, settings, prior)),
+              double unit, const TreeStructure* structure)
+      : outcome_{outcome}, grower_(structure ? Engine<T>::refit_levels(columns, outcome, settings, prior, *structure)
+                                             : Engine<T>::levels(columns, outcome, settings, prior)),
         unit_(unit) {}
 
   std::size_t n_codes() const {
@@ -87,9 +87,10 @@ class BoundLevels {
           require(!std::is_same_v<Number, Int128>, "weights of classes are not those of numbers");
           without_gil([&](Interrupt& interrupt) {
             grower->grow(n, n_threads, interrupt, [&](std::size_t i) {
-              const ClassWeights<Int> own{weights.data() + static_cast<std::ptrdiff_t>(i) * weights.stride(0),
-                                          weights.stride(1), weights.stride(2)};
-              return sums_of_classes<Number>(own, rows ? rows->data() + i * n_codes : nullptr, n_codes, width, unit_);
+              const ClassWeights<Int> node_weights{weights.data() + static_cast<std::ptrdiff_t>(i) * weights.stride(0),
+                                                   weights.stride(1), weights.stride(2)};
+              return sums_of_classes<Number>(node_weights, rows ? rows->data() + i * n_codes : nullptr, n_codes, width,
+                                             unit_);
             });
           });
         },
@@ -171,14 +172,14 @@ void bind_levels(nb::module_& module) {
   module.def(
       "levels",
       [](const Columns& columns, const BoundOutcome& outcome, const std::vector<double>& prior,
-         const Settings& settings, double unit, const GivenTree* given) {
+         const Settings& settings, double unit, const TreeStructure* structure) {
         require(settings.prior.feature_weight.size() == columns.columns.size(), "one feature weight per column");
-        return std::visit([&](const auto& of) { return BoundLevels(columns, of, settings, prior, unit, given); },
+        return std::visit([&](const auto& of) { return BoundLevels(columns, of, settings, prior, unit, structure); },
                           outcome.form);
       },
       nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"), nb::arg("unit"),
-      nb::arg("given").none() = nb::none(),
-      "Start to grow a tree from histograms of its open nodes; or to make the nodes of a given tree.");
+      nb::arg("structure").none() = nb::none(),
+      "Start to grow a tree from histograms of its open nodes; or to score a tree structure.");
 
   module.def("columns_without_rows", &columns_without_rows, nb::arg("bins"), nb::arg("has_missing"),
              nb::arg("is_categorical"), nb::arg("keep_values"), "Columns that are known by their bins alone.");

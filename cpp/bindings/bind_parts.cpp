@@ -44,14 +44,14 @@ nb::list interval_counts(const Matrix& X, const std::vector<std::size_t>& column
                          std::size_t most_distinct, const Weights& weight, std::size_t n_threads) {
   const Table table = table_of(X);
   const std::span<const std::int64_t> of_rows = weights_of(weight, table);
-  std::vector<IntervalCounts> found(columns.size());
+  std::vector<IntervalCounts> by_column(columns.size());
   each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
-    found[i] = count_intervals(table, column, finder, most_distinct, of_rows);
+    by_column[i] = count_intervals(table, column, finder, most_distinct, of_rows);
   });
   nb::list result;
-  for (IntervalCounts& own : found)
-    result.append(nb::make_tuple(array_of(std::move(own.counts)), array_of(std::move(own.lows)),
-                                 array_of(std::move(own.distinct))));
+  for (IntervalCounts& of_column : by_column)
+    result.append(nb::make_tuple(array_of(std::move(of_column.counts)), array_of(std::move(of_column.lows)),
+                                 array_of(std::move(of_column.distinct))));
   return result;
 }
 
@@ -63,14 +63,14 @@ nb::list values_in_intervals(const Matrix& X, const std::vector<std::size_t>& co
   require(chosen.size() == columns.size(), "a choice for each column");
   for (std::size_t i = 0; i < chosen.size(); ++i)
     require(chosen[i].shape(0) == ends[i].shape(0) + 1, "a choice for each interval");
-  std::vector<ChosenValues> found(columns.size());
+  std::vector<ChosenValues> by_column(columns.size());
   each_finder(table, columns, ends, n_threads, [&](std::size_t i, std::size_t column, const BinFinder& finder) {
-    found[i] = values_in(table, column, finder, span_of(chosen[i]), of_rows);
+    by_column[i] = values_in(table, column, finder, span_of(chosen[i]), of_rows);
   });
   nb::list result;
-  for (ChosenValues& own : found)
-    result.append(nb::make_tuple(array_of(std::move(own.values)),
-                                 weight ? array_of(std::move(own.weight)) : nb::object(nb::none())));
+  for (ChosenValues& of_column : by_column)
+    result.append(nb::make_tuple(array_of(std::move(of_column.values)),
+                                 weight ? array_of(std::move(of_column.weight)) : nb::object(nb::none())));
   return result;
 }
 
@@ -125,13 +125,13 @@ nb::tuple tally_classes_of(const Block<Int, 2>& codes, const Vector<std::int64_t
                            std::size_t n_classes, std::size_t n_threads) {
   const CodeTable<Int> table = code_table(codes, first);
   require(classes.shape(0) == table.n_rows && (!weight || weight->shape(0) == table.n_rows), "one outcome per row");
-  ClassTally found = without_gil([&](Interrupt& interrupt) {
+  ClassTally tally = without_gil([&](Interrupt& interrupt) {
     return tally_classes(table, node_rows(table, routes, n_threads, interrupt), span_of(classes),
                          weight ? std::optional(span_of(*weight)) : std::nullopt, n_classes, n_threads, interrupt);
   });
   const std::size_t n = routes.n_open, n_codes = table.n_codes();
-  return nb::make_tuple(array_of(std::move(found.weights), {n, n_codes, n_classes}),
-                        weight ? array_of(std::move(found.rows), {n, n_codes}) : nb::none());
+  return nb::make_tuple(array_of(std::move(tally.weights), {n, n_codes, n_classes}),
+                        weight ? array_of(std::move(tally.rows), {n, n_codes}) : nb::none());
 }
 
 template <class Int>
@@ -143,15 +143,15 @@ nb::tuple tally_numbers_of(const Block<Int, 2>& codes, const Vector<std::int64_t
   require(numbers.shape(1) == 1 || numbers.shape(1) == 2, "one number or two");
   const TallyRows rows{
       {numbers.data(), numbers.size()}, numbers.shape(1), weight ? span_of(*weight) : std::span<const std::int64_t>{}};
-  Tally found = without_gil([&](Interrupt& interrupt) {
+  Tally totals = without_gil([&](Interrupt& interrupt) {
     return tally(table, node_rows(table, routes, n_threads, interrupt), rows, n_threads, interrupt);
   });
   const std::size_t n = routes.n_open, n_codes = table.n_codes();
-  std::vector<std::int64_t> halves(2 * found.sums.size());
-  std::memcpy(halves.data(), found.sums.data(), halves.size() * sizeof(std::int64_t));
-  return nb::make_tuple(array_of(std::move(found.rows), {n, n_codes}),
+  std::vector<std::int64_t> halves(2 * totals.sums.size());
+  std::memcpy(halves.data(), totals.sums.data(), halves.size() * sizeof(std::int64_t));
+  return nb::make_tuple(array_of(std::move(totals.rows), {n, n_codes}),
                         array_of(std::move(halves), {n, n_codes, rows.width(), 2}),
-                        array_of(std::move(found.low), {n, n_codes}), array_of(std::move(found.high), {n, n_codes}));
+                        array_of(std::move(totals.low), {n, n_codes}), array_of(std::move(totals.high), {n, n_codes}));
 }
 
 template <class Int>

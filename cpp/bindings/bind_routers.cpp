@@ -1,7 +1,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "growth/given_tree.hpp"
+#include "growth/tree_structure.hpp"
 #include "interrupt.hpp"
 #include "partitions/forest_router.hpp"
 #include "partitions/router.hpp"
@@ -73,12 +73,13 @@ void bind_shapley(nb::module_& module) {
          std::uint64_t stream, std::size_t n_threads) {
         const Table table = table_of(X);
         const NodeValues of_nodes{{value.data(), value.size()}, value.shape(0), value.shape(1), value.shape(2)};
-        Contributions found = without_gil([&](Interrupt& interrupt) {
+        Contributions contributions = without_gil([&](Interrupt& interrupt) {
           return self.contributions(table, of_nodes, {max_sets, n_pairs, stream}, n_threads, interrupt);
         });
         const std::vector<std::size_t> shape{table.n_rows, table.n_columns, of_nodes.n_values};
-        return nb::make_tuple(array_of(std::move(found.values), shape), array_of(std::move(found.variance), shape),
-                              array_of(std::move(found.base), {table.n_rows, of_nodes.n_values}));
+        return nb::make_tuple(array_of(std::move(contributions.values), shape),
+                              array_of(std::move(contributions.variance), shape),
+                              array_of(std::move(contributions.base), {table.n_rows, of_nodes.n_values}));
       },
       nb::arg("X").noconvert(), nb::arg("value").noconvert(), nb::arg("max_sets"), nb::arg("n_pairs"),
       nb::arg("stream"), nb::arg("n_threads"),
@@ -122,8 +123,8 @@ void bind_forest_router(nb::module_& module) {
 }  // namespace
 
 void bind_routers(nb::module_& module) {
-  nb::class_<GivenTree> given(module, "GivenTree", "A tree whose splits are given, in depth-first order.");
-  def_init<std::size_t>(given, nb::arg("n_features"));
+  nb::class_<TreeStructure> structure(module, "TreeStructure", "A tree whose splits are given, in depth-first order.");
+  def_init<std::size_t>(structure, nb::arg("n_features"));
   bind_forest_router(module);
   bind_shapley(module);
   nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");

@@ -52,10 +52,10 @@ Workers& Interrupt::claim_workers() {
 }
 
 void stop_if_asked() {
-  Interrupt* own = Interrupt::of_this_thread();
-  if (own == nullptr) return;
-  own->ask();
-  if (own->stopped()) throw Interrupted();
+  Interrupt* interrupt = Interrupt::of_this_thread();
+  if (interrupt == nullptr) return;
+  interrupt->ask();
+  if (interrupt->stopped()) throw Interrupted();
 }
 
 namespace {

@@ -44,8 +44,8 @@ class Interrupt {
 
   // The interrupt that this thread works under, so that loops deep inside need not be handed it; none outside.
   static Interrupt*& of_this_thread() {
-    static thread_local Interrupt* own = nullptr;
-    return own;
+    static thread_local Interrupt* current = nullptr;
+    return current;
   }
 
  private:

@@ -22,7 +22,7 @@ inline constexpr double kInvisible = 40.0;
 inline double tie_tolerance(double best) { return 1e-9 * (1.0 + (best < 0 ? -best : best)); }
 inline double as_good_as(double best) { return best - tie_tolerance(best); }
 
-// The same where many scores are put in order.
+// A score rounded to 2^-20 nats, for many that are put in order.
 inline double without_rounding_error(double score) {
   constexpr double unit = 1 << 20;
   return std::nearbyint(score * unit) / unit;

@@ -26,7 +26,7 @@ void Workers::set_free() {
 
 void Workers::start(std::size_t n, const Work& work) {
   try {
-    while (threads_.size() < n) threads_.emplace_back([this, own = threads_.size() + 1] { wait_for_work(own); });
+    while (threads_.size() < n) threads_.emplace_back([this, index = threads_.size() + 1] { wait_for_work(index); });
   } catch (const std::system_error&) {
     n = threads_.size();  // no memory for another thread: the caller does what the others would have done
   }
@@ -44,16 +44,16 @@ bool Workers::wait(std::chrono::milliseconds moment) {
   return is_done_.wait_for(guard, moment, [&] { return n_busy_ == 0; });
 }
 
-void Workers::wait_for_work(std::size_t own) {
+void Workers::wait_for_work(std::size_t index) {
   std::size_t seen = 0;
   for (std::unique_lock<std::mutex> guard(lock_);;) {
     wake_.wait(guard, [&] { return ends_ || round_ != seen; });
     if (ends_) return;
     seen = round_;
-    if (own > n_wanted_) continue;
+    if (index > n_wanted_) continue;
     const Work& work = *work_;
     guard.unlock();
-    work(own);
+    work(index);
     guard.lock();
     if (--n_busy_ == 0) is_done_.notify_one();
   }

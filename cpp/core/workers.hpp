@@ -32,7 +32,7 @@ class Workers {
   bool wait(std::chrono::milliseconds moment);
 
  private:
-  void wait_for_work(std::size_t own);
+  void wait_for_work(std::size_t index);
 
   std::mutex lock_;
   std::condition_variable wake_, is_done_;

@@ -232,7 +232,7 @@ void quantile_bins_end_at_ranks() {
     for (const std::size_t max_bins : {2, 60, 255, 400}) {
       const std::vector<NamedValues> named = hard_columns(n, random);
       std::vector<Values> columns;
-      for (const NamedValues& own : named) columns.push_back(own.values);
+      for (const NamedValues& column : named) columns.push_back(column.values);
       const OwnedTable owned(columns, random() % 2 ? Layout::row_major : Layout::column_major);
       const Columns encoded = encode_into_bins(owned.table, max_bins, 1 + random() % 3);
       for (std::size_t f = 0; f < columns.size(); ++f) {
@@ -256,17 +256,17 @@ void a_scan_looks_at_every_value() {
   for (const std::size_t n : {std::size_t{1}, std::size_t{13}, std::size_t{40000}})
     for (const Layout layout : {Layout::row_major, Layout::column_major}) {
       std::vector<Values> columns;
-      for (NamedValues& own : hard_columns(n, random)) columns.push_back(std::move(own.values));
+      for (NamedValues& column : hard_columns(n, random)) columns.push_back(std::move(column.values));
       for (const bool spoil : {false, true}) {
         if (spoil) columns[random() % columns.size()][random() % n] = -std::numeric_limits<double>::infinity();
         const OwnedTable owned(columns, layout);
         Interrupt interrupt({});
-        const TableScan found = scan(owned.table, 1 + random() % 4, interrupt);
-        check(found.has_infinity == spoil, "infinity is found");
+        const TableScan result = scan(owned.table, 1 + random() % 4, interrupt);
+        check(result.has_infinity == spoil, "infinity is found");
         for (std::size_t f = 0; f < columns.size(); ++f) {
           std::uint64_t sum = 0;
           for (const double value : columns[f]) sum += std::bit_cast<std::uint64_t>(value);
-          check(found.bit_sums[f] == sum, "the sum of bits");
+          check(result.bit_sums[f] == sum, "the sum of bits");
         }
       }
     }

@@ -26,7 +26,7 @@ namespace baytree::tests {
 
 namespace {
 
-// The same tree, the left child of a node right behind it.
+// The tree in depth-first order: the left child of a node is right behind it.
 FlatTree depth_first(const FlatTree& tree) {
   FlatTree result = tree;
   result.nodes.clear();
@@ -92,9 +92,9 @@ void check_forest_router(const FlatForest& forest, const Table& table, std::size
     std::vector<std::int32_t> leaves(expected.size(), -1);
     check(router.leaves(table, columns, leaves, n_threads, interrupt), "no value is infinite");
     check_equal(leaves, expected);
-    std::vector<double> found(mean.size());
-    check(router.mean(table, columns, found, n_threads, interrupt), "no value is infinite");
-    check_same_bits(found, mean);
+    std::vector<double> routed(mean.size());
+    check(router.mean(table, columns, routed, n_threads, interrupt), "no value is infinite");
+    check_same_bits(routed, mean);
   }
 }
 
@@ -231,7 +231,7 @@ void few_rows_are_too_close_to_tell() {
   std::iota(features.begin(), features.end(), std::size_t{0});
   const std::vector<std::uint32_t> feature(features.rbegin(), features.rend());
   Values coefficient(d), missing(d);
-  for (double& own : coefficient) own = normal(random);
+  for (double& number : coefficient) number = normal(random);
   for (const double largest : {3.0, 1e9}) {
     const During during("largest ", largest);
     values[7] = largest;

@@ -29,7 +29,7 @@ namespace {
 using Count = std::uint32_t;
 using Real = double;
 
-// The same numbers as the naive version in Python, on every machine.
+// They equal those of the naive version in Python, on every machine.
 void random_numbers_are_those_of_the_definition() {
   const CounterRandom random(7, 1, 3);
   check_same_bits(

@@ -102,10 +102,10 @@ class NaiveGrower {
     std::vector<NaiveSplit> splits;
     double splittable = 0.0;
     for (std::size_t f = 0; f < weights_.size(); ++f) {
-      std::vector<NaiveSplit> own = splits_of(f, rows, prior);
-      if (!own.empty()) splittable += weights_[f];
-      for (NaiveSplit& split : own) split.log_prior += std::log(split_mass * weights_[f]);
-      splits.insert(splits.end(), own.begin(), own.end());
+      std::vector<NaiveSplit> of_feature = splits_of(f, rows, prior);
+      if (!of_feature.empty()) splittable += weights_[f];
+      for (NaiveSplit& split : of_feature) split.log_prior += std::log(split_mass * weights_[f]);
+      splits.insert(splits.end(), of_feature.begin(), of_feature.end());
     }
     if (splits.empty()) return;
     NaiveNode& node = nodes_[index];

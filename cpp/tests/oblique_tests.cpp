@@ -109,14 +109,14 @@ void moments_are_means_of_products() {
     const std::vector<std::size_t> parts{2, 0};
     const std::vector<Standard> standard{points.standard[2], points.standard[0]};
     auto z = [&](std::size_t a, std::size_t i) {
-      const Standard& own = standard[a];
-      return (std::clamp(points.x[parts[a]][i], own.lowest, own.highest) - own.centre) / own.scale;
+      const Standard& scaling = standard[a];
+      return (std::clamp(points.x[parts[a]][i], scaling.lowest, scaling.highest) - scaling.centre) / scaling.scale;
     };
-    const Moments found = find_moments(points, parts, standard, weight, 2,
-                                       [&](std::size_t r, std::size_t begin, std::span<double> found_responses) {
-                                         std::copy_n(responses[r].begin() + static_cast<std::ptrdiff_t>(begin),
-                                                     found_responses.size(), found_responses.begin());
-                                       });
+    const Moments moments = find_moments(points, parts, standard, weight, 2,
+                                         [&](std::size_t r, std::size_t begin, std::span<double> found_responses) {
+                                           std::copy_n(responses[r].begin() + static_cast<std::ptrdiff_t>(begin),
+                                                       found_responses.size(), found_responses.begin());
+                                         });
     for (std::size_t a = 0; a < 2; ++a)
       for (std::size_t b = 0; b < 2; ++b) {
         double with_part = 0.0, with_response = 0.0;
@@ -124,8 +124,8 @@ void moments_are_means_of_products() {
           with_part += weight[i] / total * z(a, i) * z(b, i);
           with_response += weight[i] / total * z(a, i) * responses[b][i];
         }
-        check_near(found.gram[a * 2 + b], with_part, 1e-12);
-        check_near(found.with[b][a], with_response, 1e-12);
+        check_near(moments.gram[a * 2 + b], with_part, 1e-12);
+        check_near(moments.with[b][a], with_response, 1e-12);
       }
   }
 }

@@ -69,7 +69,7 @@ Problem<Count> make_problem(std::string name, std::size_t n, std::size_t n_class
   return problem;
 }
 
-// The same settings at any size, for whole and for real weights.
+// All settings at any size, for whole and for real weights.
 template <class Count>
 std::vector<Problem<Count>> problems(std::size_t n) {
   std::vector<Problem<Count>> all{

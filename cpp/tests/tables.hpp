@@ -37,7 +37,7 @@ struct OwnedTable {
   OwnedTable& operator=(const OwnedTable&) = delete;
 };
 
-// The same with only the values that are not zero.
+// A table with only the values that are not zero.
 struct OwnedSparseTable {
   Values value;
   std::vector<std::int32_t> row;

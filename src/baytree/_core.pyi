@@ -65,7 +65,7 @@ def encode_sparse(
     n_threads: int,
     weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None = None,
 ) -> Columns:
-    """The same of a matrix by column (compressed sparse columns)."""
+    """Encode a matrix by column (compressed sparse columns)."""
 
 class PartitionPrior:
     """Prior of the partitions of a node."""
@@ -268,16 +268,16 @@ def grow(
 ) -> dict:
     """Grow the tree; returns one array per field of its nodes."""
 
-def given_tree(
+def refit(
     columns: Columns,
     outcome: Outcome,
     outcome_prior: Sequence[float],
     settings: Settings,
-    given: GivenTree,
+    structure: TreeStructure,
     n_threads: int,
 ) -> dict:
     """
-    The nodes that a given tree has on the rows of a table, in its order; one array per field.
+    The nodes that a tree structure has on the rows of a table, in its order; one array per field.
     """
 
 def tree_space(
@@ -429,10 +429,10 @@ def levels(
     outcome_prior: Sequence[float],
     settings: Settings,
     unit: float,
-    given: GivenTree | None = None,
+    structure: TreeStructure | None = None,
 ) -> Levels:
     """
-    Start to grow a tree from histograms of its open nodes; or to make the nodes of a given tree.
+    Start to grow a tree from histograms of its open nodes; or to score a tree structure.
     """
 
 def columns_without_rows(
@@ -597,7 +597,7 @@ def add_wide(
 ) -> None:
     """Add whole numbers of 128 bits, halves side by side."""
 
-class GivenTree:
+class TreeStructure:
     """A tree whose splits are given, in depth-first order."""
 
     def __init__(

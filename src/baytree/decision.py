@@ -62,12 +62,13 @@ class Decision:
             if self.threshold is None:  # a tie goes to the first class
                 return float(np.nextafter(0.5, 1)) if self.positive == 1 else 0.5
             return self.threshold
-        own, other = self.positive, 1 - self.positive
-        gain, loss = self.costs[own, other] - self.costs[own, own], self.costs[other, own] - self.costs[other, other]
+        positive, other = self.positive, 1 - self.positive
+        gain = self.costs[positive, other] - self.costs[positive, positive]
+        loss = self.costs[other, positive] - self.costs[other, other]
         return float(loss / (gain + loss)) if gain > 0 and loss > 0 else None
 
     def with_positive(self, positive: int) -> Decision:
-        """The same rule in terms of the other of two classes."""
+        """Return the rule in terms of the other of two classes."""
         if positive == self.positive:
             return self
         # The class at the threshold stays with the class that it was decided for.
@@ -127,7 +128,7 @@ def _threshold(threshold: Any, positive: int, decision: Any, classes: AnyArray) 
 def position_of(label: Any, classes: AnyArray, parameter: str) -> int:
     """The position of a class that a parameter names; text names a class by how it is written."""
     labels = classes.tolist()
-    written = [str(own) for own in labels]
+    written = [str(name) for name in labels]
     if label in labels:
         return int(labels.index(label))
     if isinstance(label, str) and label in written:

@@ -35,10 +35,10 @@ def check_odd_files(case: Case) -> str:
         code, error = _run(main, ["predict", "m.json", *options, "--carry", "y", "-o", out])
         if code != 0:
             raise AssertionError(error)
-        found = pd.read_parquet(out) if out.endswith("parquet") else pd.read_csv(out)
+        written = pd.read_parquet(out) if out.endswith("parquet") else pd.read_csv(out)
         model = load("m.json")
         expected = model.predict_proba(frame[list(model.feature_names_in_)])
-        np.testing.assert_allclose(found.filter(like="probability_").to_numpy(), expected, rtol=1e-12)
+        np.testing.assert_allclose(written.filter(like="probability_").to_numpy(), expected, rtol=1e-12)
         code, error = _run(main, ["compare", "m.json", "m.json", *options, "--target", "y"])
         if code != 0:
             raise AssertionError(error)

@@ -19,32 +19,35 @@ from tests.scoring import as_arrow, scored
 
 def check_exports(case: Case) -> str:
     """A model of the same seed, in SQL and with SHAP values: what it predicts for rows that are hard to score."""
-    own = scored(1000 + case.seed)
-    found = scored_by_sql(own.model, as_arrow(own.rows, own.kinds))
-    names = [f"probability_{name}" for name in own.fitted.class_names] or ["mean"]
-    assert_allclose(found[names], own.mean(), rtol=1e-12, atol=1e-14)
-    if np.all(np.isfinite(own.mean())):
-        shap = shap_values(own.model, own.rows)
-        total = (shap.base + shap.values.sum(axis=1)).reshape(own.mean().shape)
-        assert_allclose(total, own.mean(), rtol=1e-9, atol=1e-10 * np.abs(own.mean()).max())
+    drawn = scored(1000 + case.seed)
+    predicted = scored_by_sql(drawn.model, as_arrow(drawn.rows, drawn.kinds))
+    names = [f"probability_{name}" for name in drawn.fitted.class_names] or ["mean"]
+    assert_allclose(predicted[names], drawn.mean(), rtol=1e-12, atol=1e-14)
+    if np.all(np.isfinite(drawn.mean())):
+        shap = shap_values(drawn.model, drawn.rows)
+        total = (shap.base + shap.values.sum(axis=1)).reshape(drawn.mean().shape)
+        assert_allclose(total, drawn.mean(), rtol=1e-9, atol=1e-10 * np.abs(drawn.mean()).max())
     return "exports"
 
 
 def check_boundaries(case: Case) -> str:
     """Rows on thresholds, a float beside them, missing, and of categories that were not seen: DuckDB and SQLite."""
-    own = scored(5000 + case.seed)
-    rows, names = as_arrow(own.rows, own.kinds), [f"probability_{name}" for name in own.fitted.class_names] or ["mean"]
-    query = to_sql(own.model, dialect="sqlite", columns=["row"])
-    found = _in_sqlite(rows, query).sort_values("row")
-    assert_allclose(found[names].to_numpy(float), own.mean(), rtol=1e-12, atol=1e-14)
+    drawn = scored(5000 + case.seed)
+    rows, names = (
+        as_arrow(drawn.rows, drawn.kinds),
+        [f"probability_{name}" for name in drawn.fitted.class_names] or ["mean"],
+    )
+    query = to_sql(drawn.model, dialect="sqlite", columns=["row"])
+    predicted = _in_sqlite(rows, query).sort_values("row")
+    assert_allclose(predicted[names].to_numpy(float), drawn.mean(), rtol=1e-12, atol=1e-14)
     walked, kept = [], _sql_walk.FEWEST_NODES
     _sql_walk.FEWEST_NODES = 0
     try:
         for run, dialect in ((_in_sqlite, "sqlite"), (_in_duckdb, "duckdb")):
-            text = to_sql(own.model, dialect=dialect, columns=["row"])
-            found = run(rows, text).sort_values("row")
+            text = to_sql(drawn.model, dialect=dialect, columns=["row"])
+            predicted = run(rows, text).sort_values("row")
             walked.append("baytree_walk" in text)
-            assert_allclose(found[names].to_numpy(float), own.mean(), rtol=1e-12, atol=1e-14)
+            assert_allclose(predicted[names].to_numpy(float), drawn.mean(), rtol=1e-12, atol=1e-14)
     finally:
         _sql_walk.FEWEST_NODES = kept
     return f"boundaries: {'table of steps' if any(walked) else 'cases'}"

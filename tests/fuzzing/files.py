@@ -44,12 +44,12 @@ def check_damaged_files(case: Case) -> str:
             damaged["sha256"] = _checksum(damaged)
         start = time.monotonic()
         try:
-            found = from_dict(damaged)
+            read = from_dict(damaged)
         except ModelFileError:
             continue
         try:
-            assert np.all(np.isfinite(found.predict_interval(rows))) or not case.is_classifier
-            found.explain(rows[:1])
+            assert np.all(np.isfinite(read.predict_interval(rows))) or not case.is_classifier
+            read.explain(rows[:1])
         except ValueError:
             pass
         assert time.monotonic() - start < 20

@@ -38,8 +38,8 @@ def check_page(case: Case) -> str:
         opened = Opened(browser, path)
         for row in case.random.choice(case.n, 8, replace=False).tolist():
             values = {i: _written(case.table.iloc[row, i], kind, model, i) for i, kind in enumerate(case.kinds)}
-            found = opened.answer(values)
-            np.testing.assert_allclose(found, model.predict_proba(case.table.iloc[[row]])[0], rtol=1e-9, atol=1e-12)
+            answer = opened.answer(values)
+            np.testing.assert_allclose(answer, model.predict_proba(case.table.iloc[[row]])[0], rtol=1e-9, atol=1e-12)
         assert not opened.faults, opened.faults
     return "page"
 

@@ -39,12 +39,12 @@ def check_sources(case: Case) -> str:
         source, given = way(random, frame, Path(folder)), {}
         if way is not _frames:
             given = _orders(frame)
-        found = _result(lambda: engines.fit(model_of(outcome, **options), source, **names, **given))
-        if isinstance(expected, Exception) or isinstance(found, Exception):
-            if type(expected) is not type(found):
-                raise AssertionError(f"In memory: {expected!r}. At the source: {found!r}.")
+        result = _result(lambda: engines.fit(model_of(outcome, **options), source, **names, **given))
+        if isinstance(expected, Exception) or isinstance(result, Exception):
+            if type(expected) is not type(result):
+                raise AssertionError(f"In memory: {expected!r}. At the source: {result!r}.")
             return f"sources: {way.__name__[1:]}, refused"
-        assert_same_model(found, expected)
+        assert_same_model(result, expected)
         numbered = frame.assign(row=np.arange(len(frame)))
         for where in [way, _sqlite] if random.random() < 0.3 else [way]:
             _check_predictions(expected, where(random, numbered, Path(folder) / "to predict"), frame)
@@ -63,22 +63,22 @@ def _result(fit: Callable):
 
 def _check_predictions(model, source, frame) -> None:
     """Compare the predictions of a source, which come in any order, with those in memory."""
-    found, features = _fetched(engines.predict(model, source)), frame[list(model.feature_names_in_)]
-    found = found.sort_values("row")
-    assert_array_equal(found["row"], np.arange(len(frame)))
+    predicted, features = _fetched(engines.predict(model, source)), frame[list(model.feature_names_in_)]
+    predicted = predicted.sort_values("row")
+    assert_array_equal(predicted["row"], np.arange(len(frame)))
     if hasattr(model, "classes_"):
         columns, expected = [f"probability_{label}" for label in model.classes_], model.predict_proba(features)
     else:
         columns, expected = ["prediction"], model.predict(features)[:, None]
-    assert_array_equal(found[columns].to_numpy(float), expected)
+    assert_array_equal(predicted[columns].to_numpy(float), expected)
 
 
-def _fetched(found) -> pd.DataFrame:
+def _fetched(predicted) -> pd.DataFrame:
     """The rows of a result of `engines.predict`, as a frame of pandas."""
     for name in ("execute", "compute", "to_pandas"):
-        if hasattr(found, name):
-            return getattr(found, name)()
-    return found if isinstance(found, pd.DataFrame) else pd.concat(list(map(_fetched, found)))
+        if hasattr(predicted, name):
+            return getattr(predicted, name)()
+    return predicted if isinstance(predicted, pd.DataFrame) else pd.concat(list(map(_fetched, predicted)))
 
 
 def _table(random, outcome):

@@ -28,12 +28,12 @@ def middles(values, max_bins, weight=None):
 
     A value beyond all bins, which only rows of weight zero have, stays what it is.
     """
-    own = bins(values, max_bins, weight)
+    ranges = bins(values, max_bins, weight)
     result = []
     for value in values:
         if math.isnan(value):
             result.append(math.nan)
             continue
-        low, high = next((pair for pair in own if value <= pair[1]), (value, value))
+        low, high = next((pair for pair in ranges if value <= pair[1]), (value, value))
         result.append(low if low == high else low / 2 + high / 2)
     return result

@@ -45,9 +45,9 @@ def parameters(counts, points, rates):
         means, squares = [0.0] * len(leaf), [0.0] * len(leaf)
         for discount, strength, share in points:
             alpha = [strength * rate + discount * count for rate, count in zip(rates, leaf, strict=True)]
-            for label, own in enumerate(alpha):
-                means[label] += share * own / sum(alpha)
-                squares[label] += share * own * (own + 1) / (sum(alpha) * (sum(alpha) + 1))
+            for label, alpha_of_class in enumerate(alpha):
+                means[label] += share * alpha_of_class / sum(alpha)
+                squares[label] += share * alpha_of_class * (alpha_of_class + 1) / (sum(alpha) * (sum(alpha) + 1))
         variance = sum(s - m**2 for s, m in zip(squares, means, strict=True))
         total = sum(m * (1 - m) for m in means) / variance - 1
         result.append([m * total for m in means])

@@ -20,9 +20,9 @@ def decision_of_nodes(model):
 
 
 def scale_of(tree, feature):
-    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
-    span = float(min(max(own) / 2 - min(own) / 2, np.finfo(float).max / 2)) * 2 if len(own) else 1.0
-    return span or abs(own[0]) or 1.0
+    edges = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
+    span = float(min(max(edges) / 2 - min(edges) / 2, np.finfo(float).max / 2)) * 2 if len(edges) else 1.0
+    return span or abs(edges[0]) or 1.0
 
 
 def grid(model, feature):
@@ -33,8 +33,14 @@ def grid(model, feature):
     if column.kind == "truth value":
         return [math.nan, 0.0, 1.0]
     tree = model.tree_
-    own = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
-    ends = [own, np.floor(own), np.floor(own) + 1, np.nextafter(own, np.inf), [column.low or 0.0, column.high or 0.0]]
+    edges = tree.threshold[(tree.feature == feature) & np.isfinite(tree.threshold)]
+    ends = [
+        edges,
+        np.floor(edges),
+        np.floor(edges) + 1,
+        np.nextafter(edges, np.inf),
+        [column.low or 0.0, column.high or 0.0],
+    ]
     return [math.nan, 0.0, *np.unique(np.concatenate(ends))]
 
 
@@ -48,8 +54,8 @@ def distance(model, feature, old, new):
 
 def known(tree, leaf, feature, value):
     """Whether every split of the feature on the way has seen such a value."""
-    own = [node for node in tree.path(leaf)[:-1] if tree.feature[node] == feature]
-    return all(route.has_seen(tree, node, {feature: value}) for node in own)
+    nodes = [node for node in tree.path(leaf)[:-1] if tree.feature[node] == feature]
+    return all(route.has_seen(tree, node, {feature: value}) for node in nodes)
 
 
 def same(one, other):
@@ -72,7 +78,7 @@ def is_allowed(model, feature, old, new, immutable=(), directions=(), allow_miss
 def brute_force(model, row, n_features, **allowed):
     """The distance of the nearest other decision, by trying everything that is allowed."""
     tree, decisions = model.tree_, decision_of_nodes(model)
-    own = decisions[route.leaf_of(tree, row)]
+    decision = decisions[route.leaf_of(tree, row)]
     best = math.inf
     for features in combinations(range(len(row)), n_features):
         for values in product(*(grid(model, feature) for feature in features)):
@@ -82,7 +88,7 @@ def brute_force(model, row, n_features, **allowed):
             if not all(is_allowed(model, feature, row[feature], value, **allowed) for feature, value in pairs):
                 continue
             leaf = route.leaf_of(tree, changed)
-            if decisions[leaf] != own and all(known(tree, leaf, feature, value) for feature, value in pairs):
+            if decisions[leaf] != decision and all(known(tree, leaf, feature, value) for feature, value in pairs):
                 best = min(best, sum(distance(model, feature, row[feature], value) for feature, value in pairs))
     return best
 

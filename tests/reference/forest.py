@@ -123,7 +123,7 @@ def rows_in_order(problem):
             sets[-1].append(i)
         else:
             sets.append([i])
-    return sets, [sum(n * w for w, n in sorted(Counter(weight[i] for i in own).items())) for own in sets]
+    return sets, [sum(n * w for w, n in sorted(Counter(weight[i] for i in rows).items())) for rows in sets]
 
 
 def tree_counts(problem, totals, tree):
@@ -149,7 +149,7 @@ def tree_counts(problem, totals, tree):
 def out_of_bag_weights(problem, row, n_trees):
     """How much each tree counts as one that lacks a row of the table, the one that counts most as 1."""
     sets, totals = rows_in_order(problem)
-    place = next(i for i, own in enumerate(sets) if row in own)
+    place = next(i for i, rows in enumerate(sets) if row in rows)
     together, others = totals[place], totals[place] - problem.weight[row]
     if len(sets[place]) == 1:
         others = 0.0
@@ -210,13 +210,13 @@ def member(problem, t):
     """One tree of the forest."""
     sets, totals = rows_in_order(problem)
     counts, unit = tree_counts(problem, totals, t)
-    some = [own for own, count in zip(sets, counts, strict=True) if count > 0]
-    rows = np.array([own[0] for own in some])
+    some = [rows_of_set for rows_of_set, count in zip(sets, counts, strict=True) if count > 0]
+    rows = np.array([rows_of_set[0] for rows_of_set in some])
     seen = problem.values()[rows]
     base = np.array(totals)[counts > 0]
     nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0], base)
     tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
-    times, at = _rows_of_nodes(tree, seen, [len(own) for own in some])
+    times, at = _rows_of_nodes(tree, seen, [len(rows_of_set) for rows_of_set in some])
     if problem.growth.max_bins is not None:
         tree = _with_thresholds_of_bins(tree, problem, rows, at)
     statistics = _summed_up(tree, nodes["statistics"] * unit)
@@ -269,11 +269,11 @@ def _with_thresholds_of_bins(tree, problem, rows, at):
         f = tree.feature[node]
         if not np.isfinite(threshold[node]):
             continue  # present or missing
-        own = bins.bins(problem.X[:, f].tolist(), problem.growth.max_bins, problem.weight_of_bins)
+        ranges = bins.bins(problem.X[:, f].tolist(), problem.growth.max_bins, problem.weight_of_bins)
         seen = middles[rows[at[node]], f]
         below, above = seen[seen <= threshold[node]].max(), seen[seen > threshold[node]].min()
-        high = max(high for low, high in own if low <= below)
-        low = min(low for low, high in own if high >= above)
+        high = max(high for low, high in ranges if low <= below)
+        low = min(low for low, high in ranges if high >= above)
         between = thresholds.roundest if problem.growth.round_thresholds else thresholds.midpoint
         threshold[node] = between(high, low)
     return replace(tree, threshold=threshold)

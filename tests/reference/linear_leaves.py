@@ -97,8 +97,8 @@ def posterior_at(leaf, X, prior):
     of_y = np.eye(n) + 1 / kappa + Z @ Z.T / slope_precision(kappa)
     cross = 1 / kappa + W @ Z.T / slope_precision(kappa)
     mean = mu + cross @ np.linalg.solve(of_y, leaf.y - mu)
-    own = 1 / kappa + (W * W).sum(axis=1) / slope_precision(kappa)
-    variance = own - np.einsum("ij,ji->i", cross, np.linalg.solve(of_y, cross.T))
+    before = 1 / kappa + (W * W).sum(axis=1) / slope_precision(kappa)
+    variance = before - np.einsum("ij,ji->i", cross, np.linalg.solve(of_y, cross.T))
     squares = (leaf.y - mu) @ np.linalg.solve(of_y, leaf.y - mu)
     full = np.full(len(X), 1.0)
     return np.stack([mean, 1 / variance, full * (alpha + n / 2), full * (beta + squares / 2)], axis=1)
@@ -181,9 +181,9 @@ class Search:
 
     def add(self, response, prior, most):
         """Try the best threshold of each column for a response, the `most` best of them."""
-        found = best_thresholds(self.X, response, prior)
+        splits = best_thresholds(self.X, response, prior)
         kept = sorted(
-            sorted(found, key=lambda one: -round(one[0] - math.log(one[3]), 6))[:most], key=lambda one: one[1]
+            sorted(splits, key=lambda one: -round(one[0] - math.log(one[3]), 6))[:most], key=lambda one: one[1]
         )
         for _, j, t, n in kept:
             if (j, t) not in self.tried:
@@ -213,23 +213,23 @@ def grow(X, y, prior, most, split, rows=None, n_columns=None):
     """The greedy-modal tree with linear leaves; every node splits with probability `split`."""
     rows = np.arange(len(y)) if rows is None else rows
     node = Node(rows, fit_leaf(X[rows], y[rows], prior, most))
-    own, outcome = X[rows], y[rows]
-    splittable = sum(len(np.unique(x)) > 1 for x in own.T)
+    columns, outcome = X[rows], y[rows]
+    splittable = sum(len(np.unique(x)) > 1 for x in columns.T)
     n_columns = splittable if n_columns is None else n_columns
     if splittable == 0 or len(np.unique(outcome)) == 1:
         return node
     node.log_prior_leaf = math.log(1 - split * splittable / n_columns)
-    search = Search(own, outcome, prior, most, math.log(split / n_columns))
+    search = Search(columns, outcome, prior, most, math.log(split / n_columns))
     search.add(outcome, prior, 5)
     if node.leaf.terms:
-        residual = outcome - posterior_at(node.leaf, own, prior)[:, 0]
+        residual = outcome - posterior_at(node.leaf, columns, prior)[:, 0]
         search.add(residual, (0.0, *prior[1:]), 5)
     search.refine()
     j, t = search.best()
     if is_higher(search.tried[j, t], node.log_leaf):
         evidence = sum(leaf.log_evidence for leaf in search.sides(j, t))
         node.log_prior_split = search.tried[j, t] - evidence
-        sides = [rows[own[:, j] <= t], rows[own[:, j] > t]]
+        sides = [rows[columns[:, j] <= t], rows[columns[:, j] > t]]
         node.children = [grow(X, y, prior, most, split, side, n_columns) for side in sides]
     return node
 

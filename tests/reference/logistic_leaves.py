@@ -38,23 +38,23 @@ def laplace(Z, y, n_classes):
     """Mode and log evidence, by Newton-free optimisation and a dense second derivative."""
     width = Z.shape[1]
     variance = np.append(LEVEL_VARIANCE, np.full(width - 1, SLOPE_VARIANCE)) / 2
-    own = np.eye(n_classes)[y]
+    is_class = np.eye(n_classes)[y]
 
     def minus_log_posterior(w):
         logits = Z @ w.reshape(n_classes, width).T
         log_p = special.log_softmax(logits, axis=1)
         penalty = (w.reshape(n_classes, width) ** 2 / variance).sum() / 2
-        gradient = (np.exp(log_p) - own).T @ Z + w.reshape(n_classes, width) / variance
-        return penalty - (log_p * own).sum(), gradient.ravel()
+        gradient = (np.exp(log_p) - is_class).T @ Z + w.reshape(n_classes, width) / variance
+        return penalty - (log_p * is_class).sum(), gradient.ravel()
 
-    found = optimize.minimize(minus_log_posterior, np.zeros(n_classes * width), jac=True, method="BFGS", tol=1e-10)
-    w = found.x.reshape(n_classes, width)
+    minimum = optimize.minimize(minus_log_posterior, np.zeros(n_classes * width), jac=True, method="BFGS", tol=1e-10)
+    w = minimum.x.reshape(n_classes, width)
     p = special.softmax(Z @ w.T, axis=1)
     curvature = np.diag(np.tile(1 / variance, n_classes))
     for i in range(len(Z)):
         curvature += np.kron(np.diag(p[i]) - np.outer(p[i], p[i]), np.outer(Z[i], Z[i]))
     log_prior = -0.5 * n_classes * np.log(variance).sum()
-    return w, np.linalg.inv(curvature), float(-found.fun + log_prior - 0.5 * np.linalg.slogdet(curvature)[1])
+    return w, np.linalg.inv(curvature), float(-minimum.fun + log_prior - 0.5 * np.linalg.slogdet(curvature)[1])
 
 
 def quadrature(Z, y):

@@ -37,9 +37,9 @@ def goes_left(splits, i, row):
         return value <= splits.threshold[i]
     if splits.kind[i] == 2:
         return True
-    own = entries(splits, i, "category", "category_start")
+    categories = entries(splits, i, "category", "category_start")
     ways = entries(splits, i, "category_goes_left", "category_start")
-    return bool(ways[own.index(value)] if value in own else splits.unseen_go_to_left[i])
+    return bool(ways[categories.index(value)] if value in categories else splits.unseen_go_to_left[i])
 
 
 def has_seen(splits, i, row):

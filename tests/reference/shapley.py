@@ -35,10 +35,10 @@ def predict(grown, row, known=None, node=0):
     def value_of(child):
         return predict(grown, row, known, child)
 
-    own = list(grown.value[node, 0])
-    result = [0.0] * len(own)
+    values = list(grown.value[node, 0])
+    result = [0.0] * len(values)
     for choice in range(grown.choice_start[node], grown.choice_start[node + 1]):
-        added = own if grown.kind[choice] == 0 else below(grown, choice, row, known, value_of)
+        added = values if grown.kind[choice] == 0 else below(grown, choice, row, known, value_of)
         result = [a + grown.choice_share[choice] * b for a, b in zip(result, added, strict=True)]
     return result
 
@@ -53,8 +53,8 @@ def interventional(grown, row, background):
 
     def value(known):
         mixed = [[row[f] if f in known else other[f] for f in range(len(row))] for other in background]
-        found = [predict(grown, own) for own in mixed]
-        return [sum(values) / len(found) for values in zip(*found, strict=True)]
+        predictions = [predict(grown, mixed_row) for mixed_row in mixed]
+        return [sum(values) / len(predictions) for values in zip(*predictions, strict=True)]
 
     return value
 
@@ -64,8 +64,8 @@ def average(members, kind, *arguments):
     values = [(share, kind(grown, *arguments)) for share, grown in members]
 
     def value(known):
-        found = [[share * own for own in value(known)] for share, value in values]
-        return [sum(own) for own in zip(*found, strict=True)]
+        weighted = [[share * numbers for numbers in value(known)] for share, value in values]
+        return [sum(numbers) for numbers in zip(*weighted, strict=True)]
 
     return value
 

@@ -195,12 +195,12 @@ class Problem:
         sets = self.sets_of_categories(rows, r, categories) if self.settings.subsets else []
         splits = []
         for members in singles + sets:
-            own = [categories[k] for k in members]
+            chosen = [categories[k] for k in members]
             # Either side may be the set that was drawn, of the column's categories; but dummies are one each.
-            drawn = [len(own)] if not self.settings.subsets and not alone else [len(own), n - len(own)]
+            drawn = [len(chosen)] if not self.settings.subsets and not alone else [len(chosen), n - len(chosen)]
             log_share = log_of(sum(self.share_of_set(r, size) for size in drawn))
-            present = frozenset(category for category in own if not math.isnan(category))
-            splits.append(Split(categories=present, missing_left=len(present) < len(own), log_share=log_share))
+            present = frozenset(category for category in chosen if not math.isnan(category))
+            splits.append(Split(categories=present, missing_left=len(present) < len(chosen), log_share=log_share))
         return splits
 
     def sets_of_categories(self, rows, r, categories) -> list[set[int]]:
@@ -209,7 +209,7 @@ class Problem:
             every = ({k for k in range(n) if bits >> k & 1} for bits in range(1, 2 ** (n - 1)))
             return [members for members in every if 1 < len(members) < n - 1]
         of_category = [[i for i in rows if same_value(self.X[i][r], category)] for category in categories]
-        found, listed = [], set()
+        sets, listed = [], set()
         for keys in self.keys_of_categories(of_category, rows):
             order = sorted(range(n), key=lambda k: (keys[k], k))
             apart = 1e-9 * max(abs(key) for key in keys)
@@ -219,15 +219,15 @@ class Problem:
                     continue
                 if not listed & {members, frozenset(range(n)) - members}:
                     listed.add(members)
-                    found.append(set(members))
-        return found
+                    sets.append(set(members))
+        return sets
 
     def keys_of_categories(self, of_category, rows):
         """Numbers to order the categories by: each mean, then how much the category moves that of the node."""
         of_node = self.outcome.order_keys(rows, rows)
-        weights = [sum(self.weight[i] for i in own) for own in of_category]
+        weights = [sum(self.weight[i] for i in rows_of_category) for rows_of_category in of_category]
         for k, middle in enumerate(of_node):
-            means = [self.outcome.order_keys(own, rows)[k] for own in of_category]
+            means = [self.outcome.order_keys(rows_of_category, rows)[k] for rows_of_category in of_category]
             yield means
             yield [w * (mean - middle) for w, mean in zip(weights, means, strict=True)]
 

@@ -51,7 +51,7 @@ class BinSearch {
     std::vector<std::uint64_t> n_frequent;  // by slot
     std::vector<double> lowest;             // likewise
   };
-  using Found = std::vector<std::uint32_t>;  // work space
+  using Entries = std::vector<std::uint32_t>;  // work space: of values to keep
 
   void count(std::span<const double> values, Counts& counts) const {
     counts.resize(slices_.size() + 1);
@@ -84,15 +84,15 @@ class BinSearch {
   // tell(i, code) of each value; of those that are kept it is not known yet. They are at most 65536, those of the rows
   // from `first` on.
   template <class Tell>
-  void keep(std::span<const double> values, std::size_t first, Found& found, Kept& kept, Tell&& tell) const {
+  void keep(std::span<const double> values, std::size_t first, Entries& to_keep, Kept& kept, Tell&& tell) const {
     // What may be kept is always written and counts where it is: no branch that could be mispredicted.
-    found.resize(values.size() + 1);
+    to_keep.resize(values.size() + 1);
     std::size_t n = 0;
-    slices_.each(values, [&n, tell, code = code_.data(), next = found.data()](std::size_t i, std::size_t slice) {
-      const Entry own = code[slice];
-      tell(i, own & kCode);
+    slices_.each(values, [&n, tell, code = code_.data(), next = to_keep.data()](std::size_t i, std::size_t slice) {
+      const Entry entry = code[slice];
+      tell(i, entry & kCode);
       next[n] = static_cast<std::uint32_t>(i << 16 | slice);
-      n += own / kHasSlot;
+      n += entry / kHasSlot;
     });
     if (kept.lowest.empty()) {
       kept.lowest.assign(slots_.size(), std::numeric_limits<double>::infinity());
@@ -102,8 +102,8 @@ class BinSearch {
     std::size_t n_kept = kept.values.size();
     kept.values.resize(n_kept + n);
     for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t i = found[k] >> 16;
-      const std::uint32_t slot = slot_[found[k] & 0xffff];
+      const std::size_t i = to_keep[k] >> 16;
+      const std::uint32_t slot = slot_[to_keep[k] & 0xffff];
       const double value = values[i] + 0.0;  // -0.0 is 0.0
       const bool is_frequent = value == slots_[slot].frequent;
       kept.lowest[slot] = std::min(kept.lowest[slot], value);

@@ -24,7 +24,7 @@ struct Encoding {
 // Encodes every column of a table without infinite values, with a code for every value or for every quantile bin.
 Columns encode(const AnyTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt);
 
-// The same with a code for every quantile bin (pack.cpp), or for every value. Columns whose values are ranked at once
+// Encodes with a code for every quantile bin (pack.cpp), or for every value. Columns whose values are ranked at once
 // take 24 bytes a row each; the more threads, the more of them share a column.
 Columns encode_bins(const AnyTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt);
 Columns encode_exactly(const AnyTable& table, const Encoding& encoding, std::size_t n_threads, Interrupt& interrupt);

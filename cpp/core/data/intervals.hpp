@@ -92,12 +92,12 @@ std::vector<Int> encode_part(const Table& table, const std::vector<CodedColumn>&
   std::vector<Int> codes(table.n_rows * d);
   auto encode_tile = [&](std::size_t begin, std::size_t end, std::vector<double>& values) {
     for (std::size_t column = 0; column < d; ++column) {
-      const CodedColumn& own = columns[column];
-      if (own.is_left_out) continue;
+      const CodedColumn& coded = columns[column];
+      if (coded.is_left_out) continue;
       detail::read_values(table, column, begin, end, values);
       Int* into = codes.data() + begin * d + column;
-      own.finder.find(values, [&own, into, d](std::size_t i, std::uint32_t interval) {
-        into[i * d] = static_cast<Int>(own.code_of(interval));
+      coded.finder.find(values, [&coded, into, d](std::size_t i, std::uint32_t interval) {
+        into[i * d] = static_cast<Int>(coded.code_of(interval));
       });
     }
   };

@@ -33,9 +33,9 @@ std::vector<double> take_sample(const AnyTable& table, std::size_t column) {
   std::vector<double> sample;
   const std::size_t n_rows = table.n_rows(), n = std::min(n_rows, most);
   std::visit(
-      [&](const auto& own) {
+      [&](const auto& values) {
         for (std::size_t i = 0; i < n; ++i) {
-          const double value = own.at(static_cast<Row>(i * n_rows / n)) + 0.0;  // -0.0 is 0.0
+          const double value = values.at(static_cast<Row>(i * n_rows / n)) + 0.0;  // -0.0 is 0.0
           if (value == value) sample.push_back(value);
         }
       },
@@ -79,16 +79,16 @@ std::vector<std::size_t> find_few_values(const AnyTable& table, const Encoding& 
       none.emplace_back(most);
     }
   }
-  std::vector<std::vector<DistinctValues>> found(std::max<std::size_t>(n_threads, 1), none);
+  std::vector<std::vector<DistinctValues>> by_worker(std::max<std::size_t>(n_threads, 1), none);
   read_columns(table, few, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t, std::size_t worker) {
-                 found[worker][i].add(values);
+                 by_worker[worker][i].add(values);
                });
   for (std::size_t i = 0; i < few.size(); ++i) {
-    for (std::size_t worker = 1; worker < found.size(); ++worker) found[0][i].add(found[worker][i]);
-    const DistinctValues& own = found[0][i];
-    if (own.too_many()) many.push_back(few[i]);
-    else bins[few[i]] = {own.sorted(), own.sorted(), own.has_missing(), true};
+    for (std::size_t worker = 1; worker < by_worker.size(); ++worker) by_worker[0][i].add(by_worker[worker][i]);
+    const DistinctValues& distinct = by_worker[0][i];
+    if (distinct.too_many()) many.push_back(few[i]);
+    else bins[few[i]] = {distinct.sorted(), distinct.sorted(), distinct.has_missing(), true};
   }
   return many;
 }
@@ -124,16 +124,16 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
   count_values(table, columns, searches, n_threads, interrupt);
   struct alignas(kApart) Scratch {
     std::vector<typename Search<Int>::Kept> kept;  // by column
-    typename Search<Int>::Found found;
+    typename Search<Int>::Entries to_keep;
   };
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
   for (Scratch& of_worker : scratch) of_worker.kept.resize(columns.size());
   read_columns(table, columns, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t worker) {
-                 auto& [kept, found] = scratch[worker];
-                 searches[i].keep(values, first, found, kept[i],
-                                  [own = codes + first * d + columns[i], d](std::size_t k, std::uint32_t bin) {
-                                    own[k * d] = static_cast<Int>(bin);
+                 auto& [kept, to_keep] = scratch[worker];
+                 searches[i].keep(values, first, to_keep, kept[i],
+                                  [to = codes + first * d + columns[i], d](std::size_t k, std::uint32_t bin) {
+                                    to[k * d] = static_cast<Int>(bin);
                                   });
                });
   std::vector<std::uint8_t> is_done(columns.size());
@@ -147,8 +147,8 @@ std::vector<std::size_t> search_bins(const AnyTable& table, std::span<const std:
     for (std::size_t i = 0; i < columns.size(); ++i)
       if (is_done[i])
         searches[i].tell_kept(scratch[part].kept[i], bins[columns[i]],
-                              [own = codes + columns[i], d](Row row, std::uint32_t bin) {
-                                own[std::size_t{row} * d] = static_cast<Int>(bin);
+                              [to = codes + columns[i], d](Row row, std::uint32_t bin) {
+                                to[std::size_t{row} * d] = static_cast<Int>(bin);
                               });
   });
   std::vector<std::size_t> left;
@@ -165,8 +165,8 @@ void write_codes(const AnyTable& table, std::span<const std::size_t> columns, co
   for (const std::size_t column : columns) finders.emplace_back(bins[column].ends, bins[column].one_value_each);
   read_columns(table, columns, n_threads, interrupt,
                [&](std::size_t i, std::span<const double> values, std::size_t first, std::size_t) {
-                 finders[i].find(values, [own = codes + first * table.n_columns() + columns[i], d = table.n_columns()](
-                                             std::size_t k, std::uint32_t bin) { own[k * d] = static_cast<Int>(bin); });
+                 finders[i].find(values, [to = codes + first * table.n_columns() + columns[i], d = table.n_columns()](
+                                             std::size_t k, std::uint32_t bin) { to[k * d] = static_cast<Int>(bin); });
                });
 }
 
@@ -232,7 +232,8 @@ Columns encode_bins(const AnyTable& table, const Encoding& encoding, std::size_t
     many.clear();
   }
   std::size_t most_codes = many.empty() ? 0 : encoding.max_bins + 1;  // with that of missing values
-  for (const ColumnBins& own : bins) most_codes = std::max(most_codes, own.ends.size() + own.has_missing);
+  for (const ColumnBins& of_column : bins)
+    most_codes = std::max(most_codes, of_column.ends.size() + of_column.has_missing);
   auto packed = [&]<class Int>(Int) {
     return pack<Int>(table, std::move(bins), many, std::move(samples), encoding, n_threads, interrupt);
   };

@@ -60,7 +60,7 @@ std::vector<std::size_t> put_in_buckets(std::span<const std::uint64_t> bits, con
   std::uint32_t next = 0;
   for (std::size_t b = 0; b < n_buckets; ++b) {
     start.push_back(next);
-    for (auto& own : place) next += std::exchange(own[b], next);
+    for (auto& of_block : place) next += std::exchange(of_block[b], next);
   }
   start.push_back(next);
   blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {

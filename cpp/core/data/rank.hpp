@@ -41,7 +41,7 @@ struct RankScratch {
 Code rank_rows(std::span<const std::uint64_t> bits, const SortingKeys& keys, const Blocks& blocks,
                RankScratch& scratch);
 
-// The same on the thread that asks.
+// Ranks on the calling thread.
 inline Code rank_rows(std::span<const std::uint64_t> bits, RankScratch& scratch) {
   const Blocks whole(bits.size());
   return rank_rows(bits, SortingKeys(bits, whole), whole, scratch);

@@ -61,11 +61,11 @@ void read_column(const Table& table, std::size_t column, std::size_t begin, std:
 
 void read_column(const SparseTable& table, std::size_t column, std::size_t begin, std::span<double> values) {
   std::fill(values.begin(), values.end(), 0.0);
-  const SparseColumn own = table.column(column);
-  auto i = static_cast<std::size_t>(std::lower_bound(own.row.begin(), own.row.end(), static_cast<std::int32_t>(begin)) -
-                                    own.row.begin());
-  for (; i < own.row.size() && static_cast<std::size_t>(own.row[i]) < begin + values.size(); ++i)
-    values[static_cast<std::size_t>(own.row[i]) - begin] = own.value[i];
+  const SparseColumn sparse = table.column(column);
+  auto i = static_cast<std::size_t>(
+      std::lower_bound(sparse.row.begin(), sparse.row.end(), static_cast<std::int32_t>(begin)) - sparse.row.begin());
+  for (; i < sparse.row.size() && static_cast<std::size_t>(sparse.row[i]) < begin + values.size(); ++i)
+    values[static_cast<std::size_t>(sparse.row[i]) - begin] = sparse.value[i];
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ struct RowCodes {
   template <class Use>
   decltype(auto) visit(Use&& use) const {
     return std::visit(
-        [&]<class Int>(const Int* own) -> decltype(auto) {
-          return use(CodesOfWidth<Int>{own, n_columns, first.data()});
+        [&]<class Int>(const Int* typed) -> decltype(auto) {
+          return use(CodesOfWidth<Int>{typed, n_columns, first.data()});
         },
         codes);
   }

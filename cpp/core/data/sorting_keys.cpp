@@ -51,7 +51,7 @@ void SortingKeys::spread(std::span<const std::uint64_t> numbers, const Blocks& b
   std::uint32_t next = 0;
   for (std::size_t cell = 0; cell < n_cells; ++cell) {
     std::uint64_t count = 0;
-    for (const auto& own : counts) count += own[cell];
+    for (const auto& of_block : counts) count += of_block[cell];
     n_keys_.push_back(static_cast<std::uint32_t>(1 + count * to_share / numbers.size()));
     first_.push_back(next);
     next += n_keys_.back();

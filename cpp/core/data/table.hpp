@@ -19,16 +19,15 @@ struct DenseColumn {
   double at(Row row) const { return data[static_cast<std::ptrdiff_t>(row) * stride]; }
 };
 
-// The same where only the nonzero values are stored, in ascending order of rows.
+// A column of which only the nonzero values are stored, in ascending order of rows.
 struct SparseColumn {
   std::span<const double> value;
   std::span<const std::int32_t> row;
 
   double at(Row of) const {
-    const auto found = std::lower_bound(row.begin(), row.end(), static_cast<std::int32_t>(of));
-    return found != row.end() && *found == static_cast<std::int32_t>(of)
-               ? value[static_cast<std::size_t>(found - row.begin())]
-               : 0.0;
+    const auto at = std::lower_bound(row.begin(), row.end(), static_cast<std::int32_t>(of));
+    return at != row.end() && *at == static_cast<std::int32_t>(of) ? value[static_cast<std::size_t>(at - row.begin())]
+                                                                   : 0.0;
   }
 };
 

@@ -125,16 +125,16 @@ struct TallyRows {
 
   std::size_t width() const { return n_numbers == 1 ? 3 : 4; }
   std::int64_t key(std::size_t row) const {
-    const std::int64_t* own = numbers.data() + row * n_numbers;
-    return n_numbers == 1 ? own[0] : (own[0] << 31) + own[1];
+    const std::int64_t* of_row = numbers.data() + row * n_numbers;
+    return n_numbers == 1 ? of_row[0] : (of_row[0] << 31) + of_row[1];
   }
   template <std::size_t width>
   std::array<Int128, width> of(std::size_t row) const {
     const Int128 w = weight.empty() ? 1 : weight[row];
-    const std::int64_t* own = numbers.data() + row * n_numbers;
+    const std::int64_t* of_row = numbers.data() + row * n_numbers;
     std::array<Int128, width> result{w};
-    if (n_numbers == 1) result[1] = w * own[0], result[2] = result[1] * own[0];
-    else result[1] = w * own[0], result[2] = w * own[1];
+    if (n_numbers == 1) result[1] = w * of_row[0], result[2] = result[1] * of_row[0];
+    else result[1] = w * of_row[0], result[2] = w * of_row[1];
     return result;
   }
 };
@@ -156,11 +156,11 @@ struct CodeTally {
 };
 
 template <std::size_t width, class Int>
-void tally_node(const CodeTable<Int>& table, std::span<const Row> own, const TallyRows& rows, std::size_t node,
+void tally_node(const CodeTable<Int>& table, std::span<const Row> node_rows, const TallyRows& rows, std::size_t node,
                 Tally& result) {
   const std::size_t n_codes = table.n_codes();
   std::vector<CodeTally<width>> codes(n_codes);
-  for (const Row row : own) {
+  for (const Row row : node_rows) {
     const std::array<Int128, width> of_row = rows.of<width>(row);
     const std::int64_t key = rows.key(row);
     const Int* at = table.of(row);

@@ -42,7 +42,7 @@ inline constexpr std::size_t kTimesShared = 16;  // blocks of a node that severa
 inline constexpr std::size_t kBytesOfCopy = std::size_t{1} << 19;  // of codes, that a core's cache has room for
 inline constexpr std::size_t kBytesARow = 64;  // of sums, beyond which lists are quicker: for each row and feature
 
-// The same columns as their bins tell them.
+// The columns by their bins, without rows.
 inline Columns without_rows(const Columns& columns) {
   Columns result{0, false, {}};
   for (const Column& column : columns.columns) {
@@ -158,20 +158,20 @@ class BinnedGrower {
       for (std::size_t begin = open[i].begin; begin < open[i].end; begin += step)
         blocks.push_back({i, begin, std::min(begin + step, open[i].end)});
     }
-    std::vector<std::vector<Sums>> found(n_threads_);
-    for (std::vector<Sums>& of_worker : found) of_worker.resize(open.size());
+    std::vector<std::vector<Sums>> by_worker(n_threads_);
+    for (std::vector<Sums>& of_worker : by_worker) of_worker.resize(open.size());
     parallel_for(blocks.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      Sums& own = found[worker][blocks[i].of];
-      if (own.statistics.empty()) clear(own);
-      whole_.count(blocks[i].begin, blocks[i].end, own, scratch_[worker].counts);
+      Sums& sums = by_worker[worker][blocks[i].of];
+      if (sums.statistics.empty()) clear(sums);
+      whole_.count(blocks[i].begin, blocks[i].end, sums, scratch_[worker].counts);
     });
-    add_up(found, open);
+    add_up(by_worker, open);
   }
 
   // The sums of all threads, some of the codes at a time.
-  void add_up(std::span<std::vector<Sums>> found, std::span<Open> open) {
+  void add_up(std::span<std::vector<Sums>> by_worker, std::span<Open> open) {
     std::vector<std::vector<const Sums*>> others(open.size());  // but the first
-    for (std::vector<Sums>& of_worker : found)
+    for (std::vector<Sums>& of_worker : by_worker)
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (of_worker[i].statistics.empty()) continue;
         if (open[i].sums.statistics.empty()) open[i].sums = std::move(of_worker[i]);
@@ -372,10 +372,10 @@ class BinnedGrower {
   }
 
   void grow_on_lists(const Open& open, const Rows& rows, std::vector<Node<Number>>& nodes, Scratch& scratch) {
-    std::vector<Row> own;  // in the table
-    for (const Row row : rows.of(open.begin, open.end)) own.push_back(rows.row_in_table(row));
+    std::vector<Row> table_rows;  // in the table
+    for (const Row row : rows.of(open.begin, open.end)) table_rows.push_back(rows.row_in_table(row));
     std::vector<Node<Number>> grown{nodes[open.node]};
-    Subtree<T>(columns_, outcome_, by_code_.settings(), own, grown, scratch.subtree).grow(interrupt_);
+    Subtree<T>(columns_, outcome_, by_code_.settings(), table_rows, grown, scratch.subtree).grow(interrupt_);
     graft(nodes, open.node, std::move(grown));
   }
 

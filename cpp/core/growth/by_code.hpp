@@ -210,14 +210,14 @@ class ByCode {
         [&](std::size_t f, const FeatureScore& score) { ranking.add(f, score); });
   }
 
-  // The same, but that all sums that may count are formed, for no feature knows the best of those before.
+  // Scores features in parallel: all sums that may count are formed, since no feature knows the best of those before.
   void score_at_once(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
                      Scratch& scratch, const Threads& threads) const {
     scratch.scores.assign(n_features(), {});
-    std::vector<Scratch> own(threads.n);
+    std::vector<Scratch> by_worker(threads.n);
     parallel_for(n_features(), threads.n, *threads.interrupt, [&](std::size_t f, std::size_t worker) {
-      if (!settings.rules.uses(f) || !list(node, scorer, f, sums, own[worker])) return;
-      SplitList& splits = own[worker].list.splits;
+      if (!settings.rules.uses(f) || !list(node, scorer, f, sums, by_worker[worker])) return;
+      SplitList& splits = by_worker[worker].list.splits;
       if (splits.n_splits > 0) scratch.scores[f] = summarise(splits, settings_.floor_of_sums());
     });
   }
@@ -248,12 +248,13 @@ class ByCode {
     scratch.order.clear();
     scratch.n_present = 0;
     for (Code code = 0; code < column.n_codes; ++code) {
-      const Number* own = statistics_at(sums, f, code);
-      if (!has_rows(own)) continue;
+      const Number* statistics = statistics_at(sums, f, code);
+      if (!has_rows(statistics)) continue;
       scratch.order.push_back(keyed(code, static_cast<std::uint32_t>(scratch.order.size())));
-      const double n = sums.n_rows ? static_cast<double>(sums.n_rows[first_[f] + code]) : outcome_.weight_in(own);
+      const double n = sums.n_rows ? static_cast<double>(sums.n_rows[first_[f] + code])
+                                   : outcome_.weight_in(statistics);
       scratch.outcome.counts.push_back(std::max<std::size_t>(static_cast<std::size_t>(n), 1));
-      scratch.outcome.statistics.insert(scratch.outcome.statistics.end(), own, own + width());
+      scratch.outcome.statistics.insert(scratch.outcome.statistics.end(), statistics, statistics + width());
       scratch.n_present += code != column.missing_code();
     }
   }
@@ -272,7 +273,7 @@ class ByCode {
     return true;
   }
 
-  // The same for all thresholds, which nothing limits: running sums are all it takes.
+  // Lists all thresholds where nothing limits them: running sums are all it takes.
   bool list_plain(const TalliedNode<T>& scorer, std::size_t f, const Sums& sums, Scratch& scratch) const {
     const Column& column = columns_.columns[f];
     const std::size_t w = width(), n_bins = column.n_codes - column.has_missing;
@@ -287,10 +288,10 @@ class ByCode {
     const std::size_t n_upper = n - !any_missing, n_lower = any_missing ? n - 1 : 0;
     for (std::size_t i = 0; i < n_lower; ++i)
       for (std::size_t k = 0; k < w; ++k) sets[(n_upper + i) * w + k] = sets[i * w + k] + missing[k];
-    splits.found.resize(n_upper + n_lower);
-    std::iota(splits.found.begin(), splits.found.begin() + static_cast<std::ptrdiff_t>(n_upper), 0u);
-    std::iota(splits.found.begin() + static_cast<std::ptrdiff_t>(n_upper), splits.found.end(), 0u);
-    splits.positions = splits.found;
+    splits.numbers.resize(n_upper + n_lower);
+    std::iota(splits.numbers.begin(), splits.numbers.begin() + static_cast<std::ptrdiff_t>(n_upper), 0u);
+    std::iota(splits.numbers.begin() + static_cast<std::ptrdiff_t>(n_upper), splits.numbers.end(), 0u);
+    splits.positions = splits.numbers;
     splits.n_missing_upper = n_upper;
     splits.n_splits = static_cast<std::uint32_t>(n_upper + n_lower);
     splits.mass = 1.0;
@@ -303,25 +304,25 @@ class ByCode {
 
   // The sums up to each code that has rows; returns how many they are. Written for every code: what has no rows is
   // written over by the next.
-  std::size_t running_sums(const Number* own, std::size_t n_bins, Number* sets) const {
+  std::size_t running_sums(const Number* statistics, std::size_t n_bins, Number* sets) const {
     const std::size_t w = width();
     std::size_t n = 0;
     if (w == 2) {
       Number first{0}, second{0};
       for (std::size_t bin = 0; bin < n_bins; ++bin) {
-        first += own[2 * bin], second += own[2 * bin + 1];
+        first += statistics[2 * bin], second += statistics[2 * bin + 1];
         sets[2 * n] = first, sets[2 * n + 1] = second;
-        n += static_cast<std::size_t>((own[2 * bin] != Number{0}) | (own[2 * bin + 1] != Number{0}));
+        n += static_cast<std::size_t>((statistics[2 * bin] != Number{0}) | (statistics[2 * bin + 1] != Number{0}));
       }
       return n;
     }
     std::vector<Number> lower(w);
-    for (std::size_t bin = 0; bin < n_bins; ++bin, own += w) {
+    for (std::size_t bin = 0; bin < n_bins; ++bin, statistics += w) {
       bool any = false;
       for (std::size_t k = 0; k < w; ++k) {
-        lower[k] += own[k];
+        lower[k] += statistics[k];
         sets[n * w + k] = lower[k];
-        any |= own[k] != Number{0};
+        any |= statistics[k] != Number{0};
       }
       n += any;
     }

@@ -12,9 +12,9 @@
 #include "data/columns.hpp"
 #include "function_ref.hpp"
 #include "growth/forest_rows.hpp"
-#include "growth/given_tree.hpp"
 #include "growth/node_sums.hpp"
 #include "growth/space_graph.hpp"
+#include "growth/tree_structure.hpp"
 #include "leaves/leaf_models.hpp"
 #include "outcomes/any_outcome.hpp"
 #include "outcomes/categorical.hpp"
@@ -112,16 +112,16 @@ struct Engine {
                             std::vector<double> weights, std::size_t subtree_rows, std::size_t n_threads,
                             Interrupt& interrupt, FunctionRef<void(std::size_t, const Nodes&)> keep);
 
-  // The nodes that a given tree has on the rows of a table, in its order.
-  static Nodes given_tree(const Columns& columns, const T& outcome, const Settings& settings,
-                          const std::vector<double>& root_prior, const GivenTree& given, std::size_t n_threads,
-                          Interrupt& interrupt);
+  // The nodes that a tree structure has on the rows of a table, in its order.
+  static Nodes refit(const Columns& columns, const T& outcome, const Settings& settings,
+                     const std::vector<double>& root_prior, const TreeStructure& structure, std::size_t n_threads,
+                     Interrupt& interrupt);
 
   // The outcome has no rows.
   static std::unique_ptr<LevelGrower<Number>> levels(Columns columns, T outcome, Settings settings,
                                                      std::vector<double> root_prior);
-  static std::unique_ptr<LevelGrower<Number>> given_levels(Columns columns, T outcome, Settings settings,
-                                                           std::vector<double> root_prior, GivenTree given);
+  static std::unique_ptr<LevelGrower<Number>> refit_levels(Columns columns, T outcome, Settings settings,
+                                                           std::vector<double> root_prior, TreeStructure structure);
 };
 
 }  // namespace baytree

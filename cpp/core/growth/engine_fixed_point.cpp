@@ -7,7 +7,7 @@ template Engine<FixedPoints>::Nodes Engine<FixedPoints>::grow_tree(const Columns
                                                                    std::size_t, std::size_t, Interrupt&);
 template std::unique_ptr<LevelGrower<Int128>> Engine<FixedPoints>::levels(Columns, FixedPoints, Settings,
                                                                           std::vector<double>);
-template std::unique_ptr<LevelGrower<Int128>> Engine<FixedPoints>::given_levels(Columns, FixedPoints, Settings,
-                                                                                std::vector<double>, GivenTree);
+template std::unique_ptr<LevelGrower<Int128>> Engine<FixedPoints>::refit_levels(Columns, FixedPoints, Settings,
+                                                                                std::vector<double>, TreeStructure);
 
 }  // namespace baytree

@@ -7,12 +7,12 @@
 
 #include "growth/engine.hpp"
 #include "growth/forest.hpp"
-#include "growth/given.hpp"
-#include "growth/given_levels.hpp"
 #include "growth/grow_tree.hpp"
 #include "growth/leaf_models.hpp"
 #include "growth/levels.hpp"
 #include "growth/listing.hpp"
+#include "growth/refit.hpp"
+#include "growth/refit_levels.hpp"
 #include "growth/tree_space.hpp"
 
 namespace baytree {
@@ -64,22 +64,22 @@ double Engine<T>::grow_forest(const Columns& columns, const T& outcome, const Se
 }
 
 template <Outcome T>
-typename Engine<T>::Nodes Engine<T>::given_tree(const Columns& columns, const T& outcome, const Settings& settings,
-                                                const std::vector<double>& root_prior, const GivenTree& given,
-                                                std::size_t n_threads, Interrupt& interrupt) {
-  T own = outcome;
+typename Engine<T>::Nodes Engine<T>::refit(const Columns& columns, const T& outcome, const Settings& settings,
+                                           const std::vector<double>& root_prior, const TreeStructure& structure,
+                                           std::size_t n_threads, Interrupt& interrupt) {
+  T prepared = outcome;
   Settings completed = settings;
-  auto root = make_root(columns, own, completed, root_prior, n_threads, interrupt);
-  return GivenGrower<T>(columns, own, completed, given, n_threads, interrupt)
+  auto root = make_root(columns, prepared, completed, root_prior, n_threads, interrupt);
+  return RefitGrower<T>(columns, prepared, completed, structure, n_threads, interrupt)
       .grow(std::move(root), all_rows(columns, completed));
 }
 
 template <Outcome T>
-std::unique_ptr<LevelGrower<typename T::Number>> Engine<T>::given_levels(Columns columns, T outcome, Settings settings,
+std::unique_ptr<LevelGrower<typename T::Number>> Engine<T>::refit_levels(Columns columns, T outcome, Settings settings,
                                                                          std::vector<double> root_prior,
-                                                                         GivenTree given) {
-  return std::make_unique<GivenLevels<T>>(std::move(columns), std::move(outcome), std::move(settings),
-                                          std::move(root_prior), std::move(given));
+                                                                         TreeStructure structure) {
+  return std::make_unique<RefitLevels<T>>(std::move(columns), std::move(outcome), std::move(settings),
+                                          std::move(root_prior), std::move(structure));
 }
 
 template <Outcome T>

@@ -94,7 +94,7 @@ class GreedyGrower {
   // A large node while its level is grown.
   struct Open {
     Task task;
-    NodeOutcome<T> own;
+    NodeOutcome<T> node_outcome;
     std::vector<Histogram<Number>> histograms;  // empty: no feature has one, the lists are sorted instead
     std::vector<FeatureScore> scores;
     std::vector<BestThreshold> best_thresholds;  // by feature, where there are histograms
@@ -198,8 +198,8 @@ class GreedyGrower {
     const Column& column = columns_.columns[feature];
     return {column,
             column.n_codes < columns_.n_rows,
-            open.own.outcome,
-            open.own.scorer,
+            open.node_outcome.outcome,
+            open.node_outcome.scorer,
             rows_of(open.task),
             settings_.rules.limits.min_samples_leaf,
             settings_.prior.by_distance};
@@ -258,7 +258,7 @@ class GreedyGrower {
     SplitList& splits = scratch.feature().list.splits;
     list_from_histogram(open, feature, lowest_listed(open), threads, scratch);
     open.scores[feature] = summarise(splits, settings_.floor_of_sums());
-    if (!splits.found.empty())
+    if (!splits.numbers.empty())
       open.best_thresholds[feature] = first_threshold(splits,
                                                       as_good_as(log_prior + open.scores[feature].best) - log_prior);
   }
@@ -277,7 +277,7 @@ class GreedyGrower {
   }
 
   SortedFeature<Keyed> list_sorted(const Open& open, std::size_t feature, Scratch& scratch) const {
-    return list_feature(columns_, open.own.scored(node_of(open)), feature, rows_of(open.task), settings_,
+    return list_feature(columns_, open.node_outcome.scored(node_of(open)), feature, rows_of(open.task), settings_,
                         scratch.feature());
   }
 
@@ -286,9 +286,10 @@ class GreedyGrower {
     forget_histograms(open);
     auto search = [&](double rival) {
       scratch.histogram = {}, scratch.feature() = {};  // what is searched needs room of its own
-      const ScoredNode<T> scored = open.own.scored(node);
-      HyperplaneSearchScratch own;
-      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), own, threads.n).find(rival);
+      const ScoredNode<T> scored = open.node_outcome.scored(node);
+      HyperplaneSearchScratch search_scratch;
+      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), search_scratch, threads.n)
+          .find(rival);
     };
     node.partition = modal_partition(node, settings_of(open), open.scores, search,
                                      [&](const Mode& mode) { return pick(mode, open, threads, scratch); });

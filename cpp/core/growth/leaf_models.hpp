@@ -151,8 +151,8 @@ class LeafModelGrower {
     return best_partitions(columns_, scratch.response, settings, rows, {1}, node, scratch.response_listing);
   }
 
-  void add_candidates(Open& open, std::vector<Partition> found, std::size_t most) const {
-    for (Partition& partition : highest(std::move(found), most))
+  void add_candidates(Open& open, std::vector<Partition> partitions, std::size_t most) const {
+    for (Partition& partition : highest(std::move(partitions), most))
       if (std::none_of(open.candidates.begin(), open.candidates.end(),
                        [&](const Partition& other) { return is_same_threshold(partition.split, other.split); }))
         open.candidates.push_back(std::move(partition));
@@ -166,13 +166,13 @@ class LeafModelGrower {
   }
 
   // The most promising of the partitions that were found, one of each feature.
-  static std::vector<Partition> highest(std::vector<Partition> found, std::size_t most) {
-    std::vector<double> scores(found.size());
-    for (std::size_t i = 0; i < found.size(); ++i) scores[i] = without_rounding_error(found[i].score());
+  static std::vector<Partition> highest(std::vector<Partition> partitions, std::size_t most) {
+    std::vector<double> scores(partitions.size());
+    for (std::size_t i = 0; i < partitions.size(); ++i) scores[i] = without_rounding_error(partitions[i].score());
     std::vector<std::uint32_t> chosen;
     choose_highest(scores, most, kMinusInfinity, chosen);
     std::vector<Partition> result;
-    for (const std::uint32_t i : chosen) result.push_back(std::move(found[i]));
+    for (const std::uint32_t i : chosen) result.push_back(std::move(partitions[i]));
     return result;
   }
 
@@ -229,8 +229,8 @@ class LeafModelGrower {
     Settings settings = settings_;
     settings.rules.use.assign(columns_.columns.size(), Use::nothing);
     settings.rules.use[static_cast<std::size_t>(partition.feature())] = Use::everything;
-    auto found = best_of_response(open, kDifferencePrior, settings, open.rows, scratch);
-    return found.empty() ? partition : std::move(found.front());
+    auto best = best_of_response(open, kDifferencePrior, settings, open.rows, scratch);
+    return best.empty() ? partition : std::move(best.front());
   }
 
   void choose(Open& open, Scratch& scratch) {

@@ -23,8 +23,8 @@ namespace detail {
 void choose_middle(const SplitList& splits, std::size_t n_rows, std::vector<std::uint32_t>& chosen) {
   const auto positions = splits.with_missing_upper();
   if (positions.empty()) return;
-  const auto found = std::lower_bound(positions.begin(), positions.end() - 1, n_rows / 2 - 1);
-  const auto middle = static_cast<std::uint32_t>(found - positions.begin());
+  const auto at = std::lower_bound(positions.begin(), positions.end() - 1, n_rows / 2 - 1);
+  const auto middle = static_cast<std::uint32_t>(at - positions.begin());
   if (splits.log_likelihood[middle] == kMinusInfinity) return;
   const auto place = std::lower_bound(chosen.begin(), chosen.end(), middle);
   if (place == chosen.end() || *place != middle) chosen.insert(place, middle);

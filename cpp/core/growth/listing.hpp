@@ -122,8 +122,8 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
   std::optional<Settings> drawn;
   const Settings& settings = settings_of_node(
       of_tree, columns, node, [&](std::size_t f) { return varies(columns.columns[f], rows); }, drawn);
-  const NodeOutcome<T> own(outcome, rows, node);
-  const ScoredNode<T> scored = own.scored(node);
+  const NodeOutcome<T> node_outcome(outcome, rows, node);
+  const ScoredNode<T> scored = node_outcome.scored(node);
   const NodePrior log_prior(settings.prior, node.rules.depth);
   const bool with_sums = listing.most > 0 && !listing.together;
   const double floor = with_sums ? kMinusInfinity : -kMinusInfinity;  // sums below it are left out

@@ -79,20 +79,20 @@ class LookaheadGrower {
   // Of the features with the best partitions these partitions and the thresholds in the middle: a feature that tells
   // nothing alone has its best threshold anywhere.
   std::vector<Partition> candidates_of(Node<Number>& node, std::span<const Row> rows, Scratch& scratch) const {
-    std::vector<Partition> found = best_partitions(columns_, outcome_, settings_, rows, {lookahead_.per_feature, true},
-                                                   node, scratch);
+    std::vector<Partition> partitions = best_partitions(columns_, outcome_, settings_, rows,
+                                                        {lookahead_.per_feature, true}, node, scratch);
     std::vector<double> best(columns_.columns.size(), kMinusInfinity);
-    for (const Partition& partition : found) {
+    for (const Partition& partition : partitions) {
       double& of_feature = best[static_cast<std::size_t>(partition.feature())];
       of_feature = std::max(of_feature, partition.score());
     }
     for (double& score : best) score = without_rounding_error(score);
     choose_highest(best, lookahead_.width, kMinusInfinity, scratch.chosen);
-    std::erase_if(found, [&](const Partition& partition) {
+    std::erase_if(partitions, [&](const Partition& partition) {
       return !std::binary_search(scratch.chosen.begin(), scratch.chosen.end(),
                                  static_cast<std::uint32_t>(partition.feature()));
     });
-    return found;
+    return partitions;
   }
 
   // Of the best tree that starts with a partition and has so many levels below it.

@@ -43,14 +43,14 @@ NodeRows::Divided NodeRows::divide_by_code(const Column& column, std::size_t fir
   std::visit(
       [&](const auto& codes) {
         blocks.each([&](std::size_t block, std::size_t begin, std::size_t end) {
-          Ends own;
+          Ends of_block;
           for (std::size_t i = begin; i < end; ++i) {
             const std::int64_t code = codes[rows[i]];
             is_lower[i] = code <= last_lower;
-            if (is_lower[i] && code > own.highest_lower) own.highest_lower = code, own.lower = rows[i];
-            if (!is_lower[i] && code < own.lowest_upper) own.lowest_upper = code, own.upper = rows[i];
+            if (is_lower[i] && code > of_block.highest_lower) of_block.highest_lower = code, of_block.lower = rows[i];
+            if (!is_lower[i] && code < of_block.lowest_upper) of_block.lowest_upper = code, of_block.upper = rows[i];
           }
-          ends[block] = own;
+          ends[block] = of_block;
         });
       },
       column.codes);

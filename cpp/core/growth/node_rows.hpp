@@ -33,7 +33,7 @@ class NodeRows {
     Row lower, upper;    // with the highest code of the lower side, and with the lowest of the upper
   };
 
-  // The same for rows with codes up to a given one, which go to the lower side.
+  // Rows with codes up to a given one go to the lower side.
   Divided divide_by_code(const Column& column, std::size_t first, std::size_t last, Code last_lower,
                          const Threads& threads);
 

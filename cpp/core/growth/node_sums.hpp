@@ -30,7 +30,7 @@ struct NodeSums {
   std::span<const std::int64_t> rows;
   std::vector<Number> statistics;  // width numbers a code
   std::span<const std::int64_t> low_key, high_key;  // the extremes of a number that tells outcomes apart
-  std::vector<std::int64_t> own = {};  // what spans may point to
+  std::vector<std::int64_t> storage = {};  // what spans may point to
 
   CodeSums<Number> by_code() const { return {statistics.data(), rows.data()}; }
 };
@@ -46,14 +46,14 @@ struct ClassWeights {
   }
 };
 
-// The same of classes. No rows: as many as they weigh.
+// The sums of a node by class. Without rows, there are as many as they weigh.
 template <class Number, class Int>
 NodeSums<Number> sums_of_classes(const ClassWeights<Int>& weights, const std::int64_t* rows, std::size_t n_codes,
                                  std::size_t n_classes, double unit) {
   NodeSums<Number> result;
   result.statistics.resize(n_codes * n_classes);
-  result.own.resize(3 * n_codes);
-  std::int64_t *n = result.own.data(), *low = n + n_codes, *high = low + n_codes;
+  result.storage.resize(3 * n_codes);
+  std::int64_t *n = result.storage.data(), *low = n + n_codes, *high = low + n_codes;
   for (std::size_t code = 0; code < n_codes; ++code) {
     low[code] = static_cast<std::int64_t>(n_classes), high[code] = -1;
     for (std::size_t k = 0; k < n_classes; ++k) {

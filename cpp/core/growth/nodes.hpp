@@ -97,7 +97,7 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
   return children;
 }
 
-// The same where the outcome is that of the whole table.
+// For an outcome that is that of the whole table.
 template <Outcome T>
 Children<typename T::Number> make_children(const T& outcome, const Settings& settings,
                                            const Node<typename T::Number>& parent, const Split& split,
@@ -148,12 +148,12 @@ std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes, std::dequ
   while (!stack.empty()) {
     auto [of, index, parent] = stack.back();
     stack.pop_back();
-    Node<Number>* own = of->data() + index;
-    for (auto other = instead.find(own); other != instead.end(); other = instead.find(own))
-      of = other->second, own = of->data();
+    Node<Number>* visited = of->data() + index;
+    for (auto other = instead.find(visited); other != instead.end(); other = instead.find(visited))
+      of = other->second, visited = of->data();
     const auto place = static_cast<std::int64_t>(ordered.size());
     if (parent >= 0) ordered[static_cast<std::size_t>(parent)].upper = place;
-    ordered.push_back(std::move(*own));
+    ordered.push_back(std::move(*visited));
     Node<Number>& node = ordered.back();
     if (!node.partition.is_split()) continue;
     stack.push_back({of, node.upper, place});
@@ -163,7 +163,7 @@ std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes, std::dequ
   return ordered;
 }
 
-// The same of a tree that was grown as a whole.
+// For a tree that was grown as a whole.
 template <class Number>
 std::vector<Node<Number>> depth_first(std::vector<Node<Number>> nodes) {
   struct Part {

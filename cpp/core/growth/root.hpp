@@ -65,8 +65,8 @@ std::vector<std::uint8_t> features_that_count(const Settings& settings, const Co
     PartitionList<typename T::Number> list;
   };
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
-  std::optional<T> own;  // its i-th row is rows[i]
-  if (settings.rules.limits.limit_splits()) own.emplace(root.outcome.narrowed_to(rows));
+  std::optional<T> sorted_outcome;  // its i-th row is rows[i]
+  if (settings.rules.limits.limit_splits()) sorted_outcome.emplace(root.outcome.narrowed_to(rows));
   auto can_be_split = [&](const Column& column, std::size_t worker) {
     if (!settings.rules.limits.limit_splits()) return column.n_codes > 1;
     if (!column.is_categorical && !column.has_missing && !(settings.rules.limits.min_weight_fraction_leaf > 0.0))
@@ -74,9 +74,9 @@ std::vector<std::uint8_t> features_that_count(const Settings& settings, const Co
     auto& [order, spare, list] = scratch[worker];
     const SortedFeature<Keyed> sorted = sorted_feature(column, rows, order, spare);
     if (column.is_categorical)
-      list_category_sets(*own, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes, settings,
-                         list.categories, list.splits);
-    else find_allowed_thresholds(*own, sorted, settings.rules.limits, list.splits);
+      list_category_sets(*sorted_outcome, root.scorer, root.node.statistics.data(), sorted.order, column.n_codes,
+                         settings, list.categories, list.splits);
+    else find_allowed_thresholds(*sorted_outcome, sorted, settings.rules.limits, list.splits);
     return list.splits.n_splits > 0;
   };
   std::vector<std::uint8_t> counts(columns.columns.size());

@@ -24,20 +24,20 @@ template <class Int>
 std::size_t divide_by_code(const CodesOfWidth<Int>& table, std::size_t feature, const std::uint8_t* goes_lower,
                            std::span<Row> rows, Row* upper) {
   const Int* codes = table.codes + feature;
-  Row* own = rows.data();
+  Row* in_place = rows.data();
   const std::size_t d = table.n_columns, n = rows.size();
   std::size_t middle = 0, n_upper = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + kRowsAhead < n) fetch(codes + std::size_t{own[i + kRowsAhead]} * d);
+    if (i + kRowsAhead < n) fetch(codes + std::size_t{in_place[i + kRowsAhead]} * d);
     // Both writes always happen and one counts: no branch that could be mispredicted.
-    const Row row = own[i];
+    const Row row = in_place[i];
     const std::uint8_t is_lower = goes_lower[codes[std::size_t{row} * d]];
-    own[middle] = row;
+    in_place[middle] = row;
     upper[n_upper] = row;
     middle += is_lower;
     n_upper += 1 - is_lower;
   }
-  std::copy_n(upper, n_upper, own + middle);
+  std::copy_n(upper, n_upper, in_place + middle);
   return middle;
 }
 

@@ -103,7 +103,7 @@ class SpaceGraph {
   std::optional<std::size_t> find(const Node<Number>& node) const {
     return find(key_of(node), [&](const Node<Number>& other) { return same(other, node); });
   }
-  // The same where all nodes have one prior: nothing but the rows and the rules tells them apart.
+  // For nodes of one prior: nothing but the rows and the rules tells them apart.
   std::optional<std::size_t> find(std::uint64_t rows_mark, std::size_t n_rows, const NodeRules& rules) const {
     return find(key_of(rows_mark, rules), [&](const Node<Number>& other) {
       return other.rules == rules && other.rows_mark == rows_mark && other.n_rows == n_rows;
@@ -158,8 +158,8 @@ class SpaceGraph {
   template <class IsIt>
   std::optional<std::size_t> find(std::uint64_t key, IsIt&& is_it) const {
     const auto [first, last] = index_of_.equal_range(key);
-    for (auto found = first; found != last; ++found)
-      if (is_it(nodes_[found->second].node)) return found->second;
+    for (auto entry = first; entry != last; ++entry)
+      if (is_it(nodes_[entry->second].node)) return entry->second;
     return {};
   }
 

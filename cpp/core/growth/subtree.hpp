@@ -238,7 +238,7 @@ class Subtree {
     return partition;
   }
 
-  // The same node with an outcome of its rows alone; what scores it knows the rows by their sums.
+  // Searches the node with an outcome of its rows alone; what scores it knows the rows by their sums.
   BestHyperplane search(const ScoredNode<T>& node, double rival, std::size_t begin, std::size_t end) {
     if (!find_members(begin, end)) return {};
     if constexpr (requires { outcome_->narrow_to(scratch_.members, *of_members_); }) {

@@ -254,8 +254,8 @@ class TreeSpace {
     auto place = [&](NewTree& new_tree) {
       const std::uint64_t key = SpaceGraph<Number>::key_of(new_tree.node);
       const auto [first, last] = index_of.equal_range(key);
-      for (auto found = first; found != last; ++found)
-        if (SpaceGraph<Number>::same(result[found->second].node, new_tree.node)) return found->second;
+      for (auto entry = first; entry != last; ++entry)
+        if (SpaceGraph<Number>::same(result[entry->second].node, new_tree.node)) return entry->second;
       index_of.emplace(key, result.size());
       result.push_back(std::move(new_tree));
       return result.size() - 1;
@@ -325,17 +325,17 @@ class TreeSpace {
     }
   }
 
-  // The rows of a node: those that are kept, or found in `found` by dividing those of the nearest node above that has
+  // The rows of a node: those that are kept, or found in `work` by dividing those of the nearest node above that has
   // some.
-  std::span<const Row> rows_of(std::size_t index, std::vector<Row>& found) const {
+  std::span<const Row> rows_of(std::size_t index, std::vector<Row>& work) const {
     std::vector<std::size_t> path;
     for (; graph_[index].rows.empty(); index = graph_[index].parent) path.push_back(index);
     std::span<const Row> rows = graph_[index].rows;
     for (; !path.empty(); path.pop_back()) {
       const SpaceNode<Number>& node = graph_[path.back()];
       auto sides = divide_rows(columns_, graph_[node.parent].choices[node.choice].partition.split, rows);
-      found = std::move(node.is_lower ? sides.lower : sides.upper);
-      rows = found;
+      work = std::move(node.is_lower ? sides.lower : sides.upper);
+      rows = work;
     }
     return rows;
   }

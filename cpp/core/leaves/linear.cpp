@@ -109,11 +109,11 @@ class Selection {
   }
 
   void add(std::size_t j, std::span<const double> weights, std::vector<double>& work) {
-    const std::span<const double> own = terms_.column(j);
-    const double* weighted = own.data();
+    const std::span<const double> values = terms_.column(j);
+    const double* weighted = values.data();
     if (!weights.empty()) {
-      work.resize(own.size());
-      for (std::size_t i = 0; i < own.size(); ++i) work[i] = weights[i] * own[i];
+      work.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) work[i] = weights[i] * values[i];
       weighted = work.data();
     }
     const double root = std::sqrt(distance_[j]), z = product_[j] / root;
@@ -125,7 +125,7 @@ class Selection {
     row[j] = root;
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       if (is_chosen_[i]) continue;
-      double rest = dot(terms_.column(i).data(), weighted, own.size());
+      double rest = dot(terms_.column(i).data(), weighted, values.size());
       for (const std::vector<double>& before : factor_) rest -= before[i] * before[j];
       row[i] = rest / root;
       distance_[i] = std::max(distance_[i] - row[i] * row[i], slope_);

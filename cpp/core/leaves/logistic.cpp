@@ -88,10 +88,10 @@ double set_probabilities(const Problem& problem, Mode& mode) {
       top = std::max(top, p[c]);
     }
     double sum = 0.0;
-    const double own = p[static_cast<std::size_t>(problem.classes[i])] - top;
+    const double log_odds = p[static_cast<std::size_t>(problem.classes[i])] - top;
     for (std::size_t c = 0; c < c_all; ++c) sum += p[c] = std::exp(p[c] - top);
     for (std::size_t c = 0; c < c_all; ++c) p[c] /= sum;
-    log_likelihood += problem.weight(i) * (own - std::log(sum));
+    log_likelihood += problem.weight(i) * (log_odds - std::log(sum));
   }
   return log_likelihood;
 }
@@ -167,7 +167,7 @@ void find_mode(const Problem& problem, Mode& mode) {
     if (!factorise(mode.factor, m)) return;
     solve(mode.factor, m, step.data());
     double longest = 0.0;
-    for (const double own : step) longest = std::max(longest, std::abs(own));
+    for (const double change : step) longest = std::max(longest, std::abs(change));
     double length = std::min(1.0, kLongestStep / std::max(longest, 1e-300));
     const std::vector<double> before = mode.coefficient;
     double now = log_posterior;
@@ -380,8 +380,8 @@ void LogisticLeafModels::residuals(const LeafModel& model, std::span<const Row> 
   for (std::size_t c = n_classes == 2 ? 1 : 0; c < n_classes; ++c) {
     double squares = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
-      const double own = static_cast<std::size_t>(classes_[rows[i]]) == c ? 1.0 : 0.0;
-      squares += (weights_.empty() ? 1.0 : weights_[rows[i]]) * (own - p[c * n + i]) * (own - p[c * n + i]);
+      const double is_class = static_cast<std::size_t>(classes_[rows[i]]) == c ? 1.0 : 0.0;
+      squares += (weights_.empty() ? 1.0 : weights_[rows[i]]) * (is_class - p[c * n + i]) * (is_class - p[c * n + i]);
     }
     if (is_higher(squares, most)) most = squares, worst = c;
   }

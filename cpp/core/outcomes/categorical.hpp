@@ -82,7 +82,7 @@ struct Categorical {
     narrow_to(rows, part);
     return part;
   }
-  // The same in the place of another one.
+  // Narrows in the place of another one.
   void narrow_to(std::span<const Row> rows, Categorical& part) const {
     part.n_classes = n_classes, part.tables = tables, part.most_folded = most_folded;
     part.y.reserve(std::bit_ceil(rows.size())), part.y.resize(rows.size());
@@ -158,10 +158,10 @@ struct Categorical {
     return static_cast<double>(set[of]) / static_cast<double>(std::accumulate(set, set + n_classes, Count{0}));
   }
 
-  // The same of a single row.
+  // The order key of a single row.
   double order_key_of_row(std::size_t row, std::size_t order) const {
-    const auto own = static_cast<double>(weight_of(row));
-    return (y[row] == (n_classes == 2 ? 1 : order) ? own : 0.0) / own;
+    const auto weight = static_cast<double>(weight_of(row));
+    return (y[row] == (n_classes == 2 ? 1 : order) ? weight : 0.0) / weight;
   }
 
   Node node(const std::vector<double>& prior, const Count* total) const { return Node(*this, prior, total); }

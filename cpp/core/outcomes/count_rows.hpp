@@ -53,10 +53,10 @@ void count_classes(const Categorical<Count>& outcome, const CodesOfWidth<Int>& t
   for (std::size_t i = 0; i < n; ++i) {
     if (i + kRowsAhead < n) fetch(table.of(rows[i + kRowsAhead]));
     const Row row = rows[i];
-    const Int* own = table.of(row);
+    const Int* row_codes = table.of(row);
     Count* of_class = statistics + outcome.y[row];
     const Count weight = outcome.weight_of(row);
-    for (std::size_t f = 0; f < d; ++f) of_class[(first[f] + own[f]) * width] += weight;
+    for (std::size_t f = 0; f < d; ++f) of_class[(first[f] + row_codes[f]) * width] += weight;
   }
 }
 
@@ -72,16 +72,16 @@ void count_narrow(const Class* y, std::size_t n_classes, const CodesOfWidth<std:
       fetch(table.of(rows[i + kRowsAhead]) + d - 1);
       fetch(y + rows[i + kRowsAhead]);
     }
-    const std::uint8_t* own = table.of(rows[i]);
+    const std::uint8_t* row_codes = table.of(rows[i]);
     std::uint16_t* of_class = counts + y[rows[i]];
     std::size_t f = 0;
     for (; f + 4 <= d; f += 4, of_class += 4 * kByteCodes * width) {
-      ++of_class[own[f] * width];
-      ++of_class[(kByteCodes + own[f + 1]) * width];
-      ++of_class[(2 * kByteCodes + own[f + 2]) * width];
-      ++of_class[(3 * kByteCodes + own[f + 3]) * width];
+      ++of_class[row_codes[f] * width];
+      ++of_class[(kByteCodes + row_codes[f + 1]) * width];
+      ++of_class[(2 * kByteCodes + row_codes[f + 2]) * width];
+      ++of_class[(3 * kByteCodes + row_codes[f + 3]) * width];
     }
-    for (; f < d; ++f, of_class += kByteCodes * width) ++of_class[own[f] * width];
+    for (; f < d; ++f, of_class += kByteCodes * width) ++of_class[row_codes[f] * width];
   }
 }
 
@@ -122,9 +122,9 @@ void count_at_width(const FixedPoint<T>& outcome, const CodesOfWidth<Int>& table
     if (i + kRowsAhead < rows.size()) fetch(table.of(rows[i + kRowsAhead]));
     std::array<Int128, width> of_row{};
     outcome.add(of_row.data(), rows[i]);
-    const Int* own = table.of(rows[i]);
+    const Int* row_codes = table.of(rows[i]);
     for (std::size_t f = 0; f < table.n_columns; ++f) {
-      Int128* at = statistics + (table.first[f] + own[f]) * width;
+      Int128* at = statistics + (table.first[f] + row_codes[f]) * width;
       for (std::size_t k = 0; k < width; ++k) at[k] += of_row[k];
     }
   }
@@ -149,8 +149,8 @@ void count_rows(const T& outcome, const RowCodes& table, std::span<const Row> ro
   if (sums.n_rows.empty()) return;
   table.visit([&](const auto& codes) {
     for (const Row row : rows) {
-      const auto* own = codes.of(row);
-      for (std::size_t f = 0; f < codes.n_columns; ++f) ++sums.n_rows[codes.first[f] + own[f]];
+      const auto* row_codes = codes.of(row);
+      for (std::size_t f = 0; f < codes.n_columns; ++f) ++sums.n_rows[codes.first[f] + row_codes[f]];
     }
   });
 }

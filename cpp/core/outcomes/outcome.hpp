@@ -47,7 +47,7 @@ concept Outcome = requires(
   // A Node scores the ways to divide a set of rows whose prior and total are known: the scores
   // log L(lower) + log L(upper) of the splits behind some positions of an order, from some lower statistics on.
   { node.split_scores(outcome, order, total, positions, scores) };
-  // The same of sets whose statistics are given, one set after another.
+  // The scores of sets whose statistics are given, one set after another.
   { node.set_scores(outcome, sets, scores) };
 };
 

@@ -75,7 +75,7 @@ struct CategoryPrior {
   double log_set(std::size_t size) const {
     return -std::log(static_cast<double>(largest())) - log_choose(n_column, size);
   }
-  // The same with what it pays.
+  // With the charge that is paid.
   double log_paid(std::size_t size) const { return log_set(size) - (charge - 1.0) * log_choose(n_column, size); }
   // Log prior of a partition with so many of the node's categories on one side: either side may have been drawn. Dummy
   // columns are two, where the column has more categories than these, and then so are the partitions.
@@ -254,9 +254,9 @@ void list_category_sets(const T& outcome, const typename T::Node& node, const ty
   if (settings.prior.subsets && list.size() > kFewCategories) splits.mass = prior.mass();
   else
     for (const double location : splits.log_location) splits.mass += std::exp(location);
-  splits.found.resize(n);
-  std::iota(splits.found.begin(), splits.found.end(), 0u);
-  splits.positions = splits.found;
+  splits.numbers.resize(n);
+  std::iota(splits.numbers.begin(), splits.numbers.end(), 0u);
+  splits.positions = splits.numbers;
   splits.n_missing_upper = n;
   splits.log_likelihood.resize(n);
   node.set_scores(outcome, list.lower, splits.log_likelihood.data());

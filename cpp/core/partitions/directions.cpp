@@ -143,10 +143,11 @@ Moments find_moments(const Points& points, const std::vector<std::size_t>& parts
     detail::Lanes* sum = sums.data();
     for (std::size_t a = 0; a < k; ++a) {
       const double* x = points.values(parts[a]) + begin;
-      const Standard own = standard[a];
-      const double per_scale = 1.0 / own.scale;
+      const Standard scaling = standard[a];
+      const double per_scale = 1.0 / scaling.scale;
       for (std::size_t i = 0; i < size; ++i)
-        z[a * at_once + i] = (std::min(std::max(x[i], own.lowest), own.highest) - own.centre) * per_scale * root[i];
+        z[a * at_once + i] = (std::min(std::max(x[i], scaling.lowest), scaling.highest) - scaling.centre) * per_scale *
+                             root[i];
       add_products(&z[a * at_once], size, z.data(), at_once, a + 1, sum);
       sum += a + 1;
     }

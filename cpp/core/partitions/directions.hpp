@@ -38,7 +38,7 @@ struct Points {
   void project(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                std::vector<double>& projection) const;
 
-  // The same of some, from `begin` on.
+  // Projects some points only, from `begin` on.
   void project(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients, std::size_t begin,
                std::span<double> projection) const;
 };

@@ -87,14 +87,14 @@ class ForestRouter {
 
   std::size_t split_rounded(Block& block, std::size_t at, std::size_t begin, std::size_t end) const;
 
-  // The same by the sums of some rows at once, which do not wait for each other.
+  // Splits by the sums of some rows at once, which do not wait for each other.
   template <class Filled>
   std::size_t split_by_sums(Block& block, std::size_t at, std::size_t begin, std::size_t end, Filled filled) const;
 
   template <class GoesRight>
   static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right);
 
-  // The same where the rows before were divided: those that go left end at `middle`, the others are in `upper`. Both
+  // Goes on where the rows before were divided: those that go left end at `middle`, the others are in `upper`. Both
   // writes always happen and one counts: no branch that could be mispredicted.
   template <class GoesRight>
   static std::size_t divide(Block& block, std::size_t begin, std::size_t end, GoesRight goes_right, std::size_t middle,

@@ -100,17 +100,17 @@ inline std::uint32_t count_codes(const Column& column, std::span<const Row> rows
 inline void add_open_rows(const Column& column, std::span<const std::uint8_t> is_open, std::span<const Row> rows,
                           std::size_t begin, std::size_t end, std::vector<Keyed>& order) {
   constexpr std::size_t at_once = 1024;
-  std::array<std::uint32_t, at_once> found;
+  std::array<std::uint32_t, at_once> places;
   const std::uint8_t* bins = column.bin_codes().data();
   std::visit(
       [&](const auto& codes) {
         for (; begin < end; begin += at_once) {
           std::size_t n = 0;
           for (std::size_t i = begin; i < std::min(begin + at_once, end); ++i) {
-            found[n] = static_cast<std::uint32_t>(i);
+            places[n] = static_cast<std::uint32_t>(i);
             n += is_open[bins[rows[i]]];
           }
-          for (std::size_t k = 0; k < n; ++k) order.push_back(keyed(codes[rows[found[k]]], found[k]));
+          for (std::size_t k = 0; k < n; ++k) order.push_back(keyed(codes[rows[places[k]]], places[k]));
         }
       },
       column.codes);
@@ -164,9 +164,9 @@ void fill_bins(const UnsortedFeature<T>& of, Histogram<typename T::Number>& resu
     for (const Row row : of.rows) ++result.up_to[bins[row]];
   else
     for (std::size_t bin = 0; bin < n_bins; ++bin) {
-      const Number* own = &result.lower[bin * width];
-      const bool any = std::any_of(own, own + width, [](Number number) { return number != Number{0}; });
-      result.up_to[bin] = of.outcome.counts_once() ? static_cast<std::uint32_t>(of.outcome.weight_in(own)) : any;
+      const Number* statistics = &result.lower[bin * width];
+      const bool any = std::any_of(statistics, statistics + width, [](Number number) { return number != Number{0}; });
+      result.up_to[bin] = of.outcome.counts_once() ? static_cast<std::uint32_t>(of.outcome.weight_in(statistics)) : any;
     }
   for (std::size_t i = width; i < result.lower.size(); ++i) result.lower[i] += result.lower[i - width];
   for (std::size_t bin = 1; bin < n_bins; ++bin) result.up_to[bin] += result.up_to[bin - 1];
@@ -274,26 +274,29 @@ namespace detail {
 // Lists the thresholds inside of an open bin, whose rows are sorted.
 template <BoundedOutcome T>
 void list_inside(const UnsortedFeature<T>& of, const Histogram<typename T::Number>& histogram, std::size_t bin,
-                 std::span<const Keyed> inside, SplitList& splits, SplitList& own) {
-  find_thresholds(SortedFeature<Keyed>{inside, inside.size(), true}, 1, own);
+                 std::span<const Keyed> inside, SplitList& splits, SplitList& inside_splits) {
+  find_thresholds(SortedFeature<Keyed>{inside, inside.size(), true}, 1, inside_splits);
   if (of.min_rows > 1) {
     // Behind the position i of the bin there are before + i + 1 rows on the lower side.
     const std::size_t before = histogram.before(bin), all = histogram.up_to.back();
     auto few_lower = [&](std::uint32_t i) { return before + i + 1 < of.min_rows; };
     auto enough_upper = [&](std::uint32_t i) { return before + i + 1 + of.min_rows <= all; };
-    const auto first = std::partition_point(own.positions.begin(), own.positions.end(), few_lower);
-    own.positions = {first, std::partition_point(first, own.positions.end(), enough_upper)};
+    const auto first = std::partition_point(inside_splits.positions.begin(), inside_splits.positions.end(), few_lower);
+    inside_splits.positions = {first, std::partition_point(first, inside_splits.positions.end(), enough_upper)};
   }
-  own.log_likelihood.resize(own.positions.size());
+  inside_splits.log_likelihood.resize(inside_splits.positions.size());
   const std::size_t width = of.outcome.width();
   const std::vector<typename T::Number> none(width);
   of.scorer.split_scores(of.outcome, inside, bin == 0 ? none.data() : &histogram.lower[(bin - 1) * width],
-                         own.positions, own.log_likelihood.data());
-  for (const std::uint32_t position : own.positions) splits.found.push_back(key_of(inside[position]));
-  splits.log_likelihood.insert(splits.log_likelihood.end(), own.log_likelihood.begin(), own.log_likelihood.end());
+                         inside_splits.positions, inside_splits.log_likelihood.data());
+  for (const std::uint32_t position : inside_splits.positions) splits.numbers.push_back(key_of(inside[position]));
+  splits.log_likelihood.insert(splits.log_likelihood.end(), inside_splits.log_likelihood.begin(),
+                               inside_splits.log_likelihood.end());
   if (!of.by_distance) return;
-  log_distances(inside, own.positions, own.log_location, [&](Keyed entry) { return of.column.values[key_of(entry)]; });
-  for (const double location : own.log_location) splits.log_location.push_back(location - histogram.log_range);
+  log_distances(inside, inside_splits.positions, inside_splits.log_location,
+                [&](Keyed entry) { return of.column.values[key_of(entry)]; });
+  for (const double location : inside_splits.log_location)
+    splits.log_location.push_back(location - histogram.log_range);
 }
 
 }  // namespace detail
@@ -303,7 +306,7 @@ void list_inside(const UnsortedFeature<T>& of, const Histogram<typename T::Numbe
 template <BoundedOutcome T>
 void list_high_thresholds(const UnsortedFeature<T>& of, const Histogram<typename T::Number>& histogram, double floor,
                           const Threads& threads, SplitList& splits, HistogramScratch& scratch) {
-  splits.found.clear();
+  splits.numbers.clear();
   splits.positions = {};
   splits.n_missing_upper = 0;
   splits.log_likelihood.clear();
@@ -329,13 +332,13 @@ void list_high_thresholds(const UnsortedFeature<T>& of, const Histogram<typename
       begin = end;
     }
     if (histogram.edge[bin] != kMinusInfinity) {
-      splits.found.push_back(of.column.last_code(bin));
+      splits.numbers.push_back(of.column.last_code(bin));
       splits.log_likelihood.push_back(histogram.edge[bin]);
       if (of.by_distance) splits.log_location.push_back(histogram.edge_location[bin]);
     }
   }
-  splits.positions = splits.found;
-  splits.n_missing_upper = splits.found.size();
+  splits.positions = splits.numbers;
+  splits.n_missing_upper = splits.numbers.size();
 }
 
 }  // namespace baytree

@@ -97,7 +97,7 @@ class PointSplitter {
       : points_(points), scored_(scored), settings_(settings), log_prior_(log_prior), times_(times), scratch_(scratch) {
   }
 
-  // The same with another work space, for another thread.
+  // A copy with another work space, for another thread.
   PointSplitter(const PointSplitter& other, HyperplaneScratch& scratch)
       : PointSplitter(other.points_, other.scored_, other.settings_, other.log_prior_, other.times_, scratch) {}
 
@@ -109,7 +109,7 @@ class PointSplitter {
     return project_to_bits(parts, coefficients) ? best_projected(parts, coefficients, order) : CandidatePlane{};
   }
 
-  // The same where the work space has the bits of the projection of the points already.
+  // For a work space that has the bits of the projection of the points already.
   CandidatePlane best_projected(const std::vector<std::size_t>& parts, const std::vector<double>& coefficients,
                                 std::size_t order) {
     auto& s = scratch_;

@@ -65,7 +65,7 @@ class MonotonicNode {
     return direction == 0 || (direction > 0 ? at_most(below, above) : at_most(above, below));
   }
 
-  // The same for splits from `first` on, of which the statistics of the lower sides are given, one behind the other.
+  // Forbids splits from `first` on, by the statistics of their lower sides, which lie one behind the other.
   template <class Direction>
   void forbid_some(std::span<const Number> lower, std::size_t first, SplitList& splits, Direction&& direction) {
     const std::size_t width = outcome_.width(), n = lower.size() / width;

@@ -25,7 +25,7 @@ bool is_in_hyperplanes(const Settings& settings, const Columns& columns, std::si
 }
 
 const Settings& settings_of_node(const Settings& settings, const Columns& columns, const NodeFacts& node,
-                                 FunctionRef<bool(std::size_t)> can_split, std::optional<Settings>& own) {
+                                 FunctionRef<bool(std::size_t)> can_split, std::optional<Settings>& node_settings) {
   if (settings.rules.draw.n_features == 0) return settings;
   std::vector<std::size_t> features;
   for (std::size_t f = 0; f < columns.columns.size(); ++f)
@@ -33,8 +33,8 @@ const Settings& settings_of_node(const Settings& settings, const Columns& column
   if (features.size() <= settings.rules.draw.n_features) return settings;
   const CounterRandom random(settings.rules.draw.seed, 2, mark_of(settings.rules.draw.tree) + node.rules.way);
   const std::vector<std::uint8_t> drawn = random.choose(features.size(), settings.rules.draw.n_features);
-  own = settings;
-  own->rules.use.assign(columns.columns.size(), Use::nothing);
+  node_settings = settings;
+  node_settings->rules.use.assign(columns.columns.size(), Use::nothing);
   double all = 0.0, some = 0.0;  // the prior mass
   std::size_t all_in_hyperplanes = 0, some_in_hyperplanes = 0;
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -43,11 +43,11 @@ const Settings& settings_of_node(const Settings& settings, const Columns& column
     all += settings.prior.feature_weight[f], all_in_hyperplanes += in_hyperplanes;
     if (!drawn[i]) continue;
     some += settings.prior.feature_weight[f], some_in_hyperplanes += in_hyperplanes;
-    own->rules.use[f] = settings.rules.use.empty() ? Use::everything : settings.rules.use[f];
+    node_settings->rules.use[f] = settings.rules.use.empty() ? Use::everything : settings.rules.use[f];
   }
   if (all_in_hyperplanes > 1 && some_in_hyperplanes < 2) all += settings.oblique.share;
-  own->prior.multiply_feature_weight(all / some);
-  return *own;
+  node_settings->prior.multiply_feature_weight(all / some);
+  return *node_settings;
 }
 
 }  // namespace baytree

@@ -25,9 +25,10 @@ bool varies(const Column& column, std::span<const Row> rows, bool present = fals
 // Whether hyperplanes can use a feature, somewhere in a tree.
 bool is_in_hyperplanes(const Settings& settings, const Columns& columns, std::size_t feature);
 
-// The settings of a node; `own` is where they are kept if its features are drawn. can_split(f) tells whether a feature
-// has two values in the node.
+// The settings of a node; `node_settings` is where they are kept if its features are drawn. can_split(f) tells whether
+// a feature has two values in the node.
 const Settings& settings_of_node(const Settings& settings, const Columns& columns, const NodeFacts& node,
-                                 FunctionRef<bool(std::size_t feature)> can_split, std::optional<Settings>& own);
+                                 FunctionRef<bool(std::size_t feature)> can_split,
+                                 std::optional<Settings>& node_settings);
 
 }  // namespace baytree

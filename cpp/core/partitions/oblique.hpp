@@ -76,10 +76,10 @@ class HyperplaneSearch {
     find_all_moments();
     find_log_prior();
     CandidatePlane best = among(effort().few_rows, rival,
-                                [&](PointSplitter<T>& splitter, double own) { return search(splitter, own); });
-    auto turn_again = [&](PointSplitter<T>& splitter, double own) {
+                                [&](PointSplitter<T>& splitter, double score) { return search(splitter, score); });
+    auto turn_again = [&](PointSplitter<T>& splitter, double score) {
       CandidatePlane again = splitter.best_along(best.parts, best.coefficients, best.order);
-      return again.score() > own - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
+      return again.score() > score - kWithinReach ? splitter.climb(std::move(again), 1, kMinusInfinity) : again;
     };
     if (n() > effort().few_rows && !fits_few() && best.exists()) best = among(effort().many_rows, rival, turn_again);
     if (n() > (fits_few() ? effort().few_rows : effort().many_rows) && best.exists()) best = split_all(best);
@@ -211,9 +211,9 @@ class HyperplaneSearch {
   CandidatePlane split_all(const CandidatePlane& plane) {
     Points all;
     all.n = n();
-    HyperplaneScratch own;
-    if (!project_all(plane, own.bits)) return {};
-    PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, own);
+    HyperplaneScratch scratch;
+    if (!project_all(plane, scratch.bits)) return {};
+    PointSplitter<T> splitter(all, scored_, settings_, scratch_.log_prior, 1.0, scratch);
     return splitter.best_projected(plane.parts, plane.coefficients, plane.order);
   }
 
@@ -251,12 +251,15 @@ class HyperplaneSearch {
       }
     }
     CandidatePlane best;
-    for (CandidatePlane& found : try_all(splitter, candidates.size(), [&](PointSplitter<T>& own, std::size_t i) {
-           CandidatePlane split = own.best_along(candidates[i].parts, candidates[i].coefficients, candidates[i].order);
-           if (effort().n_refits > 1 && split.score() > rival - kWithinReach) keep_better(own.refit(split, 0.5), split);
+    for (CandidatePlane& plane :
+         try_all(splitter, candidates.size(), [&](PointSplitter<T>& worker_splitter, std::size_t i) {
+           CandidatePlane split = worker_splitter.best_along(candidates[i].parts, candidates[i].coefficients,
+                                                             candidates[i].order);
+           if (effort().n_refits > 1 && split.score() > rival - kWithinReach)
+             keep_better(worker_splitter.refit(split, 0.5), split);
            return split;
          }))
-      keep_better(std::move(found), best);
+      keep_better(std::move(plane), best);
     if (!best.exists() || best.score() < rival - kWithinReach) return best;
     refit_and_climb(splitter, 1.0, best);
     if (effort().n_rounds > 0) refit_and_climb(splitter, 0.5, best);
@@ -273,19 +276,19 @@ class HyperplaneSearch {
   // What work(splitter, i) finds for every i, on all threads.
   template <class Work>
   std::vector<CandidatePlane> try_all(const PointSplitter<T>& splitter, std::size_t n_tries, Work work) {
-    std::vector<CandidatePlane> found(n_tries);
+    std::vector<CandidatePlane> planes(n_tries);
     Interrupt nobody(nullptr);
-    Interrupt* own = Interrupt::of_this_thread();
-    parallel_for(n_tries, scratch_.threads.size(), own == nullptr ? nobody : *own,
+    Interrupt* interrupt = Interrupt::of_this_thread();
+    parallel_for(n_tries, scratch_.threads.size(), interrupt == nullptr ? nobody : *interrupt,
                  [&](std::size_t i, std::size_t worker) {
                    PointSplitter<T> here(splitter, scratch_.threads[worker]);
-                   found[i] = work(here, i);
+                   planes[i] = work(here, i);
                  });
-    return found;
+    return planes;
   }
 
-  static void keep_better(CandidatePlane found, CandidatePlane& best) {
-    if (found.score() > best.score()) best = std::move(found);
+  static void keep_better(CandidatePlane plane, CandidatePlane& best) {
+    if (plane.score() > best.score()) best = std::move(plane);
   }
 
   // Keeps the features with the largest coefficients, the largest first.
@@ -314,15 +317,15 @@ class HyperplaneSearch {
     for (double& x : noise) x = 2.0 * static_cast<double>(random()) / static_cast<double>(random.max()) - 1.0;
     for (std::size_t next = 0; next < n_shakes;) {
       const std::size_t n_tries = std::min(scratch_.threads.size(), n_shakes - next);
-      auto found = try_all(splitter, n_tries, [&](PointSplitter<T>& own, std::size_t i) {
+      auto planes = try_all(splitter, n_tries, [&](PointSplitter<T>& worker_splitter, std::size_t i) {
         const std::vector<double> coefficients = shaken(best, next + i, &noise[(next + i) * n_parts]);
-        return own.climb(own.best_along(best.parts, coefficients, best.order), effort().n_rounds,
-                         best.score() - kWithinReach);
+        return worker_splitter.climb(worker_splitter.best_along(best.parts, coefficients, best.order),
+                                     effort().n_rounds, best.score() - kWithinReach);
       });
-      const auto better = std::find_if(found.begin(), found.end(),
+      const auto better = std::find_if(planes.begin(), planes.end(),
                                        [&](const CandidatePlane& one) { return one.score() > best.score(); });
-      next += better == found.end() ? n_tries : static_cast<std::size_t>(better - found.begin()) + 1;
-      if (better != found.end()) best = std::move(*better);
+      next += better == planes.end() ? n_tries : static_cast<std::size_t>(better - planes.begin()) + 1;
+      if (better != planes.end()) best = std::move(*better);
     }
   }
 

@@ -103,10 +103,10 @@ class RoundedPlane {
 
   std::size_t chunk_of(std::size_t feature) {
     const auto start = static_cast<std::uint32_t>(feature / kLanes * kLanes);
-    const std::size_t found = static_cast<std::size_t>(std::find(starts_.begin(), starts_.begin() + n_chunks_, start) -
+    const std::size_t chunk = static_cast<std::size_t>(std::find(starts_.begin(), starts_.begin() + n_chunks_, start) -
                                                        starts_.begin());
-    if (found == n_chunks_) starts_[n_chunks_++] = start;
-    return found;
+    if (chunk == n_chunks_) starts_[n_chunks_++] = start;
+    return chunk;
   }
 
   static std::int32_t clamped(double x) {

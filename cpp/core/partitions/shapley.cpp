@@ -94,7 +94,7 @@ struct alignas(kApart) Shapley::Scratch {
   }
 };
 
-struct Shapley::OfRow {
+struct Shapley::RowContributions {
   double* values;
   double* variance;
   std::size_t n_values;
@@ -153,10 +153,11 @@ void Shapley::pass_on(std::size_t choice, bool to_right, const WeightedSets<n_wo
 }
 
 template <std::size_t n_words>
-bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets, OfRow row) const {
+bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets,
+                          RowContributions row) const {
   const std::size_t n_used = rules_.features().size();
   std::vector<WeightedSets<n_words>> waiting(n_nodes());
-  std::vector<double> found(n_used * row.n_values), of_node(n_used);
+  std::vector<double> sums(n_used * row.n_values), of_node(n_used);
   waiting[0].add({}, 1.0);
   std::size_t n_sets = 0;
   for (std::size_t node = 0; node < n_nodes(); ++node) {
@@ -168,7 +169,7 @@ bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size
       here.add_values(leaf_share_[node], of_node);
       for (std::size_t f = 0; f < n_used; ++f)
         for (std::size_t v = 0; v < row.n_values; ++v)
-          found[f * row.n_values + v] += of_node[f] * value[node * row.n_values + v];
+          sums[f * row.n_values + v] += of_node[f] * value[node * row.n_values + v];
     }
     for (auto c = static_cast<std::size_t>(choice_start_[node]); c < static_cast<std::size_t>(choice_start_[node + 1]);
          ++c)
@@ -176,7 +177,7 @@ bool Shapley::add_exactly(const Scratch& scratch, const double* value, std::size
               waiting[static_cast<std::size_t>(right_[c])]);
   }
   for (std::size_t f = 0; f < n_used; ++f)
-    for (std::size_t v = 0; v < row.n_values; ++v) row.value_of(f)[v] = found[f * row.n_values + v];
+    for (std::size_t v = 0; v < row.n_values; ++v) row.value_of(f)[v] = sums[f * row.n_values + v];
   return true;
 }
 
@@ -218,7 +219,8 @@ void Shapley::add_order(Scratch& scratch, const double* value, std::vector<doubl
   }
 }
 
-void Shapley::add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort, OfRow row) const {
+void Shapley::add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort,
+                        RowContributions row) const {
   const std::size_t n_used = rules_.features().size(), size = n_used * row.n_values;
   std::vector<double> of_pair(size), sum(size), square(size);
   for (std::size_t pair = 0; pair < effort.n_pairs; ++pair) {
@@ -258,23 +260,23 @@ Contributions Shapley::contributions(const Table& table, const NodeValues& value
   result.base.resize(table.n_rows * value.n_values);
   std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
   parallel_for(table.n_rows, n_threads, interrupt, [&](std::size_t task, std::size_t worker) {
-    Scratch& own = scratch[worker];
-    own.resize(left_.size(), n_nodes(), n_used, value.n_values);
+    Scratch& work = scratch[worker];
+    work.resize(left_.size(), n_nodes(), n_used, value.n_values);
     const double* values = table.data + static_cast<std::ptrdiff_t>(task) * table.row_stride;
     for (std::size_t c = 0; c < left_.size(); ++c)
-      own.goes_right[c] = rules_.goes_right(
+      work.goes_right[c] = rules_.goes_right(
           c, [&](std::size_t feature) { return values[static_cast<std::ptrdiff_t>(feature) * table.column_stride]; });
     const double* of_nodes = value.of_row(task);
-    own.known_from.assign(left_.size(), 1);
-    predict(own, of_nodes, 0, own.before);
-    std::copy(own.before.begin(), own.before.end(),
+    work.known_from.assign(left_.size(), 1);
+    predict(work, of_nodes, 0, work.before);
+    std::copy(work.before.begin(), work.before.end(),
               result.base.begin() + static_cast<std::ptrdiff_t>(task * value.n_values));
-    const OfRow row{&result.values[task * per_row], &result.variance[task * per_row], value.n_values,
-                    rules_.features()};
-    const bool done = n_used <= 64    ? add_exactly<1>(own, of_nodes, effort.max_sets, row)
-                      : n_used <= 256 ? add_exactly<4>(own, of_nodes, effort.max_sets, row)
+    const RowContributions row{&result.values[task * per_row], &result.variance[task * per_row], value.n_values,
+                               rules_.features()};
+    const bool done = n_used <= 64    ? add_exactly<1>(work, of_nodes, effort.max_sets, row)
+                      : n_used <= 256 ? add_exactly<4>(work, of_nodes, effort.max_sets, row)
                                       : false;
-    if (!done) add_drawn(own, of_nodes, effort, row);
+    if (!done) add_drawn(work, of_nodes, effort, row);
   });
   return result;
 }

@@ -50,7 +50,7 @@ class Shapley {
 
  private:
   struct Scratch;  // of one thread
-  struct OfRow;  // the part of the result that is a row's
+  struct RowContributions;  // the part of the result that is a row's
 
   template <std::size_t n_words>
   class WeightedSets;
@@ -62,9 +62,9 @@ class Shapley {
 
   // Returns false where a row needs too many sets.
   template <std::size_t n_words>
-  bool add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets, OfRow row) const;
+  bool add_exactly(const Scratch& scratch, const double* value, std::size_t max_sets, RowContributions row) const;
 
-  void add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort, OfRow row) const;
+  void add_drawn(Scratch& scratch, const double* value, const ShapleyEffort& effort, RowContributions row) const;
 
   // Adds, by the numbers of an order, what each feature adds where features become known in this order.
   void add_order(Scratch& scratch, const double* value, std::vector<double>& added) const;

@@ -32,7 +32,7 @@ struct SplitList {
   std::size_t n_missing_upper = 0;  // splits before the first that sends missing values to the lower side
   std::vector<double> log_likelihood;  // log L(lower) + log L(upper)
   std::vector<double> log_location;  // log v_m; empty where all are -log n_splits
-  std::vector<std::uint32_t> found;  // work space for positions
+  std::vector<std::uint32_t> numbers;  // work space for positions
   std::vector<double> scores;  // work space for sums
   std::uint32_t n_splits = 0;  // all there are, scored or not
   double mass = 1.0;  // sum of v_m; less than one where the prior knows more than the node has

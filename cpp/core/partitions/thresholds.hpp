@@ -25,10 +25,10 @@ std::span<const std::uint32_t> whole_numbers(std::size_t n);
 
 // Writes down the positions in [first, stop) behind which the value changes; returns how many they are.
 template <class Entry>
-std::size_t find_changes(std::span<const Entry> order, std::size_t first, std::size_t stop, std::uint32_t* found) {
+std::size_t find_changes(std::span<const Entry> order, std::size_t first, std::size_t stop, std::uint32_t* positions) {
   std::size_t count = 0;
   for (std::size_t i = first; i < stop; ++i) {
-    found[count] = static_cast<std::uint32_t>(i);
+    positions[count] = static_cast<std::uint32_t>(i);
     count += !same_value(order[i], order[i + 1]);
   }
   return count;
@@ -46,14 +46,14 @@ void find_thresholds(const SortedFeature<Entry>& feature, std::size_t min_rows, 
     splits.positions = whole_numbers(n).subspan(min_rows - 1, n - 2 * min_rows + 1);
     splits.n_missing_upper = splits.positions.size();
   } else {
-    splits.found.resize(feature.n_missing() > 0 ? 2 * n : n);
-    std::size_t count = splits.n_missing_upper = find_changes(order, min_rows - 1, n - min_rows, splits.found.data());
+    splits.numbers.resize(feature.n_missing() > 0 ? 2 * n : n);
+    std::size_t count = splits.n_missing_upper = find_changes(order, min_rows - 1, n - min_rows, splits.numbers.data());
     if (feature.n_missing() > 0) {
       const std::size_t first = min_rows > feature.n_missing() ? min_rows - feature.n_missing() - 1 : 0;
       const std::size_t stop = feature.n_present > min_rows ? feature.n_present - min_rows : 0;
-      count += find_changes(order, first, stop, splits.found.data() + count);
+      count += find_changes(order, first, stop, splits.numbers.data() + count);
     }
-    splits.positions = {splits.found.data(), count};
+    splits.positions = {splits.numbers.data(), count};
   }
   splits.n_splits = static_cast<std::uint32_t>(splits.positions.size());
 }
@@ -76,8 +76,8 @@ void drop_light_thresholds(const SortedFeature<Entry>& feature, double min_weigh
   keep_heavy(splits.with_missing_upper(), 0.0);
   const std::size_t n_missing_upper = kept.size();
   keep_heavy(splits.with_missing_lower(), of_missing);
-  splits.found = std::move(kept);
-  splits.positions = splits.found;
+  splits.numbers = std::move(kept);
+  splits.positions = splits.numbers;
   splits.n_missing_upper = n_missing_upper;
   splits.n_splits = static_cast<std::uint32_t>(splits.positions.size());
 }
@@ -156,9 +156,11 @@ void locate_by_distance(const SortedFeature<Entry>& feature, SplitList& splits, 
   double log_total = kMinusInfinity;
   for (const auto& positions : {upper, lower}) {
     if (positions.empty()) continue;
-    const double own = log_difference(value(feature.order[positions.back() + 1]), value(feature.order[positions[0]]));
-    const double top = std::max(own, log_total);
-    log_total = log_total == kMinusInfinity ? own : top + std::log1p(std::exp(std::min(own, log_total) - top));
+    const double log_width = log_difference(value(feature.order[positions.back() + 1]),
+                                            value(feature.order[positions[0]]));
+    const double top = std::max(log_width, log_total);
+    log_total = log_total == kMinusInfinity ? log_width
+                                            : top + std::log1p(std::exp(std::min(log_width, log_total) - top));
   }
   log_distances(feature.order, splits.positions, splits.log_location, value);
   const double n = static_cast<double>(splits.positions.size());

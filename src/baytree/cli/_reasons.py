@@ -62,20 +62,20 @@ def reasons(
                 n_rows += table.num_rows
 
 
-def _table(found: list[Any], n_before: int, *, with_codes: bool) -> Any:
+def _table(reasons: list[Any], n_before: int, *, with_codes: bool) -> Any:
     """Reasons as an Arrow table; values are text, since those of different columns stand below each other."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {
-        "row": pa.array([n_before + one.row + 1 for one in found], pa.int64()),
-        "rank": pa.array([one.rank for one in found], pa.int64()),
-        "feature": pa.array([one.feature for one in found], pa.string()),
-        "contribution": pa.array([one.contribution for one in found], pa.float64()),
-        "value": pa.array([None if one.value is None else _text(one.value) for one in found], pa.string()),
+        "row": pa.array([n_before + one.row + 1 for one in reasons], pa.int64()),
+        "rank": pa.array([one.rank for one in reasons], pa.int64()),
+        "feature": pa.array([one.feature for one in reasons], pa.string()),
+        "contribution": pa.array([one.contribution for one in reasons], pa.float64()),
+        "value": pa.array([None if one.value is None else _text(one.value) for one in reasons], pa.string()),
     }
     if with_codes:
-        columns["code"] = pa.array([one.code for one in found], pa.string())
-        columns["text"] = pa.array([one.text for one in found], pa.string())
+        columns["code"] = pa.array([one.code for one in reasons], pa.string())
+        columns["text"] = pa.array([one.text for one in reasons], pa.string())
     return pa.table(columns)
 
 
@@ -87,11 +87,11 @@ def _text(value: float | bool | str) -> str:
 
 def _label(fitted: Any, text: str) -> Any:
     """The class that a text names; of numbers the text itself."""
-    if fitted.classes is None:
+    if not fitted.outcome.predicts_classes:
         return text
     if text not in fitted.class_names:
         raise ValueError(f"--towards must be one of the classes {', '.join(fitted.class_names)}; got {text!r}.")
-    return fitted.classes.tolist()[fitted.class_names.index(text)]
+    return fitted.outcome.labels.tolist()[fitted.class_names.index(text)]
 
 
 def _read_codes(path: str) -> dict[str, tuple[str, str | None]]:
@@ -102,8 +102,8 @@ def _read_codes(path: str) -> dict[str, tuple[str, str | None]]:
 
     content = Path(path).read_text("utf-8-sig")
     if content.lstrip().startswith("{"):
-        found: dict[str, tuple[str, str | None]] = json.loads(content)
-        return found
+        codes: dict[str, tuple[str, str | None]] = json.loads(content)
+        return codes
     rows = csv.DictReader(content.splitlines())
     if not {"column", "code"} <= set(rows.fieldnames or ()):
         raise ValueError(f"--codes {path!r} must have the columns 'column' and 'code', and may have 'text'.")

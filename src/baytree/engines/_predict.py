@@ -65,7 +65,7 @@ def _predict_frames(predict_one: Any, read: Any) -> Iterator[Any]:
 
 def column_names(fitted: Fitted) -> list[str]:
     """The names of the columns that predictions add."""
-    names = fitted.outcome.value_names(fitted.trees.leaves.value.shape[1])
+    names = fitted.value_names
     if fitted.outcome.predicts_classes:
         return ["prediction", *names]
     return ["prediction"] if len(names) == 1 else [f"prediction_{i}" for i in range(len(names))]
@@ -118,7 +118,8 @@ def _with_columns(frame: Any, new: dict[str, Any]) -> Any:
 def _empty_predictions(fitted: Fitted) -> dict[str, Any]:
     """The new columns of a frame that has no rows."""
     columns = dict.fromkeys(column_names(fitted), np.zeros(0))
-    return columns if fitted.classes is None else columns | {"prediction": fitted.classes[:0]}
+    outcome = fitted.outcome
+    return columns | {"prediction": outcome.labels[:0]} if outcome.predicts_classes else columns
 
 
 def _predict_array(fitted: Fitted, X: Any) -> Any:

@@ -420,13 +420,13 @@ class Estimator(BaseEstimator, ABC):
         >>> explanation = model.explain(X[:1])[0]
         >>> print(explanation)
         0
-        because petal width = 0.2 <= 0.8  (+0.6513; split beyond doubt; column 66.2 %, else petal length 33.8 %)
-        leaf 1, 50 training rows, Dirichlet(22.5007, 0.175777, 0.175777):
-            0: 0.9846  (90 % between 0.9335 and 1)
-            1: 0.007692  (90 % between 1.143e-09 and 0.04112)
-            2: 0.007692  (90 % between 1.143e-09 and 0.04112)
-        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8951; like 54 training rows)
-        or: petal width from 0.2 to more than 1.75 -> 2 (0.9621; like 46 training rows)
+        because petal width = 0.2 <= 0.8  (+0.6503; split beyond doubt; column 66.2 %, else petal length 33.8 %)
+        leaf 1, 50 training rows, Dirichlet(25.797, 0.214542, 0.214542):
+            0: 0.9836  (90 % between 0.9341 and 1)
+            1: 0.00818  (90 % between 2.219e-08 and 0.04146)
+            2: 0.00818  (90 % between 2.219e-08 and 0.04146)
+        to change it: petal width from 0.2 to more than 0.8 but at most 1.75 -> 1 (0.8943; like 54 training rows)
+        or: petal width from 0.2 to more than 1.75 -> 2 (0.9611; like 46 training rows)
         not used: sepal length, sepal width, petal length
         >>> explanation.decision, explanation.leaf
         ('0', 1)
@@ -547,11 +547,11 @@ class Estimator(BaseEstimator, ABC):
         except ImportError:
             raise ImportError("reasons needs pandas: pip install pandas, or use explain(X)[i].contributions.") from None
         names = ["row", "rank", "feature", "contribution", "value", *([] if codes is None else ["code", "text"])]
-        found = self._reasons(X, k, codes, towards)
-        columns = {name: [getattr(one, name) for one in found] for name in names}
+        reasons = self._reasons(X, k, codes, towards)
+        columns = {name: [getattr(one, name) for one in reasons] for name in names}
         objects = {"feature", "value", "code", "text"}  # no missing text becomes a number
         return pd.DataFrame(
-            {name: pd.Series(own, dtype=object if name in objects else None) for name, own in columns.items()}
+            {name: pd.Series(values, dtype=object if name in objects else None) for name, values in columns.items()}
         )
 
     def _reasons(self, X: Any, k: int, codes: Any, towards: Any) -> list[Reason]:

@@ -46,7 +46,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> round(model.calibration_.discount, 2), round(model.calibration_.strength, 1)
-        (0.61, 4.5)
+        (0.76, 5.8)
         """
         check_is_fitted(self)
         outcome = class_outcome(self.fitted_.outcome)
@@ -75,7 +75,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_proba(X[:1]).round(3)
-        array([[0.985, 0.008, 0.008]])
+        array([[0.984, 0.008, 0.008]])
         """
         rows = self._read(X)
         return self.fitted_.mean(rows, self._n_threads())
@@ -99,7 +99,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_log_proba(X[:1]).round(3)
-        array([[-0.016, -4.868, -4.868]])
+        array([[-0.016, -4.806, -4.806]])
         """
         return np.log(self.predict_proba(X))
 
@@ -149,7 +149,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_quantiles(X[:1], [0.05, 0.5, 0.95]).round(3)
-        array([[[0.933, 0.995, 1.   ],
+        array([[[0.934, 0.993, 1.   ],
                 [0.   , 0.001, 0.041],
                 [0.   , 0.001, 0.041]]])
         """
@@ -179,7 +179,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_interval(X[:1], level=0.9).round(3)
-        array([[[0.933, 1.   ],
+        array([[[0.934, 1.   ],
                 [0.   , 0.041],
                 [0.   , 0.041]]])
         """
@@ -206,7 +206,7 @@ class ClassPredictions(Estimator):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = BayesianTreeClassifier().fit(X, y)
         >>> model.predict_dist(X[:1]).pmf([1, 0, 0]).round(3)
-        array([0.985])
+        array([0.984])
         """
         return stats.multinomial(1, self.predict_proba(X))
 

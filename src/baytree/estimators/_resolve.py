@@ -89,7 +89,7 @@ def _decision_of(model: Any, fitted: Fitted) -> Decision:
         check_is_fitted(model)
     threshold = model.best_threshold_ if tuned else 0.5 if model.threshold == "auto" else model.threshold
     label = None if tuned else model.pos_label
-    positive = 1 if label is None or fitted.classes is None else fitted.classes.tolist().index(label)
+    positive = 1 if label is None else fitted.outcome.labels.tolist().index(label)
     return Decision(threshold=float(threshold), positive=positive)
 
 
@@ -97,10 +97,11 @@ def with_positive(fitted: Fitted, positive: Any) -> Fitted:
     """A fitted result of which one of two classes, by its label, is the positive one; None: that of its decision."""
     if positive is None:
         return fitted
-    if len(fitted.class_names) != 2 or fitted.classes is None:
-        what = f"predicts {len(fitted.class_names)} classes" if fitted.classes is not None else "predicts numbers"
+    n_classes = len(fitted.outcome.labels)
+    if n_classes != 2:
+        what = f"predicts {n_classes} classes" if fitted.outcome.predicts_classes else "predicts numbers"
         raise ValueError(f"positive names one of two classes, and the model {what}: leave it out.")
-    position = position_of(positive, fitted.classes, "positive")
+    position = position_of(positive, fitted.outcome.labels, "positive")
     return replace(fitted, decision=fitted.decision.with_positive(position))
 
 

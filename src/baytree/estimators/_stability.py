@@ -47,9 +47,7 @@ def _read(estimator: Estimator, source: MemorySource) -> TableData:
     fitted = estimator.fitted_
     data, *_ = prepare(estimator, source, estimator._target_reader())
     classes = None if source.target is None else source.target.classes
-    same_classes = (classes is None) == (fitted.classes is None) and np.array_equal(
-        [] if classes is None else classes, [] if fitted.classes is None else fitted.classes
-    )
+    same_classes = np.array_equal([] if classes is None else classes, fitted.outcome.labels)
     if not same_classes or _columns(data.schema) != _columns(fitted.schema):
         what = "columns or categories" if same_classes else "classes"
         raise ValueError(

@@ -136,8 +136,8 @@ def compare_predictions(
     actions: dict[Any, str] | None = None,
 ) -> Comparison:
     """Compare class probabilities of two models for the same rows."""
-    own = [rule for rule in rules if rule is not None]
-    settled = next((rule for rule in own if not rule.is_most_probable), own[0] if own else Decision())
+    set_rules = [rule for rule in rules if rule is not None]
+    settled = next((rule for rule in set_rules if not rule.is_most_probable), set_rules[0] if set_rules else Decision())
     filled = [settled if rule is None or rule.is_most_probable else rule for rule in rules]
     place = settled.positive if positive is None else position_of(positive, classes, "positive")
     if costs is not None:
@@ -202,7 +202,7 @@ def _predictions(
     folds = folds_of(data, classes, n_folds)
     if not folds:
         raise ValueError(f"{len(data.y)} rows are too few for {n_folds} folds: give more rows or fewer folds.")
-    found: list[FloatArray] = []
+    predicted: list[FloatArray] = []
     for model in models:
         parts = []
         for train, test in folds:
@@ -210,8 +210,8 @@ def _predictions(
             parts.append(
                 _prediction(refit_model(model, rows.X, rows.y, sample_weight=rows.weight), data.take(test).X, classes)
             )
-        found.append(np.concatenate(parts)[np.argsort(np.concatenate([test for _, test in folds]))])
-    return (found[0], found[1]), f"{len(folds)}-fold cross-validation of both models on the same folds"
+        predicted.append(np.concatenate(parts)[np.argsort(np.concatenate([test for _, test in folds]))])
+    return (predicted[0], predicted[1]), f"{len(folds)}-fold cross-validation of both models on the same folds"
 
 
 def _prediction(model: AnyModel, X: Any, classes: AnyArray | None) -> FloatArray:

@@ -41,9 +41,9 @@ def class_figures(
         figures.append(_mean_figure("Expected cost", "mean cost of a decision; less is better", spent, weight))
     right = [(code == true).astype(np.float64) for code in codes]
     first, second = (mean_values(values, weight) for values in right)
-    own = [share_of(values == 1, weight) for values in right]
+    accuracies = [share_of(values == 1, weight) for values in right]
     difference = difference_of(second, first, is_share=True)
-    figures.append(_compared("Accuracy", "share of decisions that are right", own, difference))
+    figures.append(_compared("Accuracy", "share of decisions that are right", accuracies, difference))
     return figures
 
 
@@ -66,8 +66,8 @@ def _ranking_figures(positive: BoolArray, scores: list[FloatArray], weight: Floa
 
 def _mean_figure(name: str, meaning: str, values: list[FloatArray], weight: FloatArray) -> ComparedFigure:
     """A mean that is better the lower it is."""
-    first, second = (mean_values(own, weight) for own in values)
-    both = [mean(own, weight) for own in values]
+    first, second = (mean_values(of_model, weight) for of_model in values)
+    both = [mean(of_model, weight) for of_model in values]
     return _compared(name, meaning, both, difference_of(second, first), higher_is_better=False)
 
 
@@ -81,7 +81,7 @@ def _compared(
 def number_figures(y: AnyArray, predicted: tuple[FloatArray, FloatArray], weight: FloatArray) -> list[ComparedFigure]:
     """The figures of numbers."""
     target = np.asarray(y, dtype=np.float64)
-    errors = [own - target for own in predicted]
+    errors = [prediction - target for prediction in predicted]
     from_mean = (target - np.average(target, weights=weight)) ** 2
     figures = [_mean_figure("Mean absolute error", "mean size of an error", [np.abs(e) for e in errors], weight)]
     roots = [_root_of_mean(error**2, weight) for error in errors]
@@ -108,9 +108,10 @@ def _one_less_ratio(above: FloatArray, below: FloatArray, weight: FloatArray) ->
 
 def _of_rows(name: str, meaning: str, rows: list[RowValues], *, higher_is_better: bool) -> ComparedFigure:
     """A figure whose own intervals are by its standard error."""
-    halves = [Z * own.standard_error() for own in rows]
+    halves = [Z * values.standard_error() for values in rows]
     both = [
-        Figure(own.estimate, own.estimate - half, own.estimate + half) for own, half in zip(rows, halves, strict=True)
+        Figure(values.estimate, values.estimate - half, values.estimate + half)
+        for values, half in zip(rows, halves, strict=True)
     ]
     return _compared(name, meaning, both, difference_of(rows[1], rows[0]), higher_is_better=higher_is_better)
 

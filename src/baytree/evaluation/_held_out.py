@@ -141,7 +141,7 @@ def merge_folds(
 ) -> HeldOutPredictions:
     """The predictions of all folds in the order of the rows."""
     order = np.argsort(np.concatenate([test for _, test in folds]))
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         probabilities = np.concatenate([part.probabilities for part in parts])[order]
         return HeldOutPredictions(method, data, probabilities, fitted.decision.codes(probabilities))
     mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
@@ -151,17 +151,18 @@ def merge_folds(
 
 def align_probabilities(probabilities: FloatArray, classes: AnyArray | None, fitted: Fitted) -> FloatArray:
     """Probabilities of some of a model's classes, with zeros for the others, which a fold may lack."""
-    if classes is None or fitted.classes is None or len(classes) == len(fitted.classes):
+    labels = fitted.outcome.labels
+    if classes is None or len(classes) == len(labels):
         return probabilities
-    of_all = np.zeros((len(probabilities), len(fitted.classes)))
-    of_all[:, np.searchsorted(fitted.classes, classes)] = probabilities
+    of_all = np.zeros((len(probabilities), len(labels)))
+    of_all[:, np.searchsorted(labels, classes)] = probabilities
     return of_all
 
 
 def _fold_predictions(model: Model, data: Dataset) -> HeldOutPredictions:
     fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
-    if fitted.classes is not None:
+    if fitted.outcome.predicts_classes:
         return HeldOutPredictions("", data, mean)
     ends = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Of counts over an exposure, and of durations that were cut off, the interval of one whole outcome says nothing.

@@ -66,9 +66,9 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
         ),
     ]
     if len(labels) == 2:
-        own = fitted.decision.positive
-        names = fitted.class_names[own], fitted.class_names[1 - own]
-        metrics += _ranking(p[:, own], is_class[:, own], weight, names)
+        positive = fitted.decision.positive
+        names = fitted.class_names[positive], fitted.class_names[1 - positive]
+        metrics += _ranking(p[:, positive], is_class[:, positive], weight, names)
     return metrics if costs is None else [*metrics, *accuracy]
 
 
@@ -190,8 +190,8 @@ def predicted_and_observed(fitted: Fitted, held_out: HeldOutPredictions) -> tupl
         predicted = held_out.mean if held_out.mean.ndim == 1 else held_out.mean[:, 0]
         return predicted, np.asarray(held_out.y, dtype=np.float64)
     if len(labels) == 2:
-        own = fitted.decision.positive
-        return p[:, own], (held_out.y == labels[own]).astype(float)
+        positive = fitted.decision.positive
+        return p[:, positive], (held_out.y == labels[positive]).astype(float)
     return p.max(axis=1), (labels[p.argmax(axis=1)] == held_out.y).astype(float)
 
 

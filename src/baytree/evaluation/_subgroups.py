@@ -60,12 +60,12 @@ def _class_figures(fitted: Fitted, held_out: HeldOutPredictions, rows: BoolArray
     right = {"right": share_of(labels[codes] == y, weight)}
     if len(labels) != 2:
         return right
-    own = fitted.decision.positive
-    positive = y == labels[own]
+    positive_code = fitted.decision.positive
+    positive = y == labels[positive_code]
     return {
-        "decided": share_of(codes == own, weight),
-        "missed": share_of(codes[positive] != own, weight[positive]),
-        "wrongly": share_of(codes[~positive] == own, weight[~positive]),
+        "decided": share_of(codes == positive_code, weight),
+        "missed": share_of(codes[positive] != positive_code, weight[positive]),
+        "wrongly": share_of(codes[~positive] == positive_code, weight[~positive]),
     } | right
 
 

@@ -57,9 +57,9 @@ def thresholds_of(fitted: Fitted, held_out: HeldOutPredictions, chosen: BoolArra
     percents = np.arange(101) / 100
     at = np.sort(np.append(percents[np.abs(percents - of_model) > 1e-9], of_model))
     rows = np.ones(len(held_out.y), dtype=bool) if chosen is None else chosen
-    own = fitted.decision.positive
-    score, weight = held_out.probabilities[rows, own], held_out.weight[rows]
-    positive = held_out.y[rows] == labels[own]
+    positive_code = fitted.decision.positive
+    score, weight = held_out.probabilities[rows, positive_code], held_out.weight[rows]
+    positive = held_out.y[rows] == labels[positive_code]
     counts = [_weight_from(at, score[side], weight[side]) for side in (positive, ~positive)]
     totals = float(weight[positive].sum()), float(weight[~positive].sum())
     return Thresholds(at, int(np.searchsorted(at, of_model)), *totals, *counts)
@@ -75,9 +75,9 @@ def _weight_from(at: FloatArray, score: FloatArray, weight: FloatArray) -> Float
 def curve_of(fitted: Fitted, held_out: HeldOutPredictions, max_points: int = 200) -> tuple[FloatArray, FloatArray]:
     """Rows of the positive and of the other class that are decided for, over all thresholds from high to low."""
     assert held_out.probabilities is not None  # noqa: S101
-    own = fitted.decision.positive
-    score, weight = held_out.probabilities[:, own], held_out.weight
-    positive = held_out.y == fitted.outcome.labels[own]
+    positive_code = fitted.decision.positive
+    score, weight = held_out.probabilities[:, positive_code], held_out.weight
+    positive = held_out.y == fitted.outcome.labels[positive_code]
     cuts = np.unique(score)[::-1]
     if len(cuts) > max_points:
         cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, max_points).astype(np.int64))]

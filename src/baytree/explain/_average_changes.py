@@ -22,7 +22,7 @@ from .._words import number_text
 from ..table import Column
 from ..tree import SplitKind
 from ._counterfactual import AllowedChanges, Change, Counterfactual
-from ._decided import Decided
+from ._row_decisions import RowDecisions
 
 _MOST_VALUES = 48  # of a column that are tried at first
 _ROUNDING = 0.01  # of a column's range, by which a number may be farther away to have few digits
@@ -44,7 +44,7 @@ class _Candidate(NamedTuple):
 class AverageChanges:
     """Finds the counterfactuals of rows by asking the model."""
 
-    def __init__(self, decided: Decided, allowed: AllowedChanges) -> None:
+    def __init__(self, decided: RowDecisions, allowed: AllowedChanges) -> None:
         self.decided, self.allowed = decided, allowed
         fitted = decided.fitted
         self.schema, self.trees = fitted.schema, fitted.trees
@@ -61,20 +61,20 @@ class AverageChanges:
         """Ways to another decision of a row, the nearest first."""
         values = {f: self._values(f, row) for f in self.used}
         tried = self._try_alone(row, code, values)
-        found: list[tuple[_Candidate, ...]] = []
+        proposals: list[tuple[_Candidate, ...]] = []
         for f, candidates in tried.items():
             flips = [candidate for candidate in candidates if candidate.code != code]
             if flips:
                 nearest = min(flips, key=lambda candidate: candidate.distance)
-                found.append((self._shortened(row, self._nearer(row, code, nearest, values[f]), (), values[f]),))
+                proposals.append((self._shortened(row, self._nearer(row, code, nearest, values[f]), (), values[f]),))
         if self.allowed.max_features > 1:
-            found += self._pairs(row, code, tried, found, values)
-        found.sort(key=lambda changes: (sum(change.distance for change in changes), len(changes)))
-        return tuple(self._counterfactual(row, changes) for changes in found[: self.allowed.n_changes])
+            proposals += self._pairs(row, code, tried, proposals, values)
+        proposals.sort(key=lambda changes: (sum(change.distance for change in changes), len(changes)))
+        return tuple(self._counterfactual(row, changes) for changes in proposals[: self.allowed.n_changes])
 
     def _values(self, f: int, row: FloatArray) -> FloatArray:
         """All values of a column at which the prediction may change, in ascending order, but the row's own."""
-        column, own = self.schema.columns[f], row[f]
+        column, current = self.schema.columns[f], row[f]
         if column.categories is not None:
             values = np.arange(len(column.categories), dtype=np.float64)
         elif column.is_whole:
@@ -82,9 +82,9 @@ class AverageChanges:
         else:
             values = self._numbers(f, column, row)
         direction = self.allowed.direction(f)
-        if direction and own == own:
-            values = values[values >= own] if direction > 0 else values[values <= own]
-        return values[values != own]
+        if direction and current == current:
+            values = values[values >= current] if direction > 0 else values[values <= current]
+        return values[values != current]
 
     def _numbers(self, f: int, column: Column, row: FloatArray) -> FloatArray:
         low, high = self._range(f)
@@ -105,9 +105,9 @@ class AverageChanges:
         terms = trees.hyperplane_coefficient * np.where(np.isnan(values), trees.hyperplane_missing_value, values)
         plane = np.repeat(np.arange(trees.n_choices), np.diff(trees.hyperplane_start))
         rest = trees.threshold - np.bincount(plane, weights=terms, minlength=trees.n_choices)
-        own = np.flatnonzero(trees.hyperplane_feature == f)
+        with_f = np.flatnonzero(trees.hyperplane_feature == f)
         with np.errstate(over="ignore", invalid="ignore"):
-            return (rest[plane[own]] + terms[own]) / trees.hyperplane_coefficient[own]
+            return (rest[plane[with_f]] + terms[with_f]) / trees.hyperplane_coefficient[with_f]
 
     def _try(self, row: FloatArray, code: int, columns: IntArray, values: FloatArray) -> list[_Candidate]:
         """Candidates for one new value each."""
@@ -132,10 +132,11 @@ class AverageChanges:
     def _try_alone(self, row: FloatArray, code: int, values: dict[int, FloatArray]) -> dict[int, list[_Candidate]]:
         """Each column alone: evenly spaced ones of its values, and a missing value where that is allowed."""
         tried = {}
-        for f, own in values.items():
-            some = own[np.unique(np.linspace(0, len(own) - 1, min(len(own), _MOST_VALUES)).round().astype(np.int64))]
+        for f, to_try in values.items():
+            n = min(len(to_try), _MOST_VALUES)
+            some = to_try[np.unique(np.linspace(0, len(to_try) - 1, n).round().astype(np.int64))]
             tried[f] = np.append(some, np.nan) if f in self.may_be_missing and row[f] == row[f] else some
-        columns = np.repeat(list(tried), [len(own) for own in tried.values()]).astype(np.int64)
+        columns = np.repeat(list(tried), [len(to_try) for to_try in tried.values()]).astype(np.int64)
         result: dict[int, list[_Candidate]] = {f: [] for f in tried}
         for candidate in self._try(row, code, columns, np.concatenate([*tried.values(), []])):
             result[candidate.column].append(candidate)
@@ -167,8 +168,8 @@ class AverageChanges:
         values: dict[int, FloatArray],
     ) -> list[tuple[_Candidate, ...]]:
         """Pairs of columns of which neither alone leads to another decision as near."""
-        keeping = {f: [own for own in candidates if own.code == code] for f, candidates in tried.items()}
-        best = {f: max(own.against for own in candidates) for f, candidates in keeping.items() if candidates}
+        keeping = {f: [one for one in candidates if one.code == code] for f, candidates in tried.items()}
+        best = {f: max(one.against for one in candidates) for f, candidates in keeping.items() if candidates}
         columns = sorted(best, key=lambda f: (-best[f], f))[:_PAIRED_COLUMNS]
         chosen = {f: _front(keeping[f])[:_PAIRED_VALUES] for f in columns}
         pairs = [(a, b) for f, g in combinations(columns, 2) for a in chosen[f] for b in chosen[g]]
@@ -182,12 +183,12 @@ class AverageChanges:
         mean = self.decided.means(changed)
         codes, limit = self.decided.codes(mean), {change.column: change.distance for change, *_ in alone}
         nearest: dict[tuple[int, int], tuple[_Candidate, ...]] = {}
-        for pair, new, own in zip(pairs, codes.tolist(), mean, strict=True):
+        for pair, new, mean_of_pair in zip(pairs, codes.tolist(), mean, strict=True):
             distance, columns_of_pair = pair[0].distance + pair[1].distance, (pair[0].column, pair[1].column)
             is_nearer = all(distance < limit.get(f, math.inf) for f in columns_of_pair)
             before = nearest.get(columns_of_pair)
             if new != code and is_nearer and (before is None or distance < before[0].distance + before[1].distance):
-                estimate = self._estimate(own, new)
+                estimate = self._estimate(mean_of_pair, new)
                 nearest[columns_of_pair] = tuple(one._replace(code=new, estimate=estimate) for one in pair)
         return [self._shortened_pair(row, pair, values) for pair in nearest.values()]
 
@@ -203,15 +204,16 @@ class AverageChanges:
         self, row: FloatArray, change: _Candidate, others: tuple[_Candidate, ...], values: FloatArray
     ) -> _Candidate:
         """The change with a number of few digits, where that leads to the same decision."""
-        f, value, own = change.column, change.value, row[change.column]
+        f, value, current = change.column, change.value, row[change.column]
         column = self.schema.columns[f]
         if column.categories is not None or column.is_whole or column.is_integer or value != value:
             return change
         most = _ROUNDING * (self._range(f)[1] - self._range(f)[0])
-        place = int(np.searchsorted(values, value)) + (-1 if value < own else 1)
+        place = int(np.searchsorted(values, value)) + (-1 if value < current else 1)
         next_value = float(values[place]) if 0 <= place < len(values) else value
         # Beyond the next value too, if the decision stays the same there; else short of it, where it surely does.
-        for farthest in (max(values[0], value - most) if value < own else min(values[-1], value + most), next_value):
+        rounded = max(values[0], value - most) if value < current else min(values[-1], value + most)
+        for farthest in (rounded, next_value):
             end = value + (float(farthest) - value) / 2 if farthest == next_value else float(farthest)
             short = _short_number(min(value, end), max(value, end))
             changed = row.copy()
@@ -222,7 +224,7 @@ class AverageChanges:
             new = int(self.decided.codes(mean)[0])
             if new == change.code and abs(short - value) <= most:
                 estimate = self._estimate(mean[0], new)
-                return change._replace(value=short, distance=self._distance(f, own, short), estimate=estimate)
+                return change._replace(value=short, distance=self._distance(f, current, short), estimate=estimate)
         return change
 
     def _distance(self, f: int, old: float, new: float) -> float:
@@ -239,8 +241,8 @@ class AverageChanges:
         low, high = self.schema.columns[f].low, self.schema.columns[f].high
         if low is not None and high is not None:
             return low, high
-        own = self.thresholds[f]
-        return (float(own[0]), float(np.nextafter(own[-1], np.inf))) if len(own) else (0.0, 0.0)
+        edges = self.thresholds[f]
+        return (float(edges[0]), float(np.nextafter(edges[-1], np.inf))) if len(edges) else (0.0, 0.0)
 
     def _counterfactual(self, row: FloatArray, changes: tuple[_Candidate, ...]) -> Counterfactual:
         ordered = sorted(changes, key=lambda change: change.column)
@@ -266,7 +268,7 @@ class AverageChanges:
 def _front(candidates: list[_Candidate]) -> list[_Candidate]:
     """Those that speak more against the decision than any nearer one; the one that does so most comes first."""
     front: list[_Candidate] = []
-    for candidate in sorted(candidates, key=lambda own: (own.distance, -own.against)):
+    for candidate in sorted(candidates, key=lambda change: (change.distance, -change.against)):
         if not front or candidate.against > front[-1].against:
             front.append(candidate)
     return front[::-1]

@@ -64,14 +64,14 @@ def signed_text(number: float) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
-def contributions_of(schema: Schema, found: Contributions, i: int, value: int, row: FloatArray) -> list[Contribution]:
+def contributions_of(schema: Schema, shapley: Contributions, i: int, value: int, row: FloatArray) -> list[Contribution]:
     """The contributions of the columns of row i to one of the predicted numbers, the largest first."""
-    own, error = found.values[i, :, value], found.error[i, :, value]
-    order: Sequence[int] = np.argsort(-np.abs(own), kind="stable").tolist()
+    values, error = shapley.values[i, :, value], shapley.error[i, :, value]
+    order: Sequence[int] = np.argsort(-np.abs(values), kind="stable").tolist()
     return [
-        Contribution(schema.name(f), f, value_of(schema, f, row), float(own[f]), float(error[f]))
+        Contribution(schema.name(f), f, value_of(schema, f, row), float(values[f]), float(error[f]))
         for f in order
-        if own[f] != 0
+        if values[f] != 0
     ]
 
 

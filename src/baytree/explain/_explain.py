@@ -19,8 +19,8 @@ from ._boxes import Box, boxes_of
 from ._conditions import condition_text
 from ._contribution import Contribution, contributions_of, value_of
 from ._counterfactual import AllowedChanges, Counterfactuals
-from ._decided import Decided
 from ._explanation import Explanation, PrunedSplit, Step
+from ._row_decisions import RowDecisions
 
 _BOTH_WAYS = "(a value that was never seen goes both ways: the answer is an average, the path its largest part)"
 _ENDS = np.array([0.05, 0.95])
@@ -35,16 +35,16 @@ def explain(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int 
 
 def _explain_average(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_threads: int) -> list[Explanation]:
     """Explain an average over trees by the contributions of columns; the readable tree is an illustration."""
-    decided, changes = Decided(fitted), AverageChanges(Decided(fitted), allowed)
+    decided, changes = RowDecisions(fitted), AverageChanges(RowDecisions(fitted), allowed)
     mean = fitted.mean(rows, n_threads)
     codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, rows, _ENDS, n_threads)
     illustrations = _explain_by_tree(fitted.readable, rows, None, n_threads)
-    own, base = _contributions(fitted, rows, codes, n_threads)
+    by_row, base = _contributions(fitted, rows, codes, n_threads)
     notes = _average_notes(fitted, rows, codes, n_threads)
     X, explanations = rows.dense(), []
     for i, code in enumerate(codes):
-        used = {contribution.column for contribution in own[i]} if own[i] else set(fitted.used_features.tolist())
+        used = {contribution.column for contribution in by_row[i]} if by_row[i] else set(fitted.used_features.tolist())
         explanations.append(
             Explanation(
                 steps=(),
@@ -59,7 +59,7 @@ def _explain_average(fitted: Fitted, rows: Rows, allowed: AllowedChanges, n_thre
                 conditions={},
                 changes=changes.of(X[i], code),
                 note=" ".join(filter(None, (notes[i], _rule(fitted)))),
-                contributions=own[i],
+                contributions=by_row[i],
                 base=base[i],
                 direction=decided.direction(code),
                 illustration=illustrations[i],
@@ -78,12 +78,12 @@ def _contributions(
     """The contributions of columns to what speaks for the decision, and what is predicted without any column."""
     if not codes:
         return [], []
-    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+    if not fitted.has_finite_means():
         return [()] * len(codes), [np.nan] * len(codes)  # an infinite mean has no shares
-    found, decided, X = contributions(fitted, rows, n_threads), Decided(fitted), rows.dense()
+    shapley, decided, X = contributions(fitted, rows, n_threads), RowDecisions(fitted), rows.dense()
     columns = [decided.column(code) for code in codes]
-    own = [tuple(contributions_of(fitted.schema, found, i, column, X[i])) for i, column in enumerate(columns)]
-    return own, [float(found.base[i, column]) for i, column in enumerate(columns)]
+    by_row = [tuple(contributions_of(fitted.schema, shapley, i, column, X[i])) for i, column in enumerate(columns)]
+    return by_row, [float(shapley.base[i, column]) for i, column in enumerate(columns)]
 
 
 def _average_notes(fitted: Fitted, rows: Rows, codes: list[int], n_threads: int) -> list[str]:
@@ -102,7 +102,7 @@ def _average_notes(fitted: Fitted, rows: Rows, codes: list[int], n_threads: int)
 
 def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None, n_threads: int) -> list[Explanation]:
     """Explain a single tree by the paths of the rows; without allowed changes as an illustration, which needs less."""
-    tree, decided = fitted.trees, Decided(fitted)
+    tree, decided = fitted.trees, RowDecisions(fitted)
     leaves = fitted.leaves(rows, n_threads)
     decisions = fitted.decisions()
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
@@ -115,7 +115,7 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
     codes = decisions.code[leaves].tolist()
     of_leaves = allowed is not None and tree.leaves.is_constant
     counterfactuals = Counterfactuals(fitted, allowed) if allowed is not None and of_leaves else None
-    own, base = _contributions(fitted, rows, codes if allowed is not None else [], n_threads)
+    by_row, base = _contributions(fitted, rows, codes if allowed is not None else [], n_threads)
     explanations = []
     values = (row for part in rows.dense_parts() for row in part)
     for i, (row, leaf) in enumerate(zip(values, leaves.tolist(), strict=True)):
@@ -131,7 +131,7 @@ def _explain_by_tree(fitted: Fitted, rows: Rows, allowed: AllowedChanges | None,
                 steps=steps,
                 changes=() if counterfactuals is None else counterfactuals.of(row, leaf),
                 note=_rule(fitted),
-                contributions=own[i] if own else (),
+                contributions=by_row[i] if by_row else (),
                 base=base[i] if base else np.nan,
                 direction=decided.direction(codes[i]),
                 **leaf_part[leaf],
@@ -145,15 +145,15 @@ def _predict_by_row(
 ) -> list[Explanation]:
     """Replace decisions and estimates of leaves by those of rows: of unseen values that went both ways the average."""
     is_averaged = [any(step.both_ways for step in explanation.steps) for explanation in explanations]
-    by_row = not fitted.trees.leaves.is_constant  # leaves that predict from the values of the row
-    unsure = [i for i, averaged in enumerate(is_averaged) if averaged or by_row]
+    from_values = not fitted.trees.leaves.is_constant  # leaves that predict from the values of the row
+    unsure = [i for i, averaged in enumerate(is_averaged) if averaged or from_values]
     if not unsure:
         return explanations
-    part, decided = rows.select(np.array(unsure)), Decided(fitted)
+    part, decided = rows.select(np.array(unsure)), RowDecisions(fitted)
     mean = fitted.mean(part, n_threads)
     names, intervals = fitted.outcome.estimate_names, _intervals(fitted, part, _ENDS, n_threads)
     codes, estimates = decided.codes(mean).tolist(), fitted.outcome.estimates(mean)
-    own, base = _contributions(fitted, part, codes, n_threads)
+    by_row, base = _contributions(fitted, part, codes, n_threads)
     X = part.dense()
     for k, i in enumerate(unsure):
         explanations[i] = replace(
@@ -163,7 +163,7 @@ def _predict_by_row(
             estimate=dict(zip(names, estimates[k].tolist(), strict=True)),
             interval={name: (low, high) for name, (low, high) in zip(names, intervals[k].tolist(), strict=True)},
             note=" ".join(filter(None, (explanations[i].note, _BOTH_WAYS if is_averaged[i] else ""))),
-            contributions=own[k],
+            contributions=by_row[k],
             base=base[k],
             direction=decided.direction(codes[k]),
         )
@@ -228,8 +228,8 @@ def _as_seen_by(row: FloatArray, split: Split, schema: Schema) -> Schema:
 
 def _step(fitted: Fitted, split: Split, node: int, child: int, row: FloatArray, change: float) -> Step:
     tree, schema = fitted.trees, fitted.schema
-    shares, own = tree.feature_posterior[node, :-1].copy(), int(tree.feature[node])
-    share, shares[own] = float(shares[own]), -1.0
+    shares, chosen = tree.feature_posterior[node, :-1].copy(), int(tree.feature[node])
+    share, shares[chosen] = float(shares[chosen]), -1.0
     second = int(np.argmax(shares))
     alone, seen = len(shares) == 1, split.has_seen(row)
     return Step(

@@ -9,7 +9,7 @@ from typing import Any
 from .._words import count_text, estimate_text, number_text, odds_text, percent_text, summary_text
 from ._contribution import Contribution, signed_text
 from ._counterfactual import Counterfactual
-from ._html import STYLE, escape_html, faint
+from ._notebook import STYLE, escape_html, faint
 
 _SHOWN_UNUSED = 5
 _SHOWN_CONTRIBUTIONS = 4  # for the decision, and as many against it
@@ -163,7 +163,7 @@ class Explanation:
     >>> model = BayesianTreeClassifier().fit(X, y)
     >>> explanation = model.explain(X[:1])[0]
     >>> explanation.decision, explanation.n_rows, round(explanation.estimate['0'], 3)
-    ('0', 50, 0.985)
+    ('0', 50, 0.984)
     """
 
     steps: tuple[Step, ...]
@@ -234,8 +234,8 @@ class Explanation:
         return self.leaf is not None and self.n_terms is None
 
     def _contribution_lines(self, way: int) -> list[str]:
-        own = [one for one in self.contributions if one.contribution * self.direction * way > 0]
-        lines, rest = list(map(str, own[:_SHOWN_CONTRIBUTIONS])), own[_SHOWN_CONTRIBUTIONS:]
+        in_direction = [one for one in self.contributions if one.contribution * self.direction * way > 0]
+        lines, rest = list(map(str, in_direction[:_SHOWN_CONTRIBUTIONS])), in_direction[_SHOWN_CONTRIBUTIONS:]
         if rest:
             lines.append(
                 f"{count_text(len(rest), 'more column')}  ({signed_text(sum(one.contribution for one in rest))})"

@@ -12,7 +12,7 @@ from .._validation import check_integer, short_repr
 from ..fitted import Fitted, contributions
 from ..table import Rows, Schema
 from ._contribution import contributions_of
-from ._decided import Decided
+from ._row_decisions import RowDecisions
 
 _DIRECTIONS = {"high": 1, "low": -1}
 
@@ -34,14 +34,14 @@ def reasons_of(fitted: Fitted, rows: Rows, k: Any, codes: Any, towards: Any, n_t
     """The k columns of each row that push most towards its decision, or towards a class that is named."""
     k = check_integer("k", k, low=1)
     given = read_codes(fitted.schema, codes)
-    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+    if not fitted.has_finite_means():
         raise ValueError("A leaf predicts an infinite mean, which has no reasons: fit more rows, or a stronger prior.")
     columns, directions = _read_towards(fitted, rows, towards, n_threads)
-    found, X = contributions(fitted, rows, n_threads), rows.dense()
+    shapley, X = contributions(fitted, rows, n_threads), rows.dense()
     result = []
     for i, (column, direction) in enumerate(zip(columns.tolist(), directions.tolist(), strict=True)):
-        own = contributions_of(fitted.schema, found, i, column, X[i])
-        pushing = [one for one in own if one.contribution * direction > 0][:k]
+        of_row = contributions_of(fitted.schema, shapley, i, column, X[i])
+        pushing = [one for one in of_row if one.contribution * direction > 0][:k]
         result += [
             Reason(i, rank, one.feature, one.contribution, one.value, *given.get(one.column, (None, None)))
             for rank, one in enumerate(pushing, 1)
@@ -51,12 +51,12 @@ def reasons_of(fitted: Fitted, rows: Rows, k: Any, codes: Any, towards: Any, n_t
 
 def _read_towards(fitted: Fitted, rows: Rows, towards: Any, n_threads: int) -> tuple[IntArray, IntArray]:
     """For each row, which of the predicted numbers is explained, and whether upwards (1) or downwards (-1)."""
-    decided = Decided(fitted)
+    decided = RowDecisions(fitted)
     if towards is None:
         codes = decided.codes(fitted.mean(rows, n_threads)).tolist()
         pairs = [(decided.column(code), decided.direction(code)) for code in codes]
-    elif fitted.classes is not None:
-        labels = fitted.classes.tolist()
+    elif fitted.outcome.predicts_classes:
+        labels = fitted.outcome.labels.tolist()
         if towards not in labels:
             raise ValueError(f"towards must be one of the classes {short_repr(labels)}; got {short_repr(towards)}.")
         pairs = [(labels.index(towards), 1)] * len(rows)

@@ -16,7 +16,7 @@ from ..table import Kind
 from ..tree import TreeStore
 from ._c_leaves import leaf_cases, leaf_functions
 from ._c_splits import goes_left, number, paths
-from ._members import Member, exportable, leaf_columns, member_values, value_names
+from ._members import Member, exportable, leaf_columns, member_values
 
 _KEYWORDS = (
     *(
@@ -142,10 +142,10 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     prefix = f"{name}_"
     if fitted.has_one_leaf:
         more = leaf_columns(fitted, interval, std)
-        parts, names = _tree_code(fitted, more, prefix), [*value_names(fitted), *more]
+        parts, names = _tree_code(fitted, more, prefix), [*fitted.value_names, *more]
     else:
         parts = _average_code(fitted, member_values(fitted, interval, std), prefix)
-        names = [*value_names(fitted), *(["std"] if std else [])]
+        names = [*fitted.value_names, *(["std"] if std else [])]
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
     return _TEXT.format(
         name=name,
@@ -233,7 +233,7 @@ def _tree_code(fitted: Fitted, more: dict[str, FloatArray], prefix: str) -> str:
 
 def _average_code(fitted: Fitted, members: list[tuple[Member, FloatArray]], prefix: str) -> str:
     """The average over trees and tree spaces."""
-    n_values, n = len(value_names(fitted)), members[0][1].shape[1]
+    n_values, n = len(fitted.value_names), members[0][1].shape[1]
     parts, lines = [], [f"    double total[{n}] = {{0.0}};\n"]
     for i, (member, values) in enumerate(members):
         parts.append(_table("double", f"{prefix}nodes{i}", _rows(values), f"[{len(values)}][{n}]"))
@@ -254,7 +254,7 @@ def _average_code(fitted: Fitted, members: list[tuple[Member, FloatArray]], pref
 
 def _class_code(fitted: Fitted, prefix: str) -> str:
     """The decision from the class probabilities of a row."""
-    n = len(value_names(fitted))
+    n = len(fitted.value_names)
     body = f"    double values[{n}];\n    {prefix[:-1]}(x, values);\n{_decision(fitted.decision, n)}"
     return _function("int", f"{prefix}class", "", body)
 

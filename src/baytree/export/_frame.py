@@ -25,8 +25,8 @@ def to_frame(model: Model) -> Any:
         Columns ``node``, ``parent`` (-1 of the root), ``depth``, ``is_leaf``, ``rule`` (that leads here from the
         parent), ``feature`` and ``threshold`` (of the node's own split; a hyperplane has the sum as its feature),
         ``n``, ``log_odds_split`` (of the best split against none); then, for each class, or for the mean and the
-        outcome, ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the posterior's
-        parameters.
+        outcome, ``estimate_…``, ``low_…`` and ``high_…`` (a 90 % interval); and ``posterior_…``, the parameters
+        of the calibrated posterior that these come from.
 
     Examples
     --------

@@ -58,11 +58,6 @@ def trees_of(fitted: Fitted, target: str) -> list[tuple[float, TreeStore]]:
     return [(weight, tree.trees) for weight, tree in zip(weights, trees, strict=True)]
 
 
-def value_names(fitted: Fitted) -> list[str]:
-    """Names of what is predicted: class probabilities, or the mean; an outcome of the user's own may have several."""
-    return fitted.outcome.value_names(fitted.trees.leaves.value.shape[1])
-
-
 def leaf_columns(fitted: Fitted, interval: float | None, std: bool) -> dict[str, FloatArray]:
     """The values of each node that an export of a single tree adds to the prediction, by name."""
     if (std or interval is not None) and not fitted.trees.leaves.is_constant:
@@ -89,8 +84,8 @@ def _interval_ends(fitted: Fitted, interval: float) -> dict[str, FloatArray]:
 def member_values(fitted: Fitted, interval: float | None, std: bool) -> list[tuple[Member, FloatArray]]:
     """The members with what each of their nodes adds to an average, one column for each number that is averaged.
 
-    These are the values of `value_names` and, for a standard deviation, the mean and the mean square about a number
-    that all nodes share: the variance is the second less the square of the first.
+    These are the values of `Fitted.value_names` and, for a standard deviation, the mean and the mean square about a
+    number that all nodes share: the variance is the second less the square of the first.
     """
     if interval is not None:
         raise ValueError("The interval of an average over trees is not in their leaves: leave interval out.")

@@ -82,9 +82,9 @@ def _chances(graph: Graph, leaves: LogisticLeaves, leaf: str, terms: str) -> str
     square = graph.add("Mul", product, graph.add("Unsqueeze", u, graph.whole([1])))
     variance = graph.add("ReduceSum", square, graph.whole([2]), keepdims=0)
     variance = graph.add("Where", graph.add("Less", variance, graph.number(0.0)), graph.number(0.0), variance)
-    found = _of_two(graph, mean, variance) if leaves.n_classes == 2 else _of_several(graph, mean, variance)
+    chances = _of_two(graph, mean, variance) if leaves.n_classes == 2 else _of_several(graph, mean, variance)
     has_terms = _of_leaf(graph, leaf, (leaves.terms.counts > 0)[:, None])
-    return graph.add("Where", has_terms, found, _of_leaf(graph, leaf, leaves.value))
+    return graph.add("Where", has_terms, chances, _of_leaf(graph, leaf, leaves.value))
 
 
 def _forms(leaves: LogisticLeaves) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ from ..decision import Decision
 from ..fitted import Fitted, real_outcome
 from ..leaves import ModelLeaves
 from ..tree import SplitKind, TreeStore, concatenate_stores
-from ._members import Member, has_std, member_values, value_names
+from ._members import Member, has_std, member_values
 from ._onnx_graph import Columns, Graph, add_columns, add_conditions
 from ._onnx_leaves import leaf_means
 
@@ -209,7 +209,7 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str, columns: Columns) -
 
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
     """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
-    n_values = len(value_names(fitted))
+    n_values = len(fitted.value_names)
     _class_or_mean_outputs(graph, fitted, average if n == n_values else graph.gather(average, list(range(n_values))))
     if n > n_values:
         first, second = (graph.gather(average, [i]) for i in (n - 2, n - 1))
@@ -220,7 +220,7 @@ def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None
 
 def _class_or_mean_outputs(graph: Graph, fitted: Fitted, average: str) -> None:
     """The mean; or class probabilities and the decision."""
-    n_values = len(value_names(fitted))
+    n_values = len(fitted.value_names)
     if not fitted.outcome.predicts_classes:
         graph.add("Identity", average, output=graph.output("mean", np.float64, [None, n_values]))
         return

@@ -95,12 +95,12 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     """
     fitted = exportable(model, but=ModelLeaves if background is None else None)
     rows = read_rows(model, X)
-    if not np.isfinite(fitted.trees.leaves.value[fitted.trees.leaf_share > 0]).all():
+    if not fitted.has_finite_means():
         raise ValueError("A leaf predicts an infinite mean: SHAP values need finite ones.")
     names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
     if background is None:
-        found = contributions(fitted, rows)
-        values, error, base = found.values, found.error, found.base[0]
+        shapley = contributions(fitted, rows)
+        values, error, base = shapley.values, shapley.error, shapley.base[0]
     else:
         values, base = _interventional_values(fitted, rows.dense(), read_rows(model, background).dense())
         error = np.zeros_like(values)

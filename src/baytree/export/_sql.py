@@ -16,7 +16,7 @@ from ..estimators import Model
 from ..fitted import Fitted
 from ..leaves import LinearLeaves, LogisticLeaves, ModelLeaves
 from ..tree import NO_CHILD, TreeStore
-from ._members import Member, exportable, leaf_columns, member_values, value_names
+from ._members import Member, exportable, leaf_columns, member_values
 from ._sql_linear import linear_mean
 from ._sql_logistic import LogisticSteps
 from ._sql_text import DIALECTS, Conditions, Dialect, identifier, label_literal, number_literal, pairwise_sum
@@ -155,7 +155,7 @@ class _Query:
     def tree_query(self, fitted: Fitted, more: dict[str, FloatArray]) -> str:
         """A query for the leaf of each row and its values."""
         tree = fitted.trees
-        made = dict(zip(value_names(fitted), tree.value[:, 0].T, strict=True))
+        made = dict(zip(fitted.value_names, tree.value[:, 0].T, strict=True))
         outputs = [self._output(self._leaf_value("leaf", tree, value), name) for name, value in made.items()]
         carried = self.kept
         if isinstance(tree.leaves, ModelLeaves):
@@ -198,7 +198,7 @@ class _Query:
 
     def average_query(self, members: list[tuple[Member, FloatArray]]) -> str:
         """A query for the average over trees, or over a tree space."""
-        names = value_names(self.fitted)
+        names = self.fitted.value_names
         self._check_names([*names, "prediction", "std"])
         trees = self.fitted.trees
         if self.walks and walks(trees, has_arrays=self.dialect.array is not None):

@@ -20,7 +20,7 @@ def linear_mean(conditions: Conditions, leaves: LinearLeaves, node: int) -> str:
 def scaled_term(conditions: Conditions, leaves: ModelLeaves, term: int) -> str:
     """A term, centred and scaled."""
     centre, scale = (
-        number_literal(float(own[term]), conditions.dialect) for own in (leaves.terms.centre, leaves.terms.scale)
+        number_literal(float(values[term]), conditions.dialect) for values in (leaves.terms.centre, leaves.terms.scale)
     )
     return f"(({_term(conditions, leaves, term)} - {centre}) / {scale})"
 

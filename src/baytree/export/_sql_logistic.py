@@ -71,9 +71,8 @@ class LogisticSteps:
         return result
 
     def _sum(self, b: FloatArray) -> str:
-        return (
-            f"({pairwise_sum([self._number(b[0]), *(f'{self._number(own)} * t.z{k}' for k, own in enumerate(b[1:]))])})"
-        )
+        terms = [f"{self._number(coefficient)} * t.z{k}" for k, coefficient in enumerate(b[1:])]
+        return f"({pairwise_sum([self._number(b[0]), *terms])})"
 
     def _square(self, q: FloatArray) -> str:
         """The terms of u'Qu, of which each pair is written once."""

@@ -44,10 +44,10 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(to_text(BayesianTreeClassifier(prior=1.0).fit(X, y), max_depth=2))
     petal width (cm) <= 0.8   [split beyond doubt; column 66 %, else petal length (cm) 34 %; n=150]
-    ├─ yes: 0  p=0.984 0.008 0.008   Dirichlet(22.131, 0.183564, 0.183564)  n=50
+    ├─ yes: 0  p=0.982 0.009 0.009   Dirichlet(25.5536, 0.228586, 0.228586)  n=50
     └─ no:  petal width (cm) <= 1.75   [split beyond doubt; column 95.6 %, else petal length (cm) 4.4 %; n=100]
-            ├─ yes: 1  p=0.008 0.894 0.098   Dirichlet(0.183564, 21.692, 2.37831)  n=54
-            └─ no:  2  p=0.009 0.030 0.961   Dirichlet(0.183564, 0.622512, 19.9363)  n=46
+            ├─ yes: 1  p=0.008 0.893 0.098   Dirichlet(0.262421, 28.7373, 3.16803)  n=54
+            └─ no:  2  p=0.010 0.031 0.960   Dirichlet(0.248859, 0.800667, 25.0802)  n=46
     """
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema

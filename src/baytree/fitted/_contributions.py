@@ -55,7 +55,7 @@ def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributio
         part = slice(first, first + step)
         of_nodes = _node_values(fitted, rows.take(first, first + step))
         for t, (nodes, graph) in enumerate(trees.routing.shapley):
-            found = graph.contributions(
+            of_trees = graph.contributions(
                 X[part],
                 np.ascontiguousarray(of_nodes[:, nodes]),
                 max_sets=_MOST_SETS // trees.n_trees,
@@ -63,7 +63,7 @@ def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributio
                 stream=t,
                 n_threads=n_threads,
             )
-            for total, of_tree in zip((values, variance, base), found, strict=True):
+            for total, of_tree in zip((values, variance, base), of_trees, strict=True):
                 total[part] += of_tree
     if isinstance(trees.leaves, ModelLeaves) and by_node:
         values += trees.leaves.contributions(fitted.routed.leaves(rows, n_threads), rows, X.shape[1])

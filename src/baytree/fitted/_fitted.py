@@ -114,7 +114,7 @@ class Fitted:
         vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
 
     def with_outcome(self, outcome: Outcome) -> Self:
-        """The same result with another calibration of its outcome."""
+        """Return a copy with another calibration of its outcome."""
         grown = None if self.grown_tree is None else self.grown_tree.with_outcome(outcome)
         return replace(self, trees=self.trees.with_outcome(outcome), grown_tree=grown, outcome=outcome)
 
@@ -291,7 +291,7 @@ class Fitted:
         return self._components(weights, rows)
 
     def posterior_mixture(self, rows: Rows, n_threads: int = 1) -> tuple[sparse.csr_matrix, FloatArray]:
-        """The same before it is calibrated: the conjugate posteriors of the nodes."""
+        """The model before it is calibrated: the conjugate posteriors of the nodes."""
         weights, parameters = self.mixture(rows, n_threads)
         leaves = self.routed.trees.leaves
         return weights, leaves.posterior if leaves.is_constant else parameters
@@ -442,23 +442,42 @@ class Fitted:
         with np.errstate(invalid="ignore"):
             return np.stack([np.where(np.isinf(total), np.inf, np.maximum(total - of_mean, 0.0)), of_mean], axis=1)
 
+    @property
+    def value_names(self) -> list[str]:
+        """The names of the numbers that are predicted: class probabilities, or the mean."""
+        return self.outcome.value_names(self.trees.leaves.value.shape[1])
+
+    @cached_property
+    def overall_means(self) -> FloatArray:
+        """The expected outcome of the whole table: that of the root, averaged over the trees."""
+        return np.asarray(self.trees.leaves.value[self.trees.roots].mean(axis=0))
+
+    def has_finite_means(self) -> bool:
+        """Whether every leaf has a finite mean, without which no sum over leaves means anything."""
+        return bool(np.isfinite(self.trees.leaves.value[self.trees.leaf_share > 0]).all())
+
     # Nodes of a tree, for people to read.
+
+    @property
+    def node_means(self) -> FloatArray:
+        """The expected outcome of each node; where rows differ, that at its centre."""
+        return self.trees.leaves.value
 
     @cached_property
     def node_codes(self) -> IntArray:
         """The position of the class that is decided on in each node."""
-        return self.decision.codes(self.trees.leaves.value)
+        return self.decision.codes(self.node_means)
 
     def summaries(self, nodes: IntArray) -> list[Summary]:
         """The prediction of nodes with 90 % intervals: every class, or the mean and the outcome."""
         leaves, outcome = self.trees.leaves, self.outcome
         ends = outcome.intervals(leaves.calibrated[nodes], np.array([0.05, 0.95]))
-        numbers = np.concatenate([outcome.estimates(leaves.value[nodes])[:, :, None], ends], axis=2)
+        numbers = np.concatenate([outcome.estimates(self.node_means[nodes])[:, :, None], ends], axis=2)
         return [dict(zip(outcome.estimate_names, map(tuple, node), strict=True)) for node in numbers.tolist()]
 
     def decisions(self) -> Decisions:
         """The decision in each node: its class, or whether its estimate is above that of the root."""
-        value = self.trees.leaves.value
+        value = self.node_means
         if self.outcome.predicts_classes:
             code = self.node_codes
             return Decisions(code, self.class_names, value[np.arange(len(code)), code])

@@ -42,14 +42,14 @@ def column_choice(fitted: Fitted, node: int, most: int = 3) -> ColumnChoice | No
     That is so for a table of one column and for single trees of a forest. A hyperplane counts for its first column.
     """
     tree = fitted.trees
-    shares, own = tree.feature_posterior[:, :-1], int(tree.feature[node])
+    shares, chosen = tree.feature_posterior[:, :-1], int(tree.feature[node])
     internal = tree.internal_nodes
     if not np.any(shares[internal].sum(axis=1) > shares[internal, tree.feature[internal]]):
         return None
     order = np.argsort(-shares[node], kind="stable")
-    others = [i for i in order.tolist() if i != own and shares[node, i] >= _LEAST][:most]
+    others = [i for i in order.tolist() if i != chosen and shares[node, i] >= _LEAST][:most]
     named = tuple((fitted.schema.name(i), float(shares[node, i])) for i in others)
-    return ColumnChoice(float(shares[node, own]), named)
+    return ColumnChoice(float(shares[node, chosen]), named)
 
 
 def missing_values(fitted: Fitted, node: int) -> MissingValues | None:

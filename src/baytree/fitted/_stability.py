@@ -88,7 +88,7 @@ class Stability:
         Of a regressor: how far predictions move, the root mean square of their changes on average over the refits, as a
         share of the standard deviation of the predictions. None of a classifier.
     by_row
-        The same for each row: the share of the refits that change its decision, or the root mean square of its changes
+        By row: the share of the refits that change its decision, or the root mean square of its changes
         in units of y.
     n_leaves
         Number of leaves of each refit.

@@ -50,7 +50,7 @@ def score_tree(
 ) -> TreeStore:
     """Score a given tree on the rows of an encoded table."""
     prior, settings = outcome.core_prior().tolist(), growth.settings()
-    nodes = _core.given_tree(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
+    nodes = _core.refit(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
     return replace_scores(tree, nodes, outcome, growth)
 
 

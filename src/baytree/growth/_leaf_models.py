@@ -32,7 +32,7 @@ class CandidateTerms:
 
 def candidate_terms(rows: Rows, schema: Schema, growth: Growth) -> CandidateTerms:
     """Numbers as they are, the most frequent categories as indicators, and an indicator of missing values."""
-    found: list[tuple[int, TermKind, float, float]] = []
+    terms: list[tuple[int, TermKind, float, float]] = []
     used = np.flatnonzero(growth.feature_weight > 0)
     with np.errstate(divide="ignore"):
         log_weight = np.log(growth.feature_weight / growth.feature_weight[used].mean())
@@ -42,12 +42,12 @@ def candidate_terms(rows: Rows, schema: Schema, growth: Growth) -> CandidateTerm
         is_missing, weight = np.isnan(values), float(log_weight[f])
         if schema.columns[f].is_nominal:
             indicators = _indicators(values[~is_missing], any_missing=bool(is_missing.any()))
-            found += [(f, TermKind.CATEGORY, category, weight) for category in indicators]
+            terms += [(f, TermKind.CATEGORY, category, weight) for category in indicators]
         else:
-            found.append((f, TermKind.VALUE, 0.0, weight))
+            terms.append((f, TermKind.VALUE, 0.0, weight))
         if is_missing.any():
-            found.append((f, TermKind.MISSING, 0.0, weight))
-    features, kinds, categories, weights = zip(*found, strict=True) if found else ((), (), (), ())
+            terms.append((f, TermKind.MISSING, 0.0, weight))
+    features, kinds, categories, weights = zip(*terms, strict=True) if terms else ((), (), (), ())
     return CandidateTerms(
         np.array(features, dtype=np.int64),
         np.array(kinds, dtype=np.uint8),
@@ -84,7 +84,7 @@ def grow_with_models(
     )
 
     def make(constant: ConstantLeaves) -> ModelLeaves:
-        own: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "outcome": outcome,
             "prior": np.array(constant.prior),
             "statistics": constant.statistics,
@@ -96,9 +96,9 @@ def grow_with_models(
             "extrapolate": settings.extrapolate,
         }
         if not isinstance(outcome, NormalOutcome):
-            return LogisticLeaves(**own)
+            return LogisticLeaves(**fields)
         y_range = np.stack([fitted["lowest"], fitted["highest"]], axis=1) * outcome.scale + outcome.shift
-        return LinearLeaves(**own | {"coefficient": fitted["coefficient"] * outcome.scale}, y_range=y_range)
+        return LinearLeaves(**fields | {"coefficient": fitted["coefficient"] * outcome.scale}, y_range=y_range)
 
     return read_tree(nodes, outcome, growth, make)
 

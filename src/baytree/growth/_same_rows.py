@@ -32,8 +32,8 @@ class NodeTotals:
 
     def check(self, histograms: Histograms | ClassHistograms, nodes: IntArray) -> None:
         """Raise an error if nodes do not have the sums that are expected of them."""
-        found = _sums(histograms, slice(0, self.first[1]))
-        for sums, node in zip(found, nodes.tolist(), strict=True):
+        sums_of_nodes = _sums(histograms, slice(0, self.first[1]))
+        for sums, node in zip(sums_of_nodes, nodes.tolist(), strict=True):
             expected = self.expected.get(node)
             if expected is None:
                 continue

@@ -80,7 +80,7 @@ class TableData:
         return TableData(Rows(self.rows.matrix[chosen]), self.schema, target, self.growth)
 
     def reweighted(self, weight: FloatArray, n_threads: int) -> TableData:
-        """The same rows, encoded once, with other weights; their targets are no fixed-point numbers."""
+        """Return the encoded rows with other weights; their targets are no fixed-point numbers."""
         target, growth = replace(self.target, weight=weight, grids=None), replace(self.growth, n_threads=n_threads)
         result = TableData(self.rows, self.schema, target, growth, self.has_weight)
         vars(result)["columns"] = self.columns

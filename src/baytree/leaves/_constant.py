@@ -115,7 +115,7 @@ class ConstantLeaves:
         return self.value.take(node, axis=0)
 
     def with_outcome(self, outcome: Outcome) -> Self:
-        """The same leaves with another calibration."""
+        """Return a copy with another calibration."""
         return replace(self, outcome=outcome)
 
     def take(self, nodes: IntArray) -> Self:

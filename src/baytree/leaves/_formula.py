@@ -84,8 +84,8 @@ def leaf_lines(leaves: ModelLeaves, node: int, schema: Schema, class_names: tupl
 
 def _by_importance(leaves: ModelLeaves, node: int) -> list[int]:
     """The places of the terms of a node, the largest effect of a standard deviation first."""
-    n_terms, own = len(leaves.terms.of(node)), leaves.coefficients_of(node)
-    slopes = own[None] if isinstance(leaves, LinearLeaves) else own.reshape(-1, n_terms + 1)[:, 1:]
+    n_terms, coefficients = len(leaves.terms.of(node)), leaves.coefficients_of(node)
+    slopes = coefficients[None] if isinstance(leaves, LinearLeaves) else coefficients.reshape(-1, n_terms + 1)[:, 1:]
     order: list[int] = np.argsort(-np.linalg.norm(slopes, axis=0), kind="stable").tolist()
     return order
 

@@ -126,7 +126,7 @@ class ModelLeaves(ABC):
         return self.posterior
 
     def with_outcome(self, outcome: Outcome) -> Self:
-        """The same models with another calibration of the outcome."""
+        """Return a copy with another calibration of the outcome."""
         return replace(self, outcome=outcome)
 
     @cached_property

@@ -204,19 +204,19 @@ def _bands(
     before, before_positive, result = 0.0, 0.0, []
     for code in codes[::-1] if from_the_top else codes:
         rows = band_of == code
-        own, own_positive = float(weight[rows].sum()), float(weight[rows & positive].sum())
-        before, before_positive = before + own, before_positive + own_positive
+        band_weight, band_positive = float(weight[rows].sum()), float(weight[rows & positive].sum())
+        before, before_positive = before + band_weight, before_positive + band_positive
         captured, others = before_positive / n_positive, (before - before_positive) / (n - n_positive)
         overall = n_positive / n
         result.append(
             Band(
                 float(score[rows].min()),
                 float(score[rows].max()),
-                own,
-                own_positive,
-                share(own_positive, own - own_positive),
+                band_weight,
+                band_positive,
+                share(band_positive, band_weight - band_positive),
                 float(np.average(score[rows], weights=weight[rows])),
-                own_positive / own / overall,
+                band_positive / band_weight / overall,
                 captured,
                 before_positive / before / overall,
                 captured - others,

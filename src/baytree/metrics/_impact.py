@@ -114,9 +114,9 @@ def impacts_of(
     ]
 
 
-def ratio_of_shares(own: tuple[float, float], other: tuple[float, float]) -> Figure:
+def ratio_of_shares(group: tuple[float, float], other: tuple[float, float]) -> Figure:
     """The ratio of two shares, each given as hits and rows, with the interval of its logarithm."""
-    (hits, n), (other_hits, other_n) = own, other
+    (hits, n), (other_hits, other_n) = group, other
     if n <= 0 or other_n <= 0 or other_hits <= 0:
         return Figure()
     centre = math.log((hits + 0.5) / (n + 0.5)) - math.log((other_hits + 0.5) / (other_n + 0.5))

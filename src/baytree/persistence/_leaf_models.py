@@ -51,10 +51,10 @@ def read_models(models: dict[str, AnyArray], constant: ConstantLeaves, schema: S
     _check_shapes(models, *constant.prior.shape)
     terms = LeafTerms(**{name: models[name] for name in _OF_TERMS})
     _check_terms(terms, schema)
-    own: dict[str, Any] = {name: models[name] for name in _arrays_of(outcome)}
-    own |= {"prior": np.array(constant.prior), "extrapolate": bool(models["extrapolate"][0])}
+    fields: dict[str, Any] = {name: models[name] for name in _arrays_of(outcome)}
+    fields |= {"prior": np.array(constant.prior), "extrapolate": bool(models["extrapolate"][0])}
     kind = LinearLeaves if isinstance(outcome, NormalOutcome) else LogisticLeaves
-    leaves = kind(outcome=outcome, statistics=constant.statistics, terms=terms, **own)
+    leaves = kind(outcome=outcome, statistics=constant.statistics, terms=terms, **fields)
     _check_coefficients(leaves)
     check_posterior(outcome, leaves.prior, leaves.posterior)
     return leaves

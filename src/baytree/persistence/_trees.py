@@ -88,8 +88,8 @@ def read_store(arrays: dict[str, AnyArray], kind: ModelKind, schema: Schema, out
     leaves = _read_leaves(arrays, left, right, depth, outcome, is_plain=is_plain)
     if models and kind is not ModelKind.TREE:
         raise ValueError("only single trees hold models in their leaves")
-    own = read_models(models, leaves, schema) if models else leaves
-    store = TreeStore(leaves=own, n_features=schema.n_features, **structure)
+    node_leaves = read_models(models, leaves, schema) if models else leaves
+    store = TreeStore(leaves=node_leaves, n_features=schema.n_features, **structure)
     _check_numbers(store)
     _check_splits(store, schema)
     return store

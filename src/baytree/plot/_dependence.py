@@ -95,8 +95,8 @@ def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     names = fitted.class_names
     if not names:
         return [(0, "predicted mean")]
-    own = fitted.decision.positive
-    return [(own, f"probability of {names[own]}")] if len(names) == 2 else list(enumerate(names))
+    positive = fitted.decision.positive
+    return [(positive, f"probability of {names[positive]}")] if len(names) == 2 else list(enumerate(names))
 
 
 def _feature_grid(column: Feature, n_points: int) -> FloatArray:

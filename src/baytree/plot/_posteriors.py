@@ -84,14 +84,14 @@ def posteriors_of(fitted: Fitted, nodes: IntArray) -> Posteriors:
 
 def _class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     names, posterior, best = fitted.class_names, fitted.trees.calibrated[node], int(fitted.node_codes[node])
-    values = fitted.trees.value[node, 0]
+    values = fitted.node_means[node]
     intervals = class_outcome(fitted.outcome).quantiles(posterior[None, :], np.array([0.05, 0.95]))[0]
     if len(names) == 2:
-        own = fitted.decision.positive
-        low, high = intervals[own].tolist()
-        estimate = Estimate(float(values[own]), low, high, VERMILION if best == own else BLUE)
-        curve = _beta_curve(stats.beta(posterior[own], posterior[1 - own]))
-        labels = names[best], f"{percent_text(estimate.value)} {names[own]}", _interval(estimate)
+        positive = fitted.decision.positive
+        low, high = intervals[positive].tolist()
+        estimate = Estimate(float(values[positive]), low, high, VERMILION if best == positive else BLUE)
+        curve = _beta_curve(stats.beta(posterior[positive], posterior[1 - positive]))
+        labels = names[best], f"{percent_text(estimate.value)} {names[positive]}", _interval(estimate)
         return NodePosterior(labels, (estimate,), 0, curve)
     estimates = tuple(
         Estimate(float(value), float(low), float(high), class_colour(i))
@@ -106,7 +106,7 @@ def _decided_class_posterior(fitted: Fitted, node: int) -> NodePosterior:
     best = int(fitted.node_codes[node])
     outcome = class_outcome(fitted.outcome)
     low, high = outcome.quantiles(fitted.trees.calibrated[[node]], np.array([0.05, 0.95]))[0, best]
-    estimate = Estimate(float(fitted.trees.value[node, 0, best]), float(low), float(high), class_colour(best))
+    estimate = Estimate(float(fitted.node_means[node, best]), float(low), float(high), class_colour(best))
     labels = fitted.class_names[best], percent_text(estimate.value), _interval(estimate)
     return NodePosterior(labels, (estimate,), 0, None)
 
@@ -118,13 +118,13 @@ def _interval(estimate: Estimate) -> str:
 def _number_posteriors(fitted: Fitted, nodes: IntArray) -> Posteriors:
     distributions = [_mean_distribution(fitted, int(node)) for node in nodes]
     estimates = [
-        _estimate(fitted.trees.value[node, 0], distribution)
+        _estimate(fitted.node_means[node], distribution)
         for node, distribution in zip(nodes, distributions, strict=True)
     ]
     low, high = _common_range(estimates, distributions)
     node_posteriors = {}
     for node, distribution, estimate in zip(nodes, distributions, estimates, strict=True):
-        labels = " ".join(estimate_text(value) for value in fitted.trees.value[node, 0])
+        labels = " ".join(estimate_text(value) for value in fitted.node_means[node])
         if distribution is None:
             node_posteriors[int(node)] = NodePosterior((labels,), (estimate,), 0, None)
         else:

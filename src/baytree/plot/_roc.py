@@ -63,11 +63,11 @@ def roc(model: Model, X: Any, y: Any, *, positive: Any = None, sample_weight: An
     ax = axes_of(ax, size=(5.0, 5.0))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     ax.plot(false, true, color=BLUE, lw=1.8, label=f"area under the curve: {area:.3f}")
-    found, mistaken = (share_of(decided[rows], weight[rows]) for rows in (is_positive, ~is_positive))
+    hits, mistaken = (share_of(decided[rows], weight[rows]) for rows in (is_positive, ~is_positive))
     threshold = fitted.decision.threshold_of_positive(2)
     label = "its decision" if threshold is None else f"its decision, from {percent_text(threshold)} on"
     mark: dict[str, Any] = {"fmt": "o", "color": VERMILION, "ms": 6, "capsize": 3, "label": label}
-    ax.errorbar(mistaken.estimate, found.estimate, error_bars_of(found), error_bars_of(mistaken), **mark)
+    ax.errorbar(mistaken.estimate, hits.estimate, error_bars_of(hits), error_bars_of(mistaken), **mark)
     other, name = (wrap_text(fitted.class_names[i], 2.0, 10) for i in (1 - place, place))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_xlabel(f"{other} taken for {name}")

@@ -103,9 +103,9 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     tree, summaries = fitted.trees, fitted.summaries(np.arange(fitted.trees.node_count))
     splits = [None if leaf else _split(tree, node) for node, leaf in enumerate(tree.is_leaf)]
     boxes = {box.leaf: box for box in boxes_of(tree, fitted.schema)}
-    curves, number = _curves(fitted), threshold_text(tree)
+    curves, number, means = _curves(fitted), threshold_text(tree), fitted.node_means.tolist()
     return {
-        "value": [value if leaf else None for value, leaf in zip(tree.value[:, 0].tolist(), tree.is_leaf, strict=True)],
+        "value": [mean if leaf else None for mean, leaf in zip(means, tree.is_leaf, strict=True)],
         "posterior": _posteriors(fitted, tree.calibrated),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
         "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
@@ -133,7 +133,7 @@ def _space(fitted: Fitted, space: TreeStore) -> dict[str, Any]:
     if posterior is not None:
         posterior = [numbers if end else [] for numbers, end in zip(posterior, is_end, strict=True)]
     return {
-        "value": [value if end else None for value, end in zip(space.value[:, 0].tolist(), is_end, strict=True)],
+        "value": [value if end else None for value, end in zip(space.leaves.value.tolist(), is_end, strict=True)],
         "posterior": posterior,
         "weight": [_short(weight) for weight in space.weighted_n_node_samples.tolist()],
         "choices": [
@@ -276,7 +276,8 @@ def _range(fitted: Fitted) -> tuple[float, float]:
     """The range of all leaves' numbers."""
     if fitted.outcome.predicts_classes:
         return 0.0, 1.0
-    values = fitted.trees.value[np.isfinite(fitted.trees.value[:, 0, 0]), 0, 0]
+    values = fitted.node_means[:, 0]
+    values = values[np.isfinite(values)]
     if len(values) == 0:
         return 0.0, 1.0
     margin = 0.15 * (np.ptp(values) or abs(values[0]) or 1.0)

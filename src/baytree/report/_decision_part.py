@@ -56,8 +56,8 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
 
 def names_of(fitted: Fitted) -> tuple[str, str]:
     """The names of two classes, that of the positive one last."""
-    own = fitted.decision.positive
-    return fitted.class_names[1 - own], fitted.class_names[own]
+    positive = fitted.decision.positive
+    return fitted.class_names[1 - positive], fitted.class_names[positive]
 
 
 def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
@@ -80,8 +80,8 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     """Cost of the errors, which may be set, and the cost a row."""
     other, positive = names_of(fitted)
     costs = 1.0 - np.eye(2) if fitted.decision.costs is None else fitted.decision.costs
-    assert held_out.codes is not None and fitted.classes is not None  # noqa: S101, PT018
-    true, own = np.searchsorted(fitted.classes, held_out.y), fitted.decision.positive
+    assert held_out.codes is not None  # noqa: S101
+    true, positive_code = np.searchsorted(fitted.outcome.labels, held_out.y), fitted.decision.positive
     cost = mean(costs[true, held_out.codes], held_out.weight)
     fields = "".join(
         element(
@@ -91,8 +91,8 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             for_=name,
         ).replace("</input>", "")
         for name, decided, is_, cost in (
-            ("cost-fn", other, positive, costs[own, 1 - own]),
-            ("cost-fp", positive, other, costs[1 - own, own]),
+            ("cost-fn", other, positive, costs[positive_code, 1 - positive_code]),
+            ("cost-fp", positive, other, costs[1 - positive_code, positive_code]),
         )
     )
     text = f"Mean cost a row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"

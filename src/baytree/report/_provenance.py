@@ -129,7 +129,7 @@ def provenance_part(
         ("rows from", source) if source else None,
         ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
         ("measured on", measured),
-        ("rows by class", _class_counts(fitted, data)) if fitted.classes is not None else None,
+        ("rows by class", _class_counts(fitted, data)) if fitted.outcome.predicts_classes else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shorten(repr(value))}" for name, value in settings.items())),
         ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
@@ -149,5 +149,5 @@ def _facts(facts: FittedOn) -> str:
 
 
 def _class_counts(fitted: Fitted, data: Dataset) -> str:
-    classes = fitted.classes if fitted.classes is not None else ()
-    return list_text([f"{shorten(str(label), 60)}: {np.sum(data.y == label):,}" for label in classes], 20)
+    labels = fitted.outcome.labels
+    return list_text([f"{shorten(str(label), 60)}: {np.sum(data.y == label):,}" for label in labels], 20)

@@ -49,12 +49,13 @@ def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
 
 
 def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
-    names, own = fitted.class_names, fitted.decision.positive
+    names, positive = fitted.class_names, fitted.decision.positive
     if not fitted.outcome.predicts_classes:
         per = " per unit of exposure" if "exposure" in held_out.rows.extras else ""
         predicted_title, observed_title = f"predicted mean{per}", f"observed mean{per}"
     elif len(names) == 2:
-        predicted_title, observed_title = f"predicted probability of {names[own]}", f"observed share of {names[own]}"
+        name = names[positive]
+        predicted_title, observed_title = f"predicted probability of {name}", f"observed share of {name}"
     else:
         predicted_title, observed_title = (
             "predicted probability of the most probable class",
@@ -134,9 +135,9 @@ def alternatives_part(fitted: Fitted) -> str:
     for node in order[:_MOST_SPLITS]:
         choice = column_choice(readable, node)
         others = "" if choice is None else ", ".join(f"{name} {percent_text(share)}" for name, share in choice.others)
-        own = "" if choice is None else percent_text(choice.share)
+        share = "" if choice is None else percent_text(choice.share)
         question, odds = tree.split(node).question(schema)[0], odds_text(float(tree.log_odds_split[node]))
-        rows.append((str(node), question, odds, own, others or ("" if choice is None else "none above 0.05 %")))
+        rows.append((str(node), question, odds, share, others or ("" if choice is None else "none above 0.05 %")))
     header = ["node", "split", "odds against no split", "this column", "other columns"]
     parts = [
         paragraph(

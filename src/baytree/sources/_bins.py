@@ -127,14 +127,14 @@ def count(
     }
 
 
-class Collected(NamedTuple):
+class ColumnValues(NamedTuple):
     """Some values of a column, and the weights of their rows."""
 
     values: FloatArray
     weight: IntArray | None = None
 
     @classmethod
-    def sorted(cls, parts: list[Collected]) -> Collected:
+    def sorted(cls, parts: list[ColumnValues]) -> ColumnValues:
         """The values of all parts in ascending order."""
         values, weight = np.concatenate([part.values for part in parts]), None
         order = np.argsort(values, kind="stable")
@@ -145,7 +145,7 @@ class Collected(NamedTuple):
 
 def collect(
     matrix: FloatArray, counts: dict[int, IntervalCounts], max_bins: int, weight: IntArray | None = None
-) -> dict[int, Collected]:
+) -> dict[int, ColumnValues]:
     """Collect the values of some columns in the intervals that contain ends of bins."""
     ends, chosen = [], []
     for column in counts.values():
@@ -154,8 +154,8 @@ def collect(
         last = np.append(np.flatnonzero(is_collected[1:] != is_collected[:-1]), len(is_collected) - 1)
         ends.append(column.splitters[last[:-1]])
         chosen.append(is_collected[last].astype(np.uint8))
-    found = _core.values_in_intervals(matrix, list(counts), ends, chosen, weight, 1)
-    return {column: Collected(*pair) for column, pair in zip(counts, found, strict=True)}
+    collected = _core.values_in_intervals(matrix, list(counts), ends, chosen, weight, 1)
+    return {column: ColumnValues(*pair) for column, pair in zip(counts, collected, strict=True)}
 
 
 def _runs(values: FloatArray, weight: IntArray | None) -> tuple[FloatArray, IntArray]:
@@ -167,7 +167,7 @@ def _runs(values: FloatArray, weight: IntArray | None) -> tuple[FloatArray, IntA
 
 
 def _values_near_ends(
-    counts: IntervalCounts, collected: Collected, max_bins: int
+    counts: IntervalCounts, collected: ColumnValues, max_bins: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """The distinct values in the intervals that contain ends of bins, how often each occurs, and its interval."""
     holds_end, has_one_value = counts.holds_end(max_bins), counts.has_one_value
@@ -183,7 +183,7 @@ def _values_near_ends(
     return value[order], times[order], interval[order]
 
 
-def bins_of(counts: IntervalCounts, collected: Collected | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
+def bins_of(counts: IntervalCounts, collected: ColumnValues | None, max_bins: int, *, has_missing: bool) -> ColumnBins:
     """The bins of a column from its counts and the collected values, which are sorted."""
     if counts.distinct is not None or collected is None:
         distinct = np.zeros(0) if counts.distinct is None else counts.distinct

@@ -13,7 +13,7 @@ from .._typing import BoolArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes
 from ..outcomes import Family, Outcome
 from ..table import Schema
-from ._bins import Collected, IntervalCounts, bins_of
+from ._bins import ColumnValues, IntervalCounts, bins_of
 from ._column_specs import ColumnSpecs, TableSpec, present_bins
 from ._part_sums import PartSums
 from ._parts import (
@@ -155,7 +155,7 @@ class PartSource:
             collected = self._collect(require(self.plan), require(self.schema), remaining, max_bins)
             summary.sums.check(collected.sums)
             for i, values in collected.values.items():
-                bins[i] = _column_bins(counts[i], Collected.sorted(values), max_bins, missing[i])
+                bins[i] = _column_bins(counts[i], ColumnValues.sorted(values), max_bins, missing[i])
             counts |= collected.finer
 
     def _collect(
@@ -222,7 +222,7 @@ class PartSource:
             self.encoded = None
 
 
-def _column_bins(counts: IntervalCounts | None, of: Collected, max_bins: int, has_missing: bool) -> ColumnBins:
+def _column_bins(counts: IntervalCounts | None, of: ColumnValues, max_bins: int, has_missing: bool) -> ColumnBins:
     if counts is None:  # categories
         positions = np.unique(of.values)
         return ColumnBins(positions, positions, has_missing)

@@ -19,7 +19,7 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
 from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
 from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
-from ._bins import Collected, IntervalCounts, collect, count, splitters_of
+from ._bins import ColumnValues, IntervalCounts, collect, count, splitters_of
 from ._column_specs import ColumnSpecs, TableSpec
 from ._frames import eager
 from ._part_sums import PartSums, refuse_new_categories
@@ -223,7 +223,7 @@ def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]
 class IntervalValues:
     """Values of columns near the ends of their bins; for categories, the positions that occur."""
 
-    values: dict[int, list[Collected]]  # of each part
+    values: dict[int, list[ColumnValues]]  # of each part
     finer: dict[int, IntervalCounts]  # second counts, between finer splitters, or by weight
     sums: PartSums
 
@@ -262,7 +262,7 @@ def collect_part(
     values = {i: [near[at]] for i, at in place.items() if at in near}
     for i in counts.keys() - numeric.keys():
         positions = np.unique(matrix[:, place[i]])
-        values[i] = [Collected(positions[~np.isnan(positions)])]
+        values[i] = [ColumnValues(positions[~np.isnan(positions)])]
     return IntervalValues(values, {i: finer[at] for i, at in place.items() if at in finer}, sums)
 
 

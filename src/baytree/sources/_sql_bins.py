@@ -18,7 +18,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins, other_rows
-from ._bins import Collected, IntervalCounts, bins_of, n_ended_bins
+from ._bins import ColumnValues, IntervalCounts, bins_of, n_ended_bins
 from ._sql_execution import fetch, fetch_arrays
 from ._sql_fixed_point import as_number, number, real
 from ._sql_temporary import TemporaryTables
@@ -191,10 +191,10 @@ def _count(of_rows: BinQueries, name: str, of: Range) -> tuple[AnyArray, AnyArra
     return arrays["slice"][order], n_values, arrays["w"][order] if "w" in arrays else n_values
 
 
-def _collect(of_rows: BinQueries, name: str, of: Range, slices: AnyArray) -> Collected:
+def _collect(of_rows: BinQueries, name: str, of: Range, slices: AnyArray) -> ColumnValues:
     """The values in some slices, in ascending order."""
     if len(slices) == 0:
-        return Collected(np.zeros(0), None if of_rows.weight is None else np.zeros(0, dtype=np.int64))
+        return ColumnValues(np.zeros(0), None if of_rows.weight is None else np.zeros(0, dtype=np.int64))
     table, backend = of_rows.values(name, of), of_rows.backend
     of_value, tables = _slice(table.v, of, backend), TemporaryTables(backend)
     try:
@@ -204,7 +204,7 @@ def _collect(of_rows: BinQueries, name: str, of: Range, slices: AnyArray) -> Col
         else:
             is_chosen = of_value.isin(slices.tolist())
         arrays = fetch_arrays(table.filter(is_chosen))
-        return Collected.sorted([Collected(arrays["v"] + 0.0, arrays.get("w"))])
+        return ColumnValues.sorted([ColumnValues(arrays["v"] + 0.0, arrays.get("w"))])
     finally:
         tables.drop()
 
@@ -226,8 +226,8 @@ def _bins_by_window(of_rows: BinQueries, name: str, of: Range) -> ColumnBins:
     times = real(float(max_bins)) / counts.total.cast("float64")
     ended = (counts.upto.cast("float64") * times + real(_ROUNDING)).floor()
     before = ((counts.upto - counts.n).cast("float64") * times - real(_ROUNDING)).floor()
-    found = fetch(counts.filter(ended > before).order_by("v"))
-    rank, n = (np.array(found[key], dtype=np.int64) for key in ("upto", "n"))
-    is_end = n_ended_bins(rank, found["total"][0], max_bins) > n_ended_bins(rank - n, found["total"][0], max_bins)
-    highs, following = (np.array(found[key], dtype=np.float64)[is_end] for key in ("v", "next"))
+    fetched = fetch(counts.filter(ended > before).order_by("v"))
+    rank, n = (np.array(fetched[key], dtype=np.int64) for key in ("upto", "n"))
+    is_end = n_ended_bins(rank, fetched["total"][0], max_bins) > n_ended_bins(rank - n, fetched["total"][0], max_bins)
+    highs, following = (np.array(fetched[key], dtype=np.float64)[is_end] for key in ("v", "next"))
     return ColumnBins(np.append(of.low or 0.0, following[:-1]) + 0.0, highs, of.has_missing)

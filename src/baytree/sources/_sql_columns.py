@@ -134,12 +134,12 @@ class ColumnQueries:
             label=_label(self.table[name]), has_weight=has_weight
         )
         groups = present.group_by("label").aggregate(has_weight=present.has_weight.max()).limit(MAX_CATEGORIES + 1)
-        found = fetch(groups)
-        if len(found["label"]) > MAX_CATEGORIES:
+        fetched = fetch(groups)
+        if len(fetched["label"]) > MAX_CATEGORIES:
             raise too_many_categories(f"Column {name!r}")
-        order = sorted(range(len(found["label"])), key=found["label"].__getitem__)
-        labels = [found["label"][i] for i in order]
-        positions = np.flatnonzero([found["has_weight"][i] for i in order]).astype(np.float64)
+        order = sorted(range(len(fetched["label"])), key=fetched["label"].__getitem__)
+        labels = [fetched["label"][i] for i in order]
+        positions = np.flatnonzero([fetched["has_weight"][i] for i in order]).astype(np.float64)
         if all(isinstance(label, str) for label in labels):
             result = np.empty(len(labels), dtype=object)
             result[:] = labels

@@ -1,4 +1,4 @@
-"""The same rows for every query of a fit: a transaction that sees one state of the database, and fixed rows."""
+"""Fixes the rows for all queries of a fit: a transaction that sees one state of the database, and fixed rows."""
 
 from __future__ import annotations
 

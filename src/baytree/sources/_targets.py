@@ -155,7 +155,7 @@ class ClassReader:
 
     def read_update(self, target: Target, outcome: Outcome) -> tuple[Target, BoolArray | None]:
         """Replace labels by codes of the fitted classes."""
-        classes = np.zeros(0) if outcome.classes is None else outcome.classes
+        classes = outcome.labels
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "partial_fit cannot balance classes that it sees bit by bit: give class_weight as a dict from label to "

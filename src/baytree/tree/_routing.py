@@ -68,10 +68,10 @@ class Routing:
         store = self.store
         return _core.Router(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
 
-    def for_scoring(self) -> _core.GivenTree:
+    def for_scoring(self) -> _core.TreeStructure:
         """Convert a single tree, whose nodes are in depth-first order, for scoring in the compiled core."""
         store = self.store
-        return _core.GivenTree(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
+        return _core.TreeStructure(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
 
     @cached_property
     def _forest(self) -> _core.ForestRouter:

@@ -403,7 +403,7 @@ class TreeStore:
         return self.trees_between(t, t + 1)
 
     def with_outcome(self, outcome: Outcome) -> Self:
-        """The same trees with another calibration of their outcome."""
+        """Return a copy with another calibration of the outcome."""
         return replace(self, leaves=self.leaves.with_outcome(outcome))
 
     def trees_between(self, first: int, stop: int) -> Self:

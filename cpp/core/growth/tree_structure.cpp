@@ -1,4 +1,4 @@
-#include "growth/given_tree.hpp"
+#include "growth/tree_structure.hpp"
 
 namespace baytree {
 
@@ -44,7 +44,7 @@ Split split_of(const SplitArrays& arrays, std::size_t i) {
 
 }  // namespace
 
-GivenTree::GivenTree(const SplitArrays& arrays, std::size_t n_features) {
+TreeStructure::TreeStructure(const SplitArrays& arrays, std::size_t n_features) {
   check_splits(arrays, n_features);
   const std::size_t n = arrays.size();
   std::vector<std::uint8_t> has_parent(n);

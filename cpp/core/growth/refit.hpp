@@ -1,4 +1,4 @@
-// Makes the nodes that a given tree has on the rows of a table, and scores them as those of a tree that is grown.
+// Makes the nodes that a tree structure has on the rows of a table, and scores them as those of a tree that is grown.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 #include "data/columns.hpp"
 #include "growth/expand.hpp"
-#include "growth/given_tree.hpp"
 #include "growth/nodes.hpp"
+#include "growth/tree_structure.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/location.hpp"
@@ -36,19 +36,19 @@ Node<typename T::Number> empty_child(const T& outcome, const Settings& settings,
 }
 
 template <Outcome T>
-class GivenGrower {
+class RefitGrower {
  public:
   using Number = typename T::Number;
 
   // The settings and the outcome are those that `make_root` completed.
-  GivenGrower(const Columns& columns, const T& outcome, const Settings& settings, const GivenTree& given,
+  RefitGrower(const Columns& columns, const T& outcome, const Settings& settings, const TreeStructure& structure,
               std::size_t n_threads, Interrupt& interrupt)
-      : columns_(columns), outcome_(outcome), settings_(settings), given_(given),
+      : columns_(columns), outcome_(outcome), settings_(settings), structure_(structure),
         n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt) {}
 
-  // The nodes in the order of the given tree, some of them perhaps without rows.
+  // The nodes in the order of the structure, some of them perhaps without rows.
   std::vector<Node<Number>> grow(Node<Number> root, std::vector<Row> rows) {
-    nodes_.assign(given_.size(), {});
+    nodes_.assign(structure_.size(), {});
     nodes_[0] = std::move(root);
     std::vector<Task> level;
     level.push_back({0, std::move(rows)});
@@ -61,9 +61,9 @@ class GivenGrower {
       std::vector<Task> next;
       for (std::size_t i = 0; i < level.size(); ++i) {
         const std::size_t node = level[i].node;
-        if (given_.is_leaf(node)) continue;
-        next.push_back({given_.lower(node), std::move(sides[i].lower)});
-        next.push_back({given_.upper(node), std::move(sides[i].upper)});
+        if (structure_.is_leaf(node)) continue;
+        next.push_back({structure_.lower(node), std::move(sides[i].lower)});
+        next.push_back({structure_.upper(node), std::move(sides[i].upper)});
       }
       level = std::move(next);
     }
@@ -79,40 +79,41 @@ class GivenGrower {
   Sides expand(std::size_t i, const std::vector<Row>& rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
     Sides sides;
-    if (!given_.is_leaf(i)) {
-      for (const Row row : rows) (given_.goes_lower(i, columns_, row) ? sides.lower : sides.upper).push_back(row);
+    if (!structure_.is_leaf(i)) {
+      for (const Row row : rows) (structure_.goes_lower(i, columns_, row) ? sides.lower : sides.upper).push_back(row);
       make_children_of(i, sides);
-      node.partition = {given_.split(i), kMinusInfinity, log_likelihood_of_sides(i, rows)};
+      node.partition = {structure_.split(i), kMinusInfinity, log_likelihood_of_sides(i, rows)};
     }
     if (!rows.empty() && may_split(node, settings_.rules)) node.partition.log_prior = score(i, rows, scratch);
-    if (given_.is_leaf(i)) return {};
-    node.lower = static_cast<std::int64_t>(given_.lower(i)), node.upper = static_cast<std::int64_t>(given_.upper(i));
+    if (structure_.is_leaf(i)) return {};
+    node.lower = static_cast<std::int64_t>(structure_.lower(i)),
+    node.upper = static_cast<std::int64_t>(structure_.upper(i));
     return sides;
   }
 
   // Scores all partitions of a node; returns the log prior of the given one.
   double score(std::size_t i, std::span<const Row> rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
-    const NodeOutcome<T> own(outcome_, rows, node);
-    const bool is_plane = kind_of(given_.split(i)) == SplitKind::hyperplane;
-    const std::int32_t feature = is_plane ? -1 : feature_of(given_.split(i));
+    const NodeOutcome<T> node_outcome(outcome_, rows, node);
+    const bool is_plane = kind_of(structure_.split(i)) == SplitKind::hyperplane;
+    const std::int32_t feature = is_plane ? -1 : feature_of(structure_.split(i));
     double location = kMinusInfinity;
     std::vector<FeatureScore> scores(columns_.columns.size());
     score_features(
         scores,
         [&](std::size_t f) -> SplitList* {
           if (!settings_.rules.uses(f) || columns_.columns[f].n_codes < 2) return nullptr;
-          const auto sorted = list_feature(columns_, own.scored(node), f, rows, settings_, scratch);
+          const auto sorted = list_feature(columns_, node_outcome.scored(node), f, rows, settings_, scratch);
           if (static_cast<std::int32_t>(f) == feature)
             location = log_location_of(scratch.list, sorted, columns_.columns[f], settings_, [&](Keyed entry) {
-              return given_.goes_lower(i, columns_, rows[row_in_node(entry)]);
+              return structure_.goes_lower(i, columns_, rows[row_in_node(entry)]);
             });
           return &scratch.list.splits;
         },
         [](std::size_t) { return kMinusInfinity; }, [](std::size_t, const FeatureScore&) {});
     double log_prior = kMinusInfinity;
     BestHyperplane plane;
-    if (settings_.oblique.share > 0.0) plane = best_hyperplane(i, rows, own.scored(node), scores, log_prior);
+    if (settings_.oblique.share > 0.0) plane = best_hyperplane(i, rows, node_outcome.scored(node), scores, log_prior);
     choose_mode(node, settings_, scores, plane);
     if (feature < 0) return log_prior;
     return NodePrior(settings_.prior, node.rules.depth).of_feature(static_cast<std::size_t>(feature)) + location;
@@ -125,7 +126,7 @@ class GivenGrower {
     HyperplaneSearchScratch scratch;
     HyperplaneSearch<T> search(columns_, scored, rows, settings_, scratch);
     BestHyperplane best = search.find(rival_of_hyperplanes(node, settings_.prior, scores));
-    const auto* given = std::get_if<Hyperplane>(&given_.split(i));
+    const auto* given = std::get_if<Hyperplane>(&structure_.split(i));
     if (!given) return best;
     log_prior = search.log_prior_of(given->terms.size());
     const Partition partition{*given, log_prior, node.partition.log_likelihood};
@@ -135,9 +136,9 @@ class GivenGrower {
 
   void make_children_of(std::size_t i, const Sides& sides) {
     const Node<Number>& node = nodes_[i];
-    Node<Number>&lower = nodes_[given_.lower(i)], &upper = nodes_[given_.upper(i)];
+    Node<Number>&lower = nodes_[structure_.lower(i)], &upper = nodes_[structure_.upper(i)];
     if (!sides.lower.empty() && !sides.upper.empty()) {
-      Children<Number> children = make_children(outcome_, settings_, node, given_.split(i),
+      Children<Number> children = make_children(outcome_, settings_, node, structure_.split(i),
                                                 std::span<const Row>(sides.lower), std::span<const Row>(sides.upper));
       lower = std::move(children.lower), upper = std::move(children.upper);
       return;
@@ -153,8 +154,8 @@ class GivenGrower {
   // Of the two sides under the prior of their parent, as splits are scored.
   double log_likelihood_of_sides(std::size_t i, const std::vector<Row>& rows) const {
     const Node<Number>& node = nodes_[i];
-    const auto& lower = nodes_[given_.lower(i)];
-    const auto& upper = nodes_[given_.upper(i)];
+    const auto& lower = nodes_[structure_.lower(i)];
+    const auto& upper = nodes_[structure_.upper(i)];
     if (rows.empty()) return 0.0;
     return outcome_.log_likelihood(node.prior, lower.statistics.data()) +
            outcome_.log_likelihood(node.prior, upper.statistics.data());
@@ -163,7 +164,7 @@ class GivenGrower {
   const Columns& columns_;
   const T& outcome_;
   const Settings& settings_;
-  const GivenTree& given_;
+  const TreeStructure& structure_;
   std::size_t n_threads_;
   Interrupt& interrupt_;
   std::vector<Node<Number>> nodes_;

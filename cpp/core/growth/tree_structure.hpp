@@ -1,4 +1,4 @@
-// A tree whose splits are given: on other rows, with other settings, or because somebody wants it so.
+// The splits of a tree without its rows: to be scored on other rows, with other settings or after an edit.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace baytree {
 
-class GivenTree {
+class TreeStructure {
  public:
   // Nodes in depth-first order, the left child right behind its parent.
-  GivenTree(const SplitArrays& arrays, std::size_t n_features);
+  TreeStructure(const SplitArrays& arrays, std::size_t n_features);
 
   std::size_t size() const { return splits_.size(); }
   bool is_leaf(std::size_t node) const { return kind_of(splits_[node]) == SplitKind::none; }

@@ -1,4 +1,4 @@
-// The same of rows that are elsewhere: of a given tree, all nodes of a level are open at a time.
+// Scores a given tree on rows that are not in memory, from histograms: all nodes of a level are open at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 #include "data/columns.hpp"
 #include "growth/by_code.hpp"
 #include "growth/engine.hpp"
-#include "growth/given.hpp"
-#include "growth/given_tree.hpp"
 #include "growth/node_sums.hpp"
 #include "growth/nodes.hpp"
+#include "growth/refit.hpp"
+#include "growth/tree_structure.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
 #include "partitions/node.hpp"
@@ -23,14 +23,14 @@
 namespace baytree {
 
 template <Outcome T>
-class GivenLevels final : public LevelGrower<typename T::Number> {
+class RefitLevels final : public LevelGrower<typename T::Number> {
  public:
   using Number = typename T::Number;
 
   // The outcome has no rows.
-  GivenLevels(Columns columns, T outcome, Settings settings, std::vector<double> root_prior, GivenTree given)
+  RefitLevels(Columns columns, T outcome, Settings settings, std::vector<double> root_prior, TreeStructure structure)
       : by_code_(std::move(columns), std::move(outcome), std::move(settings)), root_prior_(std::move(root_prior)),
-        given_(std::move(given)), nodes_(given_.size()), open_{0} {}
+        structure_(std::move(structure)), nodes_(structure_.size()), open_{0} {}
 
   std::size_t n_codes() const override { return by_code_.n_codes(); }
   const std::vector<std::size_t>& open() const override { return open_; }
@@ -45,7 +45,8 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
                  [&](std::size_t i, std::size_t worker) { expand(open_[i], of(i), scratch[worker]); });
     std::vector<std::size_t> next(open_.begin() + static_cast<std::ptrdiff_t>(n_nodes), open_.end());
     for (std::size_t i = 0; i < n_nodes; ++i)
-      if (!given_.is_leaf(open_[i])) next.push_back(given_.lower(open_[i])), next.push_back(given_.upper(open_[i]));
+      if (!structure_.is_leaf(open_[i]))
+        next.push_back(structure_.lower(open_[i])), next.push_back(structure_.upper(open_[i]));
     open_ = std::move(next);
   }
 
@@ -54,8 +55,8 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       const bool is_split = nodes_[node].partition.is_split();
       result.feature.push_back(is_split ? nodes_[node].partition.feature() : -1);
-      result.lower.push_back(is_split ? static_cast<std::int32_t>(given_.lower(node)) : -1);
-      result.upper.push_back(is_split ? static_cast<std::int32_t>(given_.upper(node)) : -1);
+      result.lower.push_back(is_split ? static_cast<std::int32_t>(structure_.lower(node)) : -1);
+      result.upper.push_back(is_split ? static_cast<std::int32_t>(structure_.upper(node)) : -1);
       result.start.push_back(static_cast<std::int64_t>(result.goes_lower.size()));
       if (!is_split) continue;
       const std::vector<std::uint8_t> lower = codes_that_go_lower(node);
@@ -66,21 +67,22 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
 
  private:
   std::vector<std::uint8_t> codes_that_go_lower(std::size_t node) const {
-    const auto feature = static_cast<std::size_t>(feature_of(given_.split(node)));
+    const auto feature = static_cast<std::size_t>(feature_of(structure_.split(node)));
     std::vector<std::uint8_t> lower(by_code_.n_codes_of(feature));
     for (std::size_t code = 0; code < lower.size(); ++code)
-      lower[code] = given_.goes_lower(node, by_code_.columns(), static_cast<Row>(code));
+      lower[code] = structure_.goes_lower(node, by_code_.columns(), static_cast<Row>(code));
     return lower;
   }
 
   void expand(std::size_t i, const NodeSums<Number>& sums, ByCodeScratch<T>& scratch) {
     Node<Number>& node = nodes_[i];
-    const std::vector<std::uint8_t> lower = given_.is_leaf(i) ? std::vector<std::uint8_t>{} : codes_that_go_lower(i);
+    const std::vector<std::uint8_t> lower = structure_.is_leaf(i) ? std::vector<std::uint8_t>{}
+                                                                  : codes_that_go_lower(i);
     double log_prior = kMinusInfinity;
     if (node.n_rows > 0 && by_code_.may_be_split(node))
-      log_prior = by_code_.score_given(node, sums.by_code(), given_.split(i), lower, scratch);
-    if (given_.is_leaf(i)) return;
-    node.partition.split = given_.split(i);
+      log_prior = by_code_.score_given(node, sums.by_code(), structure_.split(i), lower, scratch);
+    if (structure_.is_leaf(i)) return;
+    node.partition.split = structure_.split(i);
     Children<Number> children = by_code_.children_of(node, sums, lower);
     const T& outcome = by_code_.outcome();
     node.partition.log_prior = log_prior;
@@ -88,13 +90,14 @@ class GivenLevels final : public LevelGrower<typename T::Number> {
                                         ? 0.0
                                         : outcome.log_likelihood(node.prior, children.lower.statistics.data()) +
                                               outcome.log_likelihood(node.prior, children.upper.statistics.data());
-    node.lower = static_cast<std::int64_t>(given_.lower(i)), node.upper = static_cast<std::int64_t>(given_.upper(i));
-    nodes_[given_.lower(i)] = std::move(children.lower), nodes_[given_.upper(i)] = std::move(children.upper);
+    node.lower = static_cast<std::int64_t>(structure_.lower(i)),
+    node.upper = static_cast<std::int64_t>(structure_.upper(i));
+    nodes_[structure_.lower(i)] = std::move(children.lower), nodes_[structure_.upper(i)] = std::move(children.upper);
   }
 
   ByCode<T> by_code_;
   std::vector<double> root_prior_;
-  GivenTree given_;
+  TreeStructure structure_;
   std::vector<Node<Number>> nodes_;
   std::vector<std::size_t> open_;
 };

@@ -14,30 +14,24 @@ from ..table import Rows
 
 
 @dataclass(frozen=True)
-class Decided:
+class RowDecisions:
     """Decisions of the model that predicts, by the expected outcomes of rows."""
 
     fitted: Fitted
-
-    @cached_property
-    def overall(self) -> float:
-        """The estimate of the whole table, of a regressor: that of the root, averaged over the trees."""
-        trees = self.fitted.trees
-        return float(trees.leaves.value[trees.roots, 0].mean())
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The decisions in words, by code."""
         if self.fitted.outcome.predicts_classes:
             return self.fitted.class_names
-        overall = number_text(self.overall)
+        overall = number_text(float(self.fitted.overall_means[0]))
         return f"at most the overall {overall}", f"above the overall {overall}"
 
     def codes(self, mean: FloatArray) -> IntArray:
         """The decision for each expected outcome."""
         if self.fitted.outcome.predicts_classes:
             return self.fitted.decision.codes(mean)
-        return (mean[:, 0] > self.overall).astype(np.int64)
+        return (mean[:, 0] > self.fitted.overall_means[0]).astype(np.int64)
 
     def column(self, code: int) -> int:
         """The position, among the predicted numbers, of the one that speaks for a decision or against it."""

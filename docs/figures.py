@@ -22,6 +22,7 @@ from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClas
 from benchmarks.paper_sets import make_ripley
 from docs.figures_idea import draw_idea
 from docs.figures_linear import draw_linear
+from docs.figures_tree import draw_annotated_tree
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
@@ -36,21 +37,22 @@ def main() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     draw_splits(left, X, y)
     draw_leaves(right, model)
-    figure.savefig(IMAGES / "posterior.png", dpi=110)
+    figure.savefig(IMAGES / "posterior.png", dpi=200)
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     draw_intervals(left)
     draw_survival(right)
-    figure.savefig(IMAGES / "outcomes.png", dpi=110)
+    figure.savefig(IMAGES / "outcomes.png", dpi=200)
 
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.0), layout="constrained")
     draw_space(axes)
-    figure.savefig(IMAGES / "tree_space.png", dpi=110)
+    figure.savefig(IMAGES / "tree_space.png", dpi=200)
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
     draw_oblique(axes)
-    figure.savefig(IMAGES / "oblique.png", dpi=110)
+    figure.savefig(IMAGES / "oblique.png", dpi=200)
 
+    draw_annotated_tree(model, IMAGES / "annotated_tree.png")
     draw_idea()
     draw_linear()
     draw_gallery()
@@ -111,7 +113,7 @@ def draw_gallery() -> None:
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     exec(compile(code, "plots.md", "exec"), {})  # noqa: S102 (the code of our own page)
     for number, name in zip(plt.get_fignums(), names, strict=True):
-        plt.figure(number).savefig(IMAGES / name, dpi=110)
+        plt.figure(number).savefig(IMAGES / name, dpi=200)
 
 
 def draw_splits(axes, X, y) -> None:

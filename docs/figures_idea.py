@@ -44,7 +44,7 @@ def draw_partitions() -> None:
             ax.axis("off")
     rows[0, 0].set_title("five rows of two classes, and every way to split them", fontsize=9)
     rows[0, 1].set_title("posterior probability", fontsize=9)
-    figure.savefig(IMAGES / "idea_partitions.png", dpi=110)
+    figure.savefig(IMAGES / "idea_partitions.png", dpi=200)
 
 
 def draw_posteriors() -> None:
@@ -61,7 +61,7 @@ def draw_posteriors() -> None:
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.legend(frameon=False, loc="upper left")
-    figure.savefig(IMAGES / "idea_posteriors.png", dpi=110)
+    figure.savefig(IMAGES / "idea_posteriors.png", dpi=200)
 
 
 def draw_prunings() -> None:
@@ -78,7 +78,7 @@ def draw_prunings() -> None:
     ax.set_xticks(sizes)
     ax.set(xlabel="leaves", ylabel="log posterior", ylim=(kept.log_posterior_ - 40, kept.log_posterior_ + 5))
     ax.legend(frameon=False, loc="lower right")
-    figure.savefig(IMAGES / "idea_pruning.png", dpi=110)
+    figure.savefig(IMAGES / "idea_pruning.png", dpi=200)
 
 
 def draw_forest() -> None:
@@ -100,4 +100,4 @@ def draw_forest() -> None:
         ax.set(title=f"{name}\n{model.score(X_new, y_new):.1%} of new rows right")
         ax.set_xticks([])
         ax.set_yticks([])
-    figure.savefig(IMAGES / "idea_forest.png", dpi=110)
+    figure.savefig(IMAGES / "idea_forest.png", dpi=200)

@@ -28,5 +28,5 @@ def draw_linear() -> None:
         ax.plot(grid[:, 0], model.predict(grid), color=BLUE)
         ax.set(title=f'leaf="{leaf}": {model.get_n_leaves()} leaves', xlabel="x")
     axes[0].set_ylabel("y")
-    figure.savefig(IMAGES / "linear_leaves.png", dpi=110)
+    figure.savefig(IMAGES / "linear_leaves.png", dpi=200)
     plt.close(figure)

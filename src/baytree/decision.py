@@ -21,7 +21,7 @@ class Decision:
     Attributes
     ----------
     threshold
-        With two classes: from this probability of `positive` on, that class; None for no threshold.
+        With two classes: the least probability of `positive` for which that class is predicted; None for no threshold.
     positive
         With two classes: the position of the positive class, which the threshold, reports and figures are about.
     costs
@@ -34,7 +34,7 @@ class Decision:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianTreeClassifier(decision=0.2).fit(X[:100], y[:100])
     >>> model.fitted_.decision.text(["no", "yes"])
-    'yes from a probability of 20 % on, otherwise no'
+    'yes if its probability is at least 20 %, otherwise no'
     """
 
     threshold: float | None = None
@@ -78,10 +78,10 @@ class Decision:
     def text(self, class_names: Sequence[str]) -> str:
         """The rule in words."""
         if self.costs is not None:
-            return f"the class of the least expected cost ({', '.join(self._cost_texts(class_names))})"
+            return f"the class with the lowest expected cost ({', '.join(self._cost_texts(class_names))})"
         if self.threshold is not None:
             name, other = class_names[self.positive], class_names[1 - self.positive]
-            return f"{name} from a probability of {percent_text(self.threshold)} on, otherwise {other}"
+            return f"{name} if its probability is at least {percent_text(self.threshold)}, otherwise {other}"
         return "the most probable class"
 
     def _cost_texts(self, class_names: Sequence[str], most: int = 6) -> list[str]:

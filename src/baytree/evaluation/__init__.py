@@ -22,6 +22,9 @@ from ._measures import bin_of as bin_of
 from ._measures import calibration_of as calibration_of
 from ._measures import metrics_of as metrics_of
 from ._measures import predicted_and_observed as predicted_and_observed
+from ._reference_models import ReferenceFigures as ReferenceFigures
+from ._reference_models import ReferenceModels as ReferenceModels
+from ._reference_models import compare_with_references as compare_with_references
 from ._subgroups import TITLES as TITLES
 from ._subgroups import Subgroup as Subgroup
 from ._subgroups import splits_using as splits_using

@@ -49,10 +49,10 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
     counts = (is_class * weight[:, None]).sum(axis=0)
     common = int(counts.argmax())
     accuracy = [
-        Metric("Accuracy", "share of rows that are decided rightly", share_of(right, weight)),
+        Metric("Accuracy", "proportion of rows that is predicted correctly", share_of(right, weight)),
         Metric(
             "  without a model",
-            f"accuracy of always deciding for {fitted.class_names[common]}",
+            f"accuracy of predicting {fitted.class_names[common]} for every row",
             share(float(counts[common]), float(counts.sum() - counts[common])),
         ),
     ]
@@ -60,7 +60,7 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
     metrics = [] if costs is None else _costs(costs, is_class.argmax(axis=1), codes, weight, fitted.class_names)
     metrics += accuracy if costs is None else []
     metrics += [
-        Metric("Log loss", "surprise at the true class, in nats; 0 is perfect", mean(-_safe_log(p_true), weight)),
+        Metric("Log loss", "mean of -log of the probability of the true class; 0 is perfect", mean(-_safe_log(p_true), weight)),
         Metric(
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
@@ -79,10 +79,10 @@ def _costs(costs: FloatArray, y: IntArray, codes: IntArray, weight: FloatArray, 
     return [
         Metric(
             "Cost of a decision",
-            "mean over rows, by the costs of the decision rule; less is better",
+            "mean over rows, by the costs of the decision rule; lower is better",
             mean(costs[y, codes], weight),
         ),
-        Metric("  without a model", f"cost of always deciding for {names[best]}", always[best]),
+        Metric("  without a model", f"cost of predicting {names[best]} for every row", always[best]),
     ]
 
 
@@ -119,26 +119,26 @@ def _number_metrics(fitted: Fitted, held_out: HeldOutPredictions, predicted: Flo
     error = y - (predicted if exposure is None else predicted * exposure)
     if not np.all(np.isfinite(error)):
         return [
-            Metric("Mean absolute error", "mean size of an error", reason="not defined: some predictions are infinite")
+            Metric("Mean absolute error", "mean absolute difference from the outcome", reason="not defined: some predictions are infinite")
         ]
     squared = error**2
     metrics = [
-        Metric("Mean absolute error", "mean size of an error", mean(np.abs(error), weight)),
-        Metric("Root mean squared error", "typical size of an error", mean(squared, weight, _root)),
+        Metric("Mean absolute error", "mean absolute difference from the outcome", mean(np.abs(error), weight)),
+        Metric("Root mean squared error", "square root of the mean squared error", mean(squared, weight, _root)),
     ]
     spread = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    meaning = "share of the outcome's variance that is explained"
+    meaning = "proportion of the variance of the outcome that is explained"
     if spread > 0:
         metrics.append(Metric("R squared", meaning, mean(squared, weight, lambda m: 1 - m / spread)))
     else:
         metrics.append(Metric("R squared", meaning, reason="not defined: all held-out outcomes are equal"))
     if fitted.outcome.counts:
         expected = predicted if exposure is None else predicted * exposure
-        meaning = "observed count over predicted count; 1 is right"
+        meaning = "observed count divided by the predicted count; 1 is perfect"
         metrics.append(Metric("Observed over predicted", meaning, ratio(float(weight @ y), float(weight @ expected))))
     if held_out.interval is not None:
         inside = (y >= held_out.interval[:, 0]) & (y <= held_out.interval[:, 1])
-        meaning = "share of outcomes inside of their 90 % prediction interval; 90 % is right"
+        meaning = "proportion of outcomes in their 90 % prediction interval; 90 % is the aim"
         metrics.append(Metric("Coverage", meaning, share_of(inside, weight)))
     return metrics
 

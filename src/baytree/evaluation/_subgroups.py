@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import BoolArray
 from ..figures import Figure, mean, share_of
 from ..fitted import Fitted
+from ..metrics import impacts_of
 from ..table import subgroup_masks
 from ._held_out import HeldOutPredictions
 from ._measures import bin_of, predicted_and_observed
@@ -30,18 +31,34 @@ def subgroups_of(fitted: Fitted, held_out: HeldOutPredictions) -> list[Subgroup]
     """The figures of every subgroup of every column that was named."""
     groups = []
     for column, values in held_out.rows.subgroups.items():
-        for name, rows in subgroup_masks(values):
-            if held_out.weight[rows].sum() > 0:
-                groups.append(_subgroup(fitted, held_out, column, name, rows))
+        parts = [(name, rows) for name, rows in subgroup_masks(values) if held_out.weight[rows].sum() > 0]
+        ratios = _impact_ratios(fitted, held_out, parts)
+        for (name, rows), ratio in zip(parts, ratios, strict=True):
+            groups.append(_subgroup(fitted, held_out, column, name, rows, ratio))
     return groups
 
 
-def _subgroup(fitted: Fitted, held_out: HeldOutPredictions, column: str, name: str, rows: BoolArray) -> Subgroup:
+def _impact_ratios(
+    fitted: Fitted, held_out: HeldOutPredictions, parts: list[tuple[str, BoolArray]]
+) -> list[Figure | None]:
+    """Of two classes: how often each subgroup is predicted to be of the other class, relative to the highest rate."""
+    if held_out.codes is None or len(fitted.outcome.labels) != 2:
+        return [None] * len(parts)
+    chosen, weight = held_out.codes != fitted.decision.positive, held_out.weight
+    rates = [float(np.average(chosen[rows], weights=weight[rows])) for _, rows in parts]
+    return [impact.ratio for impact in impacts_of(chosen, weight, parts, int(np.argmax(rates)))]
+
+
+def _subgroup(
+    fitted: Fitted, held_out: HeldOutPredictions, column: str, name: str, rows: BoolArray, ratio: Figure | None
+) -> Subgroup:
     seen = bin_of(fitted, held_out, rows)
     figures = {"observed": seen.observed, "predicted": _mean_prediction(fitted, held_out, rows, seen.predicted)}
     figures |= (
         _class_figures(fitted, held_out, rows) if fitted.outcome.predicts_classes else _number_figures(held_out, rows)
     )
+    if ratio is not None:
+        figures["impact"] = ratio
     return Subgroup(column, name, seen.n, figures, thresholds_of(fitted, held_out, rows))
 
 
@@ -83,14 +100,15 @@ def _number_figures(held_out: HeldOutPredictions, rows: BoolArray) -> dict[str, 
 
 TITLES = {
     "observed": "observed",
-    "predicted": "predicted on average",
-    "decided": "decided to be {positive}",
+    "predicted": "mean prediction",
+    "decided": "predicted as {positive}",
+    "impact": "impact ratio of {other}",
     "missed": "{positive} missed",
-    "wrongly": "{other} taken for {positive}",
-    "right": "decided rightly",
+    "wrongly": "{other} predicted as {positive}",
+    "right": "accuracy",
     "error": "mean error",
-    "size": "mean size of an error",
-    "coverage": "inside of 90 % intervals",
+    "size": "mean absolute error",
+    "coverage": "coverage of 90 % intervals",
 }
 
 

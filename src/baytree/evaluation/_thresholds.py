@@ -38,12 +38,12 @@ class Thresholds:
 
 
 RATES = {
-    "sensitivity": "share of {positive} that is decided to be {positive}",
-    "specificity": "share of {other} that is decided to be {other}",
-    "precision": "share of those decided to be {positive} that are {positive}",
-    "negative predictive value": "share of those decided to be {other} that are {other}",
-    "decided": "share of all rows decided to be {positive}",
-    "accuracy": "share of all rows that are decided rightly",
+    "sensitivity": "proportion of {positive} that is predicted as {positive}",
+    "specificity": "proportion of {other} that is predicted as {other}",
+    "precision": "proportion of the rows predicted as {positive} that are {positive}",
+    "negative predictive value": "proportion of the rows predicted as {other} that are {other}",
+    "decided": "proportion of all rows that is predicted as {positive}",
+    "accuracy": "proportion of all rows that is predicted correctly",
 }
 
 

@@ -20,6 +20,7 @@ from ..leaves import ModelLeaves, leaf_lines
 from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOutcome, NormalOutcome, Outcome
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
+from ._about import About
 
 _CURVE_POINTS = 33
 _MOST_NODES = 20_000  # of a forest that is part of the page
@@ -27,25 +28,29 @@ _MOST_NODES = 20_000  # of a forest that is part of the page
 
 def contents_of(
     fitted: Fitted,
-    target: str | None,
+    about: About,
     allowed: AllowedChanges,
     thresholds: Thresholds | None,
     subgroups: list[Subgroup],
 ) -> dict[str, Any]:
-    """Everything the script needs; `target` is the name of the column that is predicted."""
+    """Everything the script needs."""
     columns, whole = enumerate(fitted.schema.columns), _averaged_trees(fitted)
     return {
-        "target": target,
+        "target": about.target,
+        "actions": about.actions,
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": list(fitted.class_names) or None,
         "outcome": _outcome(fitted.outcome),
         "widening": fitted.widening,
         "unseen": fitted.unseen,
         "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
-        "treeName": "the tree to read" if fitted.kind is ModelKind.FOREST else "the most probable tree",
+        "treeName": "the readable tree" if fitted.kind is ModelKind.FOREST else "the most probable tree",
         "decision": _decision(fitted),
         "thresholds": None if thresholds is None else _thresholds(thresholds),
-        "subgroups": [None if group.thresholds is None else _thresholds(group.thresholds) for group in subgroups],
+        "subgroups": [
+            None if group.thresholds is None else {**_thresholds(group.thresholds), "column": group.column}
+            for group in subgroups
+        ],
         "allowed": {
             "immutable": sorted(allowed.immutable),
             "directions": {str(feature): direction for feature, direction in allowed.directions},
@@ -265,9 +270,9 @@ def curve_text(fitted: Fitted) -> str:
     """A sentence that explains the curves in the leaves."""
     if fitted.outcome.predicts_classes:
         if len(fitted.class_names) != 2:
-            return "The bar in a leaf is as long as the probability of its class."
+            return "The length of the bar in a leaf shows the probability of its class."
         name = fitted.class_names[fitted.decision.positive]
-        return f"Every leaf tells the probability of {name}; its curve is the posterior density of it, from 0 to 100 %."
+        return f"Each leaf shows the probability of {name} and its posterior density from 0 to 100 %."
     low, high = map(number_text, _range(fitted))
     return f"The curve in a leaf is the posterior density of its mean, from {low} to {high}."
 

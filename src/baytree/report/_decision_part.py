@@ -11,6 +11,7 @@ from .._words import amount_text, estimate_text, percent_text
 from ..evaluation import RATES, HeldOutPredictions, Thresholds, curve_of
 from ..figures import Figure, mean, share
 from ..fitted import Fitted
+from ._about import About
 from ._charts import curve_chart
 from ._html import Cell, element, paragraph, section, table
 
@@ -20,11 +21,13 @@ _MOST_ERRORS = 20
 
 def decision_part(fitted: Fitted, *inner: str) -> str:
     """The section on the decision, which begins with its rule."""
-    rule = paragraph(f"The model decides for {fitted.decision.text(fitted.class_names)}.")
-    return section("decision", "What is decided, and how often is it wrong?", rule, *inner)
+    rule = paragraph(f"The model predicts {fitted.decision.text(fitted.class_names)}.")
+    return section("decision", "Decision", rule, *inner)
 
 
-def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds | None) -> list[str]:
+def decision_figures(
+    fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds | None, about: About
+) -> list[str]:
     """The figures of the decision rule on held-out rows."""
     if thresholds is None:
         return [_many_classes(fitted, held_out)]
@@ -39,17 +42,20 @@ def decision_figures(fitted: Fitted, held_out: HeldOutPredictions, thresholds: T
         class_="slider screen",
     )
     note = paragraph(
-        "Move the slider to see what another threshold would decide: here, by subgroup, in the tree and for a case. "
-        "The "
-        "model itself does not change.",
+        "Move the slider to see the effect of another threshold on this section, the subgroups, the tree and the case. "
+        "The model itself does not change.",
         class_="soft screen",
     )
     charts = element("div", *_charts(fitted, held_out, thresholds), class_="charts")
     return [
         slider,
         note,
-        element("div", _confusion(fitted, thresholds), _costs(fitted, held_out), class_="side-by-side"),
-        _rates(fitted, thresholds),
+        element(
+            "div",
+            element("div", _confusion(fitted, thresholds, about), _costs(fitted, held_out)),
+            _rates(fitted, thresholds),
+            class_="columns",
+        ),
         charts,
     ]
 
@@ -60,16 +66,19 @@ def names_of(fitted: Fitted) -> tuple[str, str]:
     return fitted.class_names[1 - positive], fitted.class_names[positive]
 
 
-def _confusion(fitted: Fitted, thresholds: Thresholds) -> str:
+def _confusion(fitted: Fitted, thresholds: Thresholds, about: About) -> str:
     other, positive = names_of(fitted)
+    decided = [f"predicted {positive}", f"predicted {other}"]
+    if about.actions is not None:
+        code = fitted.decision.positive
+        decided = [about.actions[code], about.actions[1 - code]]
     tp, fp = (float(counts[thresholds.of_model]) for counts in (thresholds.true_positives, thresholds.false_positives))
     fn, tn = thresholds.positives - tp, thresholds.negatives - fp
     rows = [
         (positive, _count("tp", tp), _count("fn", fn, wrong=True), amount_text(thresholds.positives)),
         (other, _count("fp", fp, wrong=True), _count("tn", tn), amount_text(thresholds.negatives)),
     ]
-    header = ["true class", f"decided {positive}", f"decided {other}", "rows"]
-    return table(header, rows, (1, 2, 3), label="confusion matrix")
+    return table(["true class", *decided, "rows"], rows, (1, 2, 3), label="confusion matrix")
 
 
 def _count(name: str, n: float, *, wrong: bool = False) -> Cell:
@@ -86,7 +95,7 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
     fields = "".join(
         element(
             "label",
-            escape(f"Cost of {decided} for {is_}"),
+            escape(f"Cost of predicting {decided} if {is_} is true"),
             element("input", id=name, type="text", inputmode="decimal", autocomplete="off", value=f"{cost:.6g}"),
             for_=name,
         ).replace("</input>", "")
@@ -95,7 +104,7 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             ("cost-fp", positive, other, costs[1 - positive_code, positive_code]),
         )
     )
-    text = f"Mean cost a row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
+    text = f"Mean cost per row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
     return element(
         "div",
         element("div", fields, class_="fields screen"),
@@ -109,7 +118,7 @@ def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
     rates, (other, positive) = thresholds.rates(thresholds.of_model), names_of(fitted)
     rows = [
         (
-            name.replace("decided", f"decided {positive}"),
+            name.replace("decided", f"predicted {positive}"),
             Cell(rates[name].text(), id=f"rate-{i}", class_="number"),
             Cell(rates[name].interval(), id=f"rate-{i}-interval", class_="number"),
             meaning.format(positive=positive, other=other),
@@ -122,13 +131,13 @@ def _rates(fitted: Fitted, thresholds: Thresholds) -> str:
 def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds) -> list[str]:
     """ROC and precision-recall."""
     if thresholds.positives == 0 or thresholds.negatives == 0:
-        return [paragraph("The held-out rows have one class only: there are no curves.")]
+        return [paragraph("The held-out rows have one class only, so there are no curves.")]
     other, positive = names_of(fitted)
     true, false = curve_of(fitted, held_out)
     rates = thresholds.rates(thresholds.of_model)
     wrongly = rates["specificity"]
     wrongly = Figure(1 - wrongly.estimate, 1 - wrongly.high, 1 - wrongly.low, is_share=True)
-    recall, mistaken = f"{positive} that is found", f"{other} taken for {positive}"
+    recall, mistaken = f"sensitivity for {positive}", f"{other} predicted as {positive}"
     sensitivity = true / thresholds.positives
     roc = (false / thresholds.negatives, sensitivity)
     precision: FloatArray = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
@@ -146,7 +155,7 @@ def _charts(fitted: Fitted, held_out: HeldOutPredictions, thresholds: Thresholds
                 sensitivity[1:],
                 precision,
                 (rates["sensitivity"], rates["precision"]),
-                (recall, f"decided {positive} that is {positive}"),
+                (recall, f"precision for {positive}"),
                 ideal=False,
             ),
         ),
@@ -175,7 +184,7 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             (share(right[i], counts[i].sum() - right[i]), share(right[i], counts[:, i].sum() - right[i]))
         ]
     ]
-    header = ["class", "rows", "of these found", "90 % interval", "of those decided right", "90 % interval"]
+    header = ["class", "rows", "sensitivity", "90 % interval", "precision", "90 % interval"]
     parts = [table(header, by_class, range(1, 6), class_="stack", label="classes")]
     if len(names) <= _MOST_CLASSES:
         rows = [
@@ -192,12 +201,12 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
         return (
             title
             + table(
-                ["true class", *(f"decided {name}" for name in names)],
+                ["true class", *(f"predicted {name}" for name in names)],
                 rows,
                 range(1, len(names) + 1),
                 label="confusion matrix",
             )
-            + element("h3", "Class by class")
+            + element("h3", "By class")
             + parts[0]
         )
     wrong = counts - np.diag(right)
@@ -208,10 +217,10 @@ def _many_classes(fitted: Fitted, held_out: HeldOutPredictions) -> str:
         if wrong[i, j] > 0
         for figure in [share(wrong[i, j], counts[i].sum() - wrong[i, j])]
     ]
-    header = ["true class", "decided", "rows", "share of the class", "90 % interval"]
+    header = ["true class", "predicted", "rows", "share of the class", "90 % interval"]
     return (
         element("h3", "The most frequent errors")
         + table(header, errors, (2, 3, 4), class_="stack", label="errors")
-        + element("h3", "Class by class")
+        + element("h3", "By class")
         + parts[0]
     )

@@ -14,6 +14,7 @@ from ..evaluation import Dataset
 from ..export import to_dict
 from ..fitted import Fitted, FittedOn, ModelKind
 from ..outcomes import CustomOutcome
+from ._about import About
 from ._html import element, paragraph, section, table
 
 N_BEST_TREES = 10  # best trees of a tree space that are listed
@@ -22,18 +23,16 @@ N_BEST_TREES = 10  # best trees of a tree space that are listed
 def lead_text(fitted: Fitted, target: str | None) -> str:
     """Describe the model in a few sentences."""
     tree = fitted.readable.trees
-    name = "" if target is None else f"{shorten(target, 60)}, "
     classes = [shorten(label, 60) for label in fitted.class_names]
-    what = (
-        f"{name}a number ({fitted.outcome.name} outcome)"
-        if not classes
-        else f"{name}the class ({list_text(classes, 6)})"
-    )
+    outcome = "" if target is None else f"{shorten(target, 60)} "
+    predicted = (
+        f"{outcome}({fitted.outcome.name} outcome)" if not classes else f"{outcome}({list_text(classes, 6)})"
+    ).strip()
     used = len(tree.used_features)
     fitted_on = "" if fitted.fitted_on is None else f", fitted on {_size(fitted.fitted_on)}"
-    predicts = f"predicts {what} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
+    predicts = f"predicts {predicted} from {count_text(fitted.schema.n_features, 'column')}{fitted_on}."
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
-    shape = f"{leaves}, is {tree.max_depth} deep and uses {count_text(used, 'column')}."
+    shape = f"{leaves}, a depth of {tree.max_depth}, and uses {count_text(used, 'column')}."
     if fitted.kind is ModelKind.TREE:
         return f"A Bayesian decision tree that {predicts} It has {shape} {support_text(fitted)}"
     kind = (
@@ -48,23 +47,24 @@ def support_text(fitted: Fitted) -> str:
     """How the tree that is shown represents the model."""
     if fitted.kind is ModelKind.TREE:
         return (
-            "Every split was made because, given the rows, it is more probable than no split."
+            "Each split is more probable than no split, given the training data."
             if fitted.trees.n_leaves > 1
-            else "No split is more probable than none."
+            else "It has no split, because no split is more probable than none."
         )
     if fitted.kind is ModelKind.SPACE:
         return (
-            f"Predictions are averaged over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
-            f"below is the most probable of them, with {percent_text(float(fitted.tree_weights(N_BEST_TREES)[0]))} of "
-            f"the weight of the first {N_BEST_TREES}."
+            f"Predictions are averages over all trees of its {count_text(fitted.trees.node_count, 'node')}. The tree "
+            f"below is the most probable one, with {percent_text(float(fitted.tree_weights(N_BEST_TREES)[0]))} of "
+            f"the weight of the {N_BEST_TREES} most probable trees."
         )
     return (
-        "Each was grown with other random weights of the rows, and predictions are averaged over all of them. The tree "
-        "below was grown on the rows as they are; it is there to be read and is not the whole model: on training rows "
+        "Each tree was fitted with other random weights of the rows, and predictions are averages over all trees. The "
+        "tree below was fitted to the unweighted rows. It illustrates the forest and is not the whole model: on "
         + (
-            f"both decide alike for {percent_text(fitted.agreement)}."
+            f"{percent_text(fitted.agreement)} of the training rows, both make the same prediction."
             if fitted.outcome.predicts_classes
-            else f"it explains {percent_text(max(fitted.agreement, 0.0))} of the variance of the predictions."
+            else f"training rows, it explains {percent_text(max(fitted.agreement, 0.0))} of the variance of the "
+            "predictions of the forest."
         )
     )
 
@@ -80,25 +80,23 @@ def difference_part(fitted: Fitted, facts: FittedOn, *, is_held_out: bool) -> st
     if known is not None and known.fingerprint == facts.fingerprint:
         return ""
     then = (
-        "The figures below are of the rows given as held out."
+        "The figures below are from the rows given as held out."
         if is_held_out
-        else "The figures below come from fitting the same settings anew to the rows given: they tell how good such a "
-        "model "
-        "is, not how good this very model is. Give held_out=(X, y) to measure this model on rows that it has not seen."
+        else "The figures below are from fitting the same settings to the rows given here, so they describe such a "
+        "model and not this one. Pass held_out=(X, y) to measure this model on rows that it has not seen."
     )
     if known is None:
-        text = f"The model does not say which rows it was fitted on; the page was written with {_size(facts)}. {then}"
+        text = f"The model has no record of its training data. This report was written with {_size(facts)}. {then}"
     elif (known.n_rows, known.weight) == (facts.n_rows, facts.weight):
         text = (
-            f"The model was fitted on as many rows as this page was written with ({_size(facts)}), but their "
-            "fingerprint "
-            "is another: they were changed or put in another order, or the model was fitted where its rows live. "
+            f"This report was written with as many rows as the model was fitted to ({_size(facts)}), but their "
+            "fingerprint differs: values or the order of the rows were changed, or the model was fitted by an engine. "
             f"{then}"
         )
     else:
         text = (
-            f"The model was fitted on other rows than those that this page was written with: on {_size(known)} on "
-            f"{known.date[:10]}, while {_size(facts)} were given here. {then}"
+            f"The model was fitted to other rows than those of this report: to {_size(known)} on {known.date[:10]}, "
+            f"while the report was written with {_size(facts)}. {then}"
         )
     return element("div", paragraph(text), class_="warning", role="note")
 
@@ -108,8 +106,7 @@ def provenance_part(
     fitted: Fitted,
     data: Dataset,
     facts: FittedOn,
-    target: str | None,
-    source: str | None,
+    about: About,
     measured: str,
 ) -> str:
     """The section on the provenance of the model."""
@@ -123,25 +120,26 @@ def provenance_part(
     prior = [number_text(float(value)) for value in np.ravel(fitted.outcome.prior)]
     rows = [
         ("estimator", type(model).__name__),
-        ("predicts", target) if target else None,
-        ("fitted on", _facts(known)) if known else ("fitted on", "not known: the model does not say"),
+        ("outcome", about.target) if about.target else None,
+        ("fitted on", _facts(known)) if known else ("fitted on", "not recorded in the model"),
         ("fitted", f"{known.date.replace('T', ' ').rstrip('Z')} UTC, by baytree {known.version}") if known else None,
-        ("rows from", source) if source else None,
-        ("page written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
+        ("source of the data", about.source) if about.source else None,
+        ("data period", about.period) if about.period else None,
+        ("report written with", "the same rows" if known and known.fingerprint == facts.fingerprint else _facts(facts)),
         ("measured on", measured),
         ("rows by class", _class_counts(fitted, data)) if fitted.outcome.predicts_classes else None,
         ("prior", "; ".join(prior[:12]) + ("; …" if len(prior) > 12 else "")),
         ("settings", ", ".join(f"{name}={shorten(repr(value))}" for name, value in settings.items())),
-        ("decides for", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
+        ("prediction", fitted.decision.text(fitted.class_names)) if fitted.outcome.predicts_classes else None,
         ("pruned", f"from {count_text(grown.n_leaves, 'leaf', 'leaves')}") if grown is not None else None,
         ("log posterior of the tree", estimate_text(tree.log_posterior())),
         ("log evidence", estimate_text(evidence)),
         ("baytree", f"{version('baytree')}, Python {platform.python_version()}, numpy {np.__version__}"),
         ("written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
-        ("model, SHA-256", "an outcome of your own has no file" if is_own else to_dict(model)["sha256"]),
+        ("model, SHA-256", "a custom outcome has no file" if is_own else to_dict(model)["sha256"]),
     ]
-    inner = table(["what", "value"], [row for row in rows if row], class_="stack")
-    return section("provenance", "Where it comes from", inner)
+    inner = table(["item", "value"], [row for row in rows if row], class_="stack")
+    return section("provenance", "Provenance", inner)
 
 
 def _facts(facts: FittedOn) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from .._words import amount_text, count_text, estimate_text, odds_text, percent_text, range_text
-from ..evaluation import HOW, HeldOutPredictions, calibration_of, metrics_of, predicted_and_observed
+from ..evaluation import HOW, HeldOutPredictions, Metric, calibration_of, predicted_and_observed
 from ..export import Rule, to_rules, to_text
 from ..fitted import Fitted, ModelKind, column_choice
 from ..tree import SplitKind
@@ -28,24 +29,24 @@ _MOST_SPLITS = 100  # whose alternatives are listed
 
 def quality_part(*inner: str) -> str:
     """The section on figures on held-out rows."""
-    return section("quality", "How good is it?", *inner)
+    return section("quality", "Quality", *inner)
 
 
-def quality_figures(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
+def quality_figures(fitted: Fitted, held_out: HeldOutPredictions, metrics: Sequence[Metric]) -> list[str]:
     """Figures on held-out rows, and the calibration."""
     rows = [
         (metric.name, metric.reason or metric.figure.text(), metric.figure.interval(), metric.meaning)
-        for metric in metrics_of(fitted, held_out)
+        for metric in metrics
     ]
     measured = f"Measured on {count_text(len(held_out.y), 'row')} that the model had not seen: {held_out.method}."
-    return [
-        paragraph(measured),
+    figures = (
         table(["figure", "value", "90 % interval", "meaning"], rows, numbers=(1, 2), class_="stack")
         if rows
-        else paragraph("No figure is defined for an outcome whose mean is several numbers."),
-        paragraph(HOW, class_="soft"),
-        *_calibration(fitted, held_out),
-    ]
+        else paragraph("No figure is defined for an outcome whose mean is several numbers.")
+    )
+    left = element("div", figures, paragraph(HOW, class_="soft"))
+    right = element("div", *_calibration(fitted, held_out))
+    return [paragraph(measured), element("div", left, right, class_="columns")]
 
 
 def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
@@ -55,15 +56,15 @@ def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
         predicted_title, observed_title = f"predicted mean{per}", f"observed mean{per}"
     elif len(names) == 2:
         name = names[positive]
-        predicted_title, observed_title = f"predicted probability of {name}", f"observed share of {name}"
+        predicted_title, observed_title = f"predicted probability of {name}", f"observed proportion of {name}"
     else:
         predicted_title, observed_title = (
             "predicted probability of the most probable class",
-            "share of rows where it was right",
+            "observed accuracy",
         )
-    title = element("h3", "Are its predictions right on average?")
+    title = element("h3", "Calibration")
     if not np.all(np.isfinite(predicted_and_observed(fitted, held_out)[0])):
-        return [title, paragraph("Some predictions are not finite: no picture.")]
+        return [title, paragraph("Some predictions are not finite, so there is no chart.")]
     bins = calibration_of(fitted, held_out)
     share = fitted.outcome.predicts_classes
     text = percent_text if share else estimate_text
@@ -72,53 +73,50 @@ def _calibration(fitted: Fitted, held_out: HeldOutPredictions) -> list[str]:
     chart = (
         calibration_chart(bins, predicted_title, observed_title)
         if finite
-        else paragraph("Some intervals have no end: no picture.")
+        else paragraph("Some intervals are not finite, so there is no chart.")
     )
     figures = table([predicted_title, observed_title, "90 % interval", "rows"], lines, range(4), class_="stack")
-    return [title, chart, element("details", element("summary", "The figures"), figures)]
+    return [title, chart, element("details", element("summary", "Calibration figures"), figures)]
 
 
-def feature_part(fitted: Fitted) -> str:
-    """Which features matter: posterior of the first split, and shares of the gain."""
+def feature_part(fitted: Fitted, descriptions: dict[str, str]) -> str:
+    """The importance of each column: posterior of the first split, and proportion of the gain."""
     shares, gains = fitted.feature_posterior, fitted.feature_importances
     order = sorted(range(len(gains)), key=lambda i: (-gains[i], -shares[i]))
     shown = [i for i in order if gains[i] > 0 or shares[i] >= 0.001][:30]
-    rows = [(fitted.schema.name(i), *(_bar(share) for share in (float(shares[i]), float(gains[i])))) for i in shown]
+    rows = [
+        (
+            fitted.schema.name(i),
+            *(_bar(share) for share in (float(shares[i]), float(gains[i]))),
+            *([descriptions.get(fitted.schema.name(i), "")] if descriptions else []),
+        )
+        for i in shown
+    ]
     rest = len(gains) - len(shown)
     if fitted.kind is ModelKind.FOREST:
-        first = "The share of the trees whose first split is along a column."
+        first = "The proportion of the trees whose first split uses the column."
     elif fitted.kind is ModelKind.TREE:
-        first = (
-            "The posterior probability that the first split is along a column: of that one split, whatever comes below "
-            "it. "
-            "A tree space weighs whole trees, so it may give other shares for the same rows."
-        )
+        first = "The posterior probability that the first split uses the column, given this split alone."
     else:
-        first = (
-            "The posterior probability that the first split is along a column: of whole trees, with all that is below "
-            "that "
-            "split. A single tree weighs one split at a time, so it may give other shares for the same rows."
-        )
+        first = "The posterior probability that the first split uses the column, averaged over all trees of the space."
     title, none = (
-        ("share of the first splits", "The share of the trees without a split")
+        ("first splits", "Trees without a split")
         if fitted.kind is ModelKind.FOREST
-        else ("probability of the first split", "The probability of no split at all")
+        else ("probability of the first split", "Probability of no split")
     )
-    header = ["column", title, "share of the gain"]
+    header = ["column", title, "proportion of the gain", *(["meaning"] if descriptions else [])]
     return section(
         "features",
-        "What decides?",
+        "Columns",
         paragraph(
-            f"{first} Beside it the column's share of what all splits gain in log likelihood. {none}: "
-            f"{percent_text(float(shares[-1]))}."
+            f"{first} The proportion of the gain is the column's part of the total increase in log likelihood by all "
+            f"splits. {none}: {percent_text(float(shares[-1]))}."
         ),
-        table(header, rows, class_="stack", label="columns") if rows else paragraph("No column has a part in it."),
+        table(header, rows, class_="stack", label="columns") if rows else paragraph("The model uses no column."),
         ""
         if fitted.trees.leaves.is_constant
-        else paragraph("This is about the splits alone. The models in the leaves use columns too: see the tree."),
-        paragraph(f"{count_text(rest, 'other column has', 'other columns have')} no part in it.", class_="soft")
-        if rest
-        else "",
+        else paragraph("These figures are about splits. The models in the leaves use columns too: see the tree."),
+        paragraph(f"{count_text(rest, 'other column')} with no effect.", class_="soft") if rest else "",
     )
 
 
@@ -141,9 +139,9 @@ def alternatives_part(fitted: Fitted) -> str:
     header = ["node", "split", "odds against no split", "this column", "other columns"]
     parts = [
         paragraph(
-            "Two questions about every split, those of most rows first. Should the node be split? The odds of the "
-            "split against leaving the node whole. Why on this column? The posterior probability of its column, and of "
-            "others at the same node."
+            "Two figures for each split, ordered by the number of rows. The odds of the split against no split show "
+            "whether the node should be split. The posterior probabilities of the column and of other columns at the "
+            "same node show why it is split on this column."
         ),
         table(header, rows, class_="stack tall", label="splits") if rows else paragraph("The tree has no split."),
         _omission_note(len(order), _MOST_SPLITS),
@@ -156,7 +154,7 @@ def alternatives_part(fitted: Fitted) -> str:
         ]
         parts.append(element("h3", "The most probable trees"))
         parts.append(table(["tree", "weight", "leaves", "first split"], weights, (1, 2), class_="stack"))
-    return section("alternatives", "What else could it have been?", *parts)
+    return section("alternatives", "Alternative splits", *parts)
 
 
 def _first_split(fitted: Fitted) -> str:
@@ -167,38 +165,39 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredi
     """The limits of the model that a reader should keep in mind."""
     tree = fitted.readable.trees
     small = int((tree.n_node_samples[tree.is_leaf] < 30).sum())
-    goes = "goes both ways, and the answer is an average" if fitted.unseen == "average" else "goes to the larger side"
+    unseen = (
+        "follows both branches, and the prediction is their average"
+        if fitted.unseen == "average"
+        else "follows the branch with more training rows"
+    )
     points = [
-        "Splits are chosen because they predict the outcome, not because they cause it.",
-        "A column that is left out may be as good as the one that was taken: see the shares above.",
-        f"A value that no training row had at a split (missing, a new category) {goes}.",
+        "The splits predict the outcome. They do not show causes.",
+        "Another column may predict almost as well as the one in a split: see Alternative splits.",
+        f"A value that no training row had at a split (a missing value, a new category) {unseen}.",
     ]
     if not tree.is_of(SplitKind.HYPERPLANE).any():
-        points.append("Numbers beyond those of the training rows are treated like the nearest ones.")
+        points.append("Numbers outside the range of the training data are treated like the nearest number within it.")
     if small:
         points.append(
-            f"{count_text(small, 'leaf rests', 'leaves rest')} on fewer than 30 rows, of {tree.n_leaves} in all; there "
-            "the "
-            "intervals are wide."
+            f"{count_text(small, 'leaf has', 'leaves have')} fewer than 30 training rows (of {tree.n_leaves} leaves), "
+            "and therefore wide intervals."
         )
     if fitted.outcome.predicts_classes:
         strength = float(np.sum(fitted.outcome.prior))
-        points.append(f"The prior counts as {count_text(strength, 'row')}: small leaves stay close to it.")
+        points.append(f"The prior has the weight of {count_text(strength, 'row')}, which draws small leaves towards it.")
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
     if fitted.kind is ModelKind.TREE:
-        pruned = "" if fitted.grown_tree is None else ", then reduced to its most probable pruning"
-        points.append(f"The tree was grown step by step{pruned}; another tree may be more probable as a whole.")
+        pruned = "" if fitted.grown_tree is None else " and then pruned to its most probable subtree"
+        points.append(f"The tree was grown greedily{pruned}. Another tree may be more probable as a whole.")
     items = "".join(element("li", escape(point)) for point in points)
-    return section("limits", "Known limits", element("ul", items))
+    return section("limits", "Limits", element("ul", items))
 
 
 def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredictions | None) -> str:
     """The effect of class weights on probabilities."""
     text = (
-        f"class_weight={class_weight!r} was used: the probabilities are those of a table in which the classes have "
-        "these "
-        "weights, not those of the rows as they are."
+        f"The model was fitted with class_weight={class_weight!r}, so its probabilities are those of reweighted data."
     )
     if held_out is None or held_out.probabilities is None or not fitted.outcome.predicts_classes:
         return text
@@ -207,9 +206,9 @@ def _class_weight_text(fitted: Fitted, class_weight: Any, held_out: HeldOutPredi
     observed = float(np.average(held_out.y == fitted.outcome.labels[k], weights=held_out.weight))
     name = fitted.class_names[k]
     return (
-        f"{text} On held-out rows it predicts {percent_text(predicted)} of {name} on average, and "
-        f"{percent_text(observed)} are {name}. Fit without class_weight and set decision= instead to keep "
-        "probabilities as they are."
+        f"{text} On held-out rows the mean predicted probability of {name} is {percent_text(predicted)}, and the "
+        f"observed proportion is {percent_text(observed)}. To keep the probabilities calibrated, fit without "
+        "class_weight and set decision= instead."
     )
 
 
@@ -217,7 +216,7 @@ def text_part(fitted: Fitted) -> str:
     """The tree as text, for readers without a script and for print."""
     lines = [_INDENT.sub(lambda indent: indent[0][::_NARROWER], line) for line in to_text(fitted).split("\n")]
     text = "\n".join(lines[:_MOST_IN_TEXT]) + ("\n..." if len(lines) > _MOST_IN_TEXT else "")
-    inside = element("summary", "The tree as text"), element("pre", escape(text), tabindex=0)
+    inside = element("summary", "Tree as text"), element("pre", escape(text), tabindex=0)
     return element("details", *inside, id="as-text")
 
 
@@ -235,19 +234,19 @@ def rules_part(fitted: Fitted) -> str:
         )
         for rule in rules[:_MOST_LINES]
     ]
-    last = ["then", f"probability of {positive}" if positive else "probability of it"] if is_class else ["then"]
-    header = ["leaf", "if", "rows", *last, "90 % interval"]
+    last = ["prediction", f"probability of {positive}" if positive else "probability"] if is_class else ["mean"]
+    header = ["leaf", "conditions", "rows", *last, "90 % interval"]
     numbers = (2, *range(4 if is_class else 3, len(header)))
     shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
     if not fitted.trees.leaves.is_constant:
-        shown = paragraph("The numbers are averages over the rows of each leaf; its model is in the tree.") + shown
+        shown = paragraph("The numbers are averages over the rows of each leaf. The tree shows the model of each leaf.") + shown
     if len(rules) <= _MOST_PRINTED:
-        return section("rules", "The rules", shown)
+        return section("rules", "Rules", shown)
     printed = paragraph(
-        f"{count_text(len(rules), 'rule')}, one for each leaf, would fill many pages: the tree as text says the same.",
+        f"The list of {count_text(len(rules), 'rule')}, one for each leaf, is not printed. See the tree as text.",
         class_="soft paper",
     )
-    return section("rules", "The rules", element("div", shown, class_="screen"), printed)
+    return section("rules", "Rules", element("div", shown, class_="screen"), printed)
 
 
 def _conclusion(rule: Rule, decision: str, positive: str | None, *, is_class: bool) -> list[str]:
@@ -260,4 +259,4 @@ def _conclusion(rule: Rule, decision: str, positive: str | None, *, is_class: bo
 
 
 def _omission_note(n: int, most: int = _MOST_LINES) -> str:
-    return paragraph(f"{n - most:,} more are left off here.", class_="soft") if n > most else ""
+    return paragraph(f"{n - most:,} more are not shown.", class_="soft") if n > most else ""

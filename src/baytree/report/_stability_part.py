@@ -12,7 +12,7 @@ _MOST_SPLITS = 20  # those nearest to the root
 def stability_part(stability: Stability | None, reason: str = "") -> str:
     """The section, or why there is none."""
     if stability is None:
-        return section("stability", "How stable is it?", paragraph(f"Not measured: {reason}"))
+        return section("stability", "Stability", paragraph(f"Not measured: {reason}"))
     shown = sorted(stability.splits, key=lambda split: (split.depth, split.node))[:_MOST_SPLITS]
     rows = [
         (
@@ -27,13 +27,13 @@ def stability_part(stability: Stability | None, reason: str = "") -> str:
     left_off = len(stability.splits) - len(shown)
     return section(
         "stability",
-        "How stable is it?",
+        "Stability",
         paragraph(
             f"The tree was grown again {count_text(stability.n_refits, 'time')}, each time with random weights for its "
             f"rows (a Bayesian bootstrap). {stability.summary()}"
         ),
         table(
-            ["node", "split", "rows", "kept", "the other refits have"],
+            ["node", "split", "rows", "kept", "in the other refits"],
             rows,
             (2,),
             class_="stack tall",
@@ -41,13 +41,13 @@ def stability_part(stability: Stability | None, reason: str = "") -> str:
         )
         if rows
         else paragraph("The tree has no split."),
-        paragraph(f"{count_text(left_off, 'split')} further down are left off here.", class_="soft")
+        paragraph(f"{count_text(left_off, 'deeper split')} not shown.", class_="soft")
         if left_off
         else "",
         paragraph(
             "A split is kept if the refit has a node with corresponding rows (Jaccard index of at least 1/2), splits "
-            "it on the same column and sends at least 90 % of its rows to the same side. Columns that measure the same "
-            "thing take turns: such a split is unstable, while the decisions hardly change.",
+            "it on the same column and sends at least 90 % of its rows to the same side. If several columns measure "
+            "the same thing, refits choose different ones: the split is unstable, but the predictions hardly change.",
             class_="soft",
         ),
     )

@@ -18,8 +18,9 @@ def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
     """One table a column."""
     parts = [
         paragraph(
-            "Figures by subgroup, on held-out rows, each with its 90 % interval. Intervals of different subgroups that "
-            "do not overlap show a difference that chance hardly makes; whether it is fair, the figures do not say."
+            "Figures by subgroup on held-out rows, each with its 90 % interval. If the intervals of two subgroups do not "
+            "overlap, chance is an unlikely explanation of the difference. The figures do not tell whether a difference "
+            "is fair."
         )
     ]
     place = 0
@@ -28,7 +29,7 @@ def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
         parts += [element("h3", escape(column)), paragraph(_usage_text(fitted, column), class_="soft")]
         parts.append(_table(fitted, column, groups, place))
         place += len(groups)
-    return section("subgroups", "Who is treated how?", *parts)
+    return section("subgroups", "Subgroups", *parts)
 
 
 def _usage_text(fitted: Fitted, column: str) -> str:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .._validation import check_integer
 from ..estimators import FittedEstimator, estimator_of, facts_of_fit, fitted_of, read_rows, stability_of_model
 from ..evaluation import (
     Dataset,
     HeldOutPredictions,
+    Metric,
+    ReferenceModels,
     Subgroup,
     Thresholds,
+    compare_with_references,
     hold_out,
+    metrics_of,
     read_dataset,
     read_subgroups,
     subgroups_of,
     thresholds_of,
 )
 from ..explain import read_allowed
-from ..fitted import Fitted, FittedOn, ModelKind
+from ..fitted import Fitted, FittedOn, ModelKind, Stability
 from ..persistence import write_text
-from ._contents import contents_of, curve_text
+from ._about import About, read_about
+from ._contents import contents_of
 from ._decision_part import decision_figures, decision_part
-from ._html import element, paragraph, section
+from ._html import element, paragraph
+from ._page import page
 from ._provenance import difference_part, lead_text, provenance_part
 from ._sections import (
     alternatives_part,
@@ -41,10 +41,11 @@ from ._sections import (
     quality_figures,
     quality_part,
     rules_part,
-    text_part,
 )
 from ._stability_part import stability_part
 from ._subgroup_part import subgroup_part
+from ._summary_part import summary_part
+from ._tree_part import case_part, tree_part
 
 
 def write(
@@ -66,8 +67,15 @@ def write(
     immutable: Any = (),
     directions: Any = None,
     refits: int | None = None,
+    references: bool = True,
+    actions: dict[Any, str] | None = None,
+    intended_use: str | None = None,
+    owner: str | None = None,
+    approver: str | None = None,
+    period: str | None = None,
+    descriptions: dict[str, str] | None = None,
 ) -> Path:
-    """Write a fitted model as one HTML page that works offline, in print, by keyboard and with a screen reader.
+    """Write an HTML report on a fitted model: one file that works offline, in print and with a screen reader.
 
     Parameters
     ----------
@@ -75,31 +83,40 @@ def write(
         A fitted tree, tree space or forest, a pipeline that ends in one, or scikit-learn's
         ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV`` around either.
     X, y, sample_weight, exposure, event
-        What it was fitted to. Rows are not written to the page; the quality is measured by cross-validation. Where they
-        are not what the model says it was fitted on, the page says so.
+        The training data, as in ``fit``. The report contains no rows. Its figures are from cross-validation. If the
+        data differ from those that the model was fitted on, the report says so.
     path
-        File to write.
+        The file to write.
     groups
-        Rows that belong together (those of one customer), one group per row: no fold divides a group.
+        One group per row, such as the customer: no fold of the cross-validation divides a group.
     subgroups
-        Columns of X by name, or a dict from name to one value per row for columns that X does not have: the page tells
-        the figures of each of their values, of many numbers by quarters.
+        Names of columns of X, or a dict from name to one value per row for columns that X does not have. The report
+        shows figures for each value, or for each quarter of a column with many numbers.
     held_out
-        Rows that the model has not seen, to measure its quality on instead: a pair ``(X, y)``, or a dict with ``X``,
-        ``y`` and, where they are needed, ``sample_weight``, ``exposure``, ``event`` and ``subgroups``.
+        Rows that the model has not seen, to measure it on instead of a cross-validation: a pair ``(X, y)``, or a dict
+        with ``X``, ``y`` and optionally ``sample_weight``, ``exposure``, ``event`` and ``subgroups``.
     folds
-        Folds of the cross-validation.
+        Number of folds of the cross-validation.
     title
-        Heading of the page.
+        Title of the report.
     source
-        Where the rows come from, in words: a file, a query, a date.
+        Origin of the data, such as a file, a query or a date.
     target
-        What is predicted, in words; the name of y where it has one by default.
+        Name of the outcome. By default the name of y, if it has one.
     immutable, directions
-        What the page may not propose to change, as in the model's ``explain``.
+        Restrictions on the changes that the report proposes for a case, as in the model's ``explain``.
     refits
-        Refits that tell how stable the tree is, as in the model's ``stability``; 0 for none. None: 30 of a tree with
-        splits along single columns, 10 of other models, none above 50,000 rows.
+        Number of refits that measure the stability, as in the model's ``stability``; 0 for none. By default 30 for a
+        tree with splits on single columns, 10 for other models, and none above 50,000 rows.
+    references
+        Whether to fit reference models to the same folds: a linear model, scikit-learn's tree and a forest.
+    actions
+        Names of the decisions by class: ``{"bad": "decline", "good": "approve"}``.
+    intended_use, owner, approver, period
+        Facts for the summary: the purpose of the model, who is responsible for it, who approves it, and the period of
+        the data. The report leaves a blank line for each one that is missing.
+    descriptions
+        A dict from column to its meaning, which the list of columns shows.
 
     Returns
     -------
@@ -120,9 +137,19 @@ def write(
     estimator, fitted = estimator_of(model), fitted_of(model)
     folds = check_integer("folds", folds, low=2)
     refits = None if refits is None else check_integer("refits", refits, low=0)
-    for name, value in (("title", title), ("source", source), ("target", target)):
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be a string or None; got {type(title).__name__}.")
+    about = read_about(
+        fitted,
+        descriptions,
+        actions,
+        target=str(getattr(y, "name", None) or "") or None if target is None else target,  # a series has a name
+        source=source,
+        intended_use=intended_use,
+        owner=owner,
+        approver=approver,
+        period=period,
+    )
     data = _read_rows(fitted, X, y, subgroups, sample_weight, groups, exposure, event)
     read_rows(model, X)  # refuses a table that is not the model's
     facts = facts_of_fit(model, X, y, sample_weight, exposure=exposure, event=event)
@@ -130,45 +157,50 @@ def write(
     allowed = read_allowed(
         fitted.schema, immutable=immutable, directions=directions, allow_missing=False, max_features=2, n_changes=3
     )
-    target = target or str(getattr(y, "name", None) or "") or None  # a pandas or polars series has a name
-    measured = hold_out(model, data, _read_held_out(fitted, held_out, subgroups), folds)
-    results = _held_out_results(fitted, measured)
+    held_out_rows = _read_held_out(fitted, held_out, subgroups)
+    measured = hold_out(model, data, held_out_rows, folds)
+    stability, reason = _stability(model, fitted, X, y, facts, refits, weights)
+    compared = None
+    if references and measured is not None:
+        compared = compare_with_references(model, data, held_out_rows, measured, folds, "this model")
+    results = _held_out_results(fitted, measured, about)
     parts = {
-        "quality": quality_part(*results.quality),
+        "summary": summary_part(fitted, about, measured, results.metrics, results.thresholds, compared, stability),
+        "tree": tree_part(fitted.readable),
         "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
-        "subgroups": subgroup_part(fitted.readable, results.subgroups) if results.subgroups else "",
-        "tree": _tree_part(fitted.readable),
-        "case": _case_part(fitted) if fitted.trees.leaves.is_constant else _no_case_part(),
-        "features": feature_part(fitted),
+        "quality": quality_part(*results.quality),
+        "stability": stability_part(stability, reason),
         "alternatives": alternatives_part(fitted),
-        "stability": _stability(model, fitted, X, y, facts, refits, weights),
+        "subgroups": subgroup_part(fitted.readable, results.subgroups) if results.subgroups else "",
+        "case": case_part(fitted),
         "rules": rules_part(fitted.readable),
+        "features": feature_part(fitted, about.descriptions),
         "limits": limits_part(fitted, estimator.get_params(deep=False), measured),
-        "provenance": provenance_part(estimator, fitted, data, facts, target, source, results.method),
+        "provenance": provenance_part(estimator, fitted, data, facts, about, results.method),
     }
-    heading = title or f"{type(estimator).__name__}: what it says and how sure it is"
-    head = element("h1", escape(heading)), paragraph(lead_text(fitted, target), class_="lead")
+    heading = title or f"Report on a {type(estimator).__name__}"
+    head = element("h1", escape(heading)), paragraph(lead_text(fitted, about.target), class_="lead")
     warning = difference_part(fitted, facts, is_held_out=held_out is not None)
-    contents = contents_of(fitted, target, allowed, results.thresholds, results.subgroups)
-    scripts = _SCRIPTS + (_CASE_SCRIPTS if fitted.trees.leaves.is_constant else ())
-    return write_text(path, _page(heading, "".join((*head, warning)), parts, contents, scripts))
+    contents = contents_of(fitted, about, allowed, results.thresholds, results.subgroups)
+    has_form = fitted.trees.leaves.is_constant
+    return write_text(path, page(heading, "".join((*head, warning)), parts, contents, has_form=has_form))
 
 
 def _stability(
     model: FittedEstimator, fitted: Fitted, X: Any, y: Any, facts: FittedOn, refits: int | None, weights: dict[str, Any]
-) -> str:
-    """The part on refits, which need the rows of the fit."""
+) -> tuple[Stability | None, str]:
+    """The stability under refits, which need the rows of the fit; or the reason why there is none."""
     if refits is None:
         is_fast = fitted.kind is ModelKind.TREE and estimator_of(model).partitions == "axis"
         refits = 0 if facts.n_rows > _MOST_ROWS_REFITTED else _REFITS if is_fast else _REFITS_OF_SLOW
-        reason = f"refits of so many rows take long: give refits={_REFITS}."
+        reason = f"refits of more than {_MOST_ROWS_REFITTED:,} rows take long; pass refits={_REFITS} to run them."
     else:
         reason = "refits=0 was given."
     if fitted.fitted_on is None or fitted.fitted_on.fingerprint != facts.fingerprint:
-        return stability_part(None, "refits need the rows that the model was fitted on.")
+        return None, "refits need the rows that the model was fitted on."
     if refits == 0:
-        return stability_part(None, reason)
-    return stability_part(stability_of_model(model, X, y, n_refits=refits, **weights))
+        return None, reason
+    return stability_of_model(model, X, y, n_refits=refits, **weights), ""
 
 
 _REFITS, _REFITS_OF_SLOW, _MOST_ROWS_REFITTED = 30, 10, 50_000
@@ -182,19 +214,20 @@ class _HeldOutResults:
     """The parts of a report that held-out rows give; the defaults are for a report without them."""
 
     method: str = "nothing"
+    metrics: Sequence[Metric] = ()
     quality: Sequence[str] = (_NOT_MEASURED,)
     decision: Sequence[str] = (_NOT_MEASURED,)
     thresholds: Thresholds | None = None
     subgroups: list[Subgroup] = field(default_factory=list)
 
 
-def _held_out_results(fitted: Fitted, held_out: HeldOutPredictions | None) -> _HeldOutResults:
+def _held_out_results(fitted: Fitted, held_out: HeldOutPredictions | None, about: About) -> _HeldOutResults:
     if held_out is None:
         return _HeldOutResults()
-    thresholds = thresholds_of(fitted, held_out)
-    decision = decision_figures(fitted, held_out, thresholds) if fitted.outcome.predicts_classes else []
-    quality = quality_figures(fitted, held_out)
-    return _HeldOutResults(held_out.method, quality, decision, thresholds, subgroups_of(fitted, held_out))
+    thresholds, metrics = thresholds_of(fitted, held_out), metrics_of(fitted, held_out)
+    decision = decision_figures(fitted, held_out, thresholds, about) if fitted.outcome.predicts_classes else []
+    quality, subgroups = quality_figures(fitted, held_out, metrics), subgroups_of(fitted, held_out)
+    return _HeldOutResults(held_out.method, metrics, quality, decision, thresholds, subgroups)
 
 
 def _read_rows(
@@ -222,136 +255,3 @@ def _read_held_out(fitted: Fitted, held_out: Any, subgroups: Any) -> Dataset | N
         raise ValueError("held_out has rows of its own: give their subgroups in held_out={'subgroups': …} too.")
     values = {"subgroups": subgroups, "sample_weight": None, "exposure": None, "event": None} | parts
     return _read_rows(fitted, groups=None, **values)
-
-
-_SECTIONS = {
-    "quality": "Quality",
-    "decision": "Decision",
-    "subgroups": "Subgroups",
-    "tree": "The tree",
-    "case": "Single cases",
-    "features": "What decides",
-    "alternatives": "What else",
-    "stability": "Stability",
-    "rules": "Rules",
-    "limits": "Limits",
-    "provenance": "Provenance",
-}
-_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js")
-_CASE_SCRIPTS = ("changes.js", "case.js")
-
-
-def _page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any], scripts: tuple[str, ...]) -> str:
-    files = resources.files(__package__).joinpath("page")
-    style = files.joinpath("page.css").read_text("utf-8")
-    script = (
-        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in scripts) + "})();\n"
-    )
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    nonempty = [anchor for anchor, part in parts.items() if part]
-    links = "".join(element("li", element("a", _SECTIONS[anchor], href=f"#{anchor}")) for anchor in nonempty)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style}</style></head><body>"
-        '<a class="skip" href="#tree">To the tree</a>'
-        + element("header", head)
-        + element("nav", element("ul", links), aria_label="Contents")
-        + element("main", *parts.values())
-        + f'<script type="application/json" id="model">{_json(contents)}</script><script>{script}</script>'
-        + "</body></html>\n"
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _json(contents: dict[str, Any]) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(_replace_infinity(contents), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
-        text = text.replace(character, code)
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _replace_infinity(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _replace_infinity(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replace_infinity(inner) for inner in value]
-    return value
-
-
-def _button(name: str, text: str, label: str | None = None) -> str:
-    return element("button", escape(text), type="button", id=name, **({} if label is None else {"aria_label": label}))
-
-
-def _tree_part(fitted: Fitted) -> str:
-    toolbar = element(
-        "div",
-        '<label for="search">Find a column<input id="search" type="search" autocomplete="off"></label>',
-        element("span", id="found", role="status"),
-        _button("open-all", "Open all"),
-        _button("close-all", "Close all"),
-        _button("fit", "Fit"),
-        _button("zoom-out", "−", "Zoom out"),
-        element("span", "100 %", id="zoom", role="status", aria_label="Zoom"),
-        _button("zoom-in", "+", "Zoom in"),
-        class_="toolbar screen",
-    )
-    drawing = element("div", id="view", class_="view") + element("div", id="map", class_="map screen")
-    return section(
-        "tree",
-        "The tree",
-        paragraph(
-            "Click a split to open or close what is below it, a leaf for its rule. By keyboard: arrows to move, Enter "
-            "to open or close, F to look at a branch alone, + and - to zoom.",
-            class_="soft screen",
-        ),
-        paragraph(curve_text(fitted), class_="soft"),
-        element("div", id="legend", class_="legend"),
-        toolbar,
-        element("div", id="crumbs", class_="crumbs screen"),
-        element("div", drawing, class_="drawing"),
-        element("p", id="left-out", class_="soft"),
-        element("div", id="detail", class_="screen", aria_live="polite"),
-        "<noscript><p>The drawing and the form need JavaScript; the text and the rules say the same.</p></noscript>",
-        text_part(fitted),
-    )
-
-
-def _no_case_part() -> str:
-    """The section on single cases of a model with linear leaves, which the page does not compute."""
-    return section(
-        "case",
-        "Single cases",
-        paragraph(
-            "The leaves of this model predict from the values of each row, and this page does not compute that. In "
-            "Python, model.explain(rows) gives the prediction of single rows, the contribution of every column and "
-            "changes that lead to another decision; on the command line, baytree explain does."
-        ),
-    )
-
-
-def _case_part(fitted: Fitted) -> str:
-    other = "" if fitted.unseen == "average" else " What training rows never lacked goes to the larger side."
-    return section(
-        "case",
-        "Single cases",
-        paragraph(f"Nothing that you enter leaves this page. Empty fields count as missing.{other}", class_="soft"),
-        '<form id="form"><div id="fields" class="fields"></div><p id="rest" class="soft"></p>'
-        '<p><button class="main" type="submit">What does the model say?</button></p></form>'
-        "<details><summary>Paste a case</summary>"
-        '<label for="paste">Values in the order of the table, a line of names above a line of values, or JSON</label>'
-        '<p><textarea id="paste" rows="3" cols="40"></textarea></p>'
-        '<p><button id="fill" type="button">Fill in</button></p></details>'
-        '<details><summary>What may change</summary><div id="allowed" class="fields"></div></details>',
-        element("div", id="answer", class_="answer", aria_live="polite"),
-    )

@@ -22,7 +22,7 @@ for (const feature of fields) {
   $("allowed").append(make("label", { for: `way-${feature}` }, make("span", {}, name), way));
 }
 const rest = model.features.length - fields.length;
-$("rest").textContent = rest ? `${countText(rest, "column")} of ${model.features.length} ${rest === 1 ? "is" : "are"} not used: ${rest === 1 ? "it does" : "they do"} not matter.` : "";
+$("rest").textContent = rest ? `The model does not use ${countText(rest, "other column")}.` : "";
 
 function readRow() {
   const row = model.features.map(() => null), wrong = [];
@@ -84,29 +84,29 @@ function answer() {
   answered = true;
   const leaf = leafOf(row), ends = weightsOf(row), found = estimateRows(row, ends, leaf);
   const code = model.classes ? decide([...found].sort((a, b) => a[1] - b[1]).map((own) => own[2])) : null;
-  const says = model.classes ? model.classes[code] : found[0][3];
+  const says = model.classes ? decisionText(code) : found[0][3];
   const body = make("tbody", {}, ...found.map(([name, i, value, text, interval]) => {
     const cell = make("td", { class: "number" }, text);
     if (model.classes || i === 0) { cell.dataset.value = value; cell.dataset.place = i; }
     return make("tr", { class: model.classes && i === code ? "chosen" : "" }, make("th", { scope: "row" }, name), cell, make("td", { class: "number" }, interval));
   }));
-  const titles = [model.classes ? "class" : "outcome", model.classes ? "probability" : "estimate", "90 % between"];
+  const titles = [model.classes ? "class" : "outcome", model.classes ? "probability" : "estimate", "90 % interval"];
   const head = make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col" }, text))));
   const told = reasons(leaf, row), unseen = unseenOn(leaf, row), changes = changesOf(row);
   const warning = unseen.length ? [make("p", { class: "error", id: "unseen" }, `${unseen.map((feature) =>
-    `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row was like that where the tree asks. ` +
-    (model.unseen === "average" ? "Such values go both ways, and the answer is an average." : "Such values go to the larger side, so the answer is surer than it should be."))] : [];
-  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf: every case gets the same answer.");
-  const whole = !model.isWhole ? " The tree to read says so; the model averages over many trees and may say something else." : model.space ? ` All trees together say so; ${model.treeName} says ${decisionText(decisionOf(leaf))}.` : "";
-  const show = make("a", { href: "#tree" }, "See it in the tree");
+    `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row had such a value at that split. ` +
+    (model.unseen === "average" ? "Such values follow both branches, and the prediction is their average." : "Such values follow the branch with more training rows, so the interval is too narrow."))] : [];
+  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf, so every case has the same prediction.");
+  const whole = !model.isWhole ? " This is the prediction of the readable tree. The model averages over many trees and may predict another class." : model.space ? ` This is the average over all trees. The prediction of ${model.treeName} is ${decisionText(decisionOf(leaf))}.` : "";
+  const show = make("a", { href: "#tree" }, "Show it in the tree");
   out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `The threshold for ${model.classes[positive]} is a probability of ${percentText(threshold)}.` : ""}${whole}`),
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
-    make("h3", {}, model.space ? `Its way through ${model.treeName}` : "Because"), why,
+    make("h3", {}, model.space ? `Path in ${model.treeName}` : "Because"), why,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),
-    make("h3", {}, "What would change the decision"),
+    make("h3", {}, "Changes that lead to another prediction"),
     changes.length ? make("ol", { id: "changes" }, ...changes.map((way) => make("li", { "data-row": JSON.stringify(way.changed) }, `${way.text}: `,
       make("strong", {}, model.classes ? decisionText(decisionOfRow(way.changed)) : estimateText(model.space ? averageOf(weightsOf(way.changed))[0] : nodes[way.leaf].estimates[0][1])), model.space ? "" : ` (like ${countText(way.n, "training row")})`)))
-      : make("p", { id: "changes" }, model.space ? "No allowed change that the readable tree proposes leads to another decision." : "No allowed change leads to another decision."));
+      : make("p", { id: "changes" }, model.space ? "None of the allowed changes that the readable tree proposes leads to another prediction." : "No allowed change leads to another prediction."));
   onPath.clear();
   pathTo(leaf).forEach((node) => onPath.add(node));
   reveal(leaf);

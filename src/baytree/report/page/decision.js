@@ -30,6 +30,7 @@ function showThreshold(i) {
   movePoint("recall", rates[0], rates[2]);
   showCost(i);
   model.subgroups.forEach((group, k) => { if (group) showSubgroup(group, k, i); });
+  showImpacts(i);
   listeners.forEach((listener) => listener());
 }
 function showCost(i) {
@@ -43,11 +44,11 @@ function showCost(i) {
     const spread = parts.reduce((sum, [count, cost]) => sum + count * (cost - mean) ** 2, 0) / n;
     return [mean, 1.6448536269514722 * Math.sqrt(spread / Math.max(n - 1, 1))];
   };
-  if (!Number.isFinite(missed) || !Number.isFinite(wrong)) { setText("cost", "Costs are numbers."); setText("cheapest", ""); return; }
+  if (!Number.isFinite(missed) || !Number.isFinite(wrong)) { setText("cost", "Enter the costs as numbers."); setText("cheapest", ""); return; }
   const [mean, half] = meanAt(i);
-  setText("cost", `Mean cost a row: ${estimateText(mean)} (90 % between ${estimateText(mean - half)} and ${estimateText(mean + half)})`);
+  setText("cost", `Mean cost per row: ${estimateText(mean)} (90 % between ${estimateText(mean - half)} and ${estimateText(mean + half)})`);
   const best = found.at.reduce((least, _, k) => meanAt(k)[0] < meanAt(least)[0] ? k : least, 0);
-  setText("cheapest", `On these rows a threshold of ${percentText(found.at[best])} costs least: ${estimateText(meanAt(best)[0])} a row.`);
+  setText("cheapest", `On these rows, the cost is lowest at a threshold of ${percentText(found.at[best])}: ${estimateText(meanAt(best)[0])} per row.`);
 }
 function showSubgroup(group, k, i) {
   const { tp, fp, fn, tn } = countsAt(group, i);
@@ -61,6 +62,25 @@ function showSubgroup(group, k, i) {
     dot.querySelector(".range").setAttribute("d", `M${x(figure.low)} 7 H${x(figure.high)}`);
     dot.querySelector(".mark").setAttribute("cx", x(figure.estimate));
   }
+}
+function ratioOfShares([hits, n], [otherHits, otherN]) {  // with Katz's interval of its logarithm: the twin of _impact.py
+  if (n <= 0 || otherN <= 0 || otherHits <= 0) return null;
+  const centre = Math.log((hits + 0.5) / (n + 0.5)) - Math.log((otherHits + 0.5) / (otherN + 0.5));
+  const variance = 1 / (hits + 0.5) - 1 / (n + 0.5) + 1 / (otherHits + 0.5) - 1 / (otherN + 0.5);
+  const half = 1.6448536269514722 * Math.sqrt(Math.max(variance, 0)), estimate = hits / n / (otherHits / otherN);
+  return { estimate, low: hits === 0 ? 0 : Math.min(Math.exp(centre - half), estimate), high: Math.max(Math.exp(centre + half), estimate) };
+}
+function showImpacts(i) {  // relative to the group of the column with the highest rate, the first among equals
+  const counts = model.subgroups.map((group) => group && (({ tp, fp, fn, tn }) => [fn + tn, tp + fp + fn + tn])(countsAt(group, i)));
+  model.subgroups.forEach((group, k) => {
+    if (!group) return;
+    const same = model.subgroups.map((_, j) => j).filter((j) => model.subgroups[j] && model.subgroups[j].column === group.column);
+    const rate = (j) => counts[j][0] / counts[j][1], best = same.reduce((most, j) => rate(j) > rate(most) ? j : most);
+    const ratio = k === best ? { estimate: 1, low: null } : ratioOfShares(counts[k], counts[best]), cell = $(`group-${k}-impact`);
+    const interval = ratio && ratio.low !== null ? [make("br"), make("small", {}, `${estimateText(ratio.low)} to ${estimateText(ratio.high)}`)] : [];
+    cell.replaceChildren(...(ratio ? [estimateText(ratio.estimate), ...interval] : ["–"]));
+    cell.parentElement.querySelector("svg.dot")?.remove();
+  });
 }
 if (model.thresholds) {
   $("threshold").addEventListener("input", () => showThreshold(Number($("threshold").value)));

@@ -32,8 +32,8 @@ function decisionOf(node) {  // a class; of numbers whether it is above the root
   if (model.classes) return decide(probabilitiesOf(node));
   return nodes[node].estimates[0][1] > nodes[0].estimates[0][1] ? 1 : 0;
 }
-const decisionText = (code) => model.classes ? model.classes[code]
-  : `${code ? "above" : "at most"} the overall ${estimateText(nodes[0].estimates[0][1])}`;
+const decisionText = (code) => model.actions ? model.actions[code] : model.classes ? model.classes[code]
+  : `${code ? "above" : "at or below"} the overall mean of ${estimateText(nodes[0].estimates[0][1])}`;
 function certaintyOf(node) {  // how sure the decision is, from 0 to 1
   if (!model.classes) {
     const [low, high] = model.range, value = nodes[node].estimates[0][1];

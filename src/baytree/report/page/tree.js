@@ -59,7 +59,7 @@ function draw() {
   drawMap();
   drawCrumbs();
   const drawn = shown.filter((node) => isLeaf(node)).length, all = leavesBelow[0];
-  $("left-out").textContent = drawn < all ? `${counted(drawn)} of ${counted(all)} leaves are drawn; click a branch to open it. The text below and the rules have all.` : "";
+  $("left-out").textContent = drawn < all ? `${counted(drawn)} of ${counted(all)} leaves are drawn. Click a branch to expand it; the tree as text and the rules show all leaves.` : "";
   if (hadFocus && $(`node-${current}`)) $(`node-${current}`).focus();
 }
 function edgeTo(node, narrow) {
@@ -90,7 +90,7 @@ function says(node) {  // what a node tells first, and what more
     const [, mean, low, high] = nodes[node].estimates[0];
     return [estimateText(mean), modelText(node) || (low === null ? "" : `mean ${estimateText(low)} to ${estimateText(high)}`)];
   }
-  const p = probabilitiesOf(node), code = decide(p), name = model.classes[code];
+  const p = probabilitiesOf(node), code = decide(p), name = decisionText(code);
   if (modelText(node)) return [name, modelText(node)];
   if (two) return [name, `${percentText(p[positive])} ${model.classes[positive]}`];
   return [name, `${percentText(p[code])} (${percentRange(classInterval(node, code))})`];
@@ -193,17 +193,17 @@ function describe(node) {
     ` ${countText(own.n, "training row")}.`));
   if (rule.length) parts.push(make("p", { id: "rule" }, signs(`If ${rule.join(" and ")}.`)));
   parts.push(make("p", {}, `${own.terms ? "On average: " : ""}${estimatesOf(node).join("; ")}.`));
-  if (own.terms) parts.push(make("p", {}, `The ${modelText(node)} of this leaf, with 90 % intervals:`), make("pre", { id: "terms", tabindex: 0 }, own.terms.join("\n")));
+  if (own.terms) parts.push(make("p", {}, `The ${modelText(node)} in this leaf, with 90 % intervals:`), make("pre", { id: "terms", tabindex: 0 }, own.terms.join("\n")));
   if (!leaf) {
     const others = own.others.map(([name, share]) => `${name} ${percentText(share)}`).join(", ");
     const odds = own.odds === own.exactOdds ? own.odds : `${own.odds}, ${own.exactOdds}`;
-    parts.push(make("p", {}, `Should this node be split? Odds of the split against no split: ${odds}.`));
-    if (own.column !== null) parts.push(make("p", {}, `Why on this column? Its probability at this node is ${percentText(own.column)}; ` +
-      (others ? `that of others: ${others}.` : "no other column comes near.")));
+    parts.push(make("p", {}, `Odds of the split against no split: ${odds}.`));
+    if (own.column !== null) parts.push(make("p", {}, `Probability of this column at this node: ${percentText(own.column)}. ` +
+      (others ? `Other columns: ${others}.` : "Every other column has a probability below 0.05 %.")));
     if (own.missing) parts.push(make("p", {}, signs(`${own.missing[0] === null ? "Missing values" : `Missing values (${countText(own.missing[0], "training row")})`} ` +
-      `go where ${own.feature} ${(own.missing[1] ? own.left : own.right).replace(/ or missing$/, "")}.`)));
+      `follow the branch ${own.feature} ${(own.missing[1] ? own.left : own.right).replace(/ or missing$/, "")}.`)));
     if (node !== top0) {
-      const button = make("button", { type: "button", id: "focus" }, "Look at this branch alone");
+      const button = make("button", { type: "button", id: "focus" }, "Show this branch alone");
       button.addEventListener("click", () => focusOn(node));
       parts.push(make("p", {}, button));
     }
@@ -258,7 +258,7 @@ function drawCrumbs() {
 
 // How much is open, and how large it is.
 function openToFit(most = null) {  // open the largest branches, as long as all fits into the view
-  const narrow = isNarrow(), least = 0.82;  // letters that are still read with ease
+  const narrow = isNarrow(), least = 0.72;  // letters that can still be read
   const ends = most || (narrow ? 8 : Math.max(6, Math.floor(roomHigh() / (least * WIDE.row))));
   const columns = most || narrow ? 60 : Math.max(2, Math.floor((view.clientWidth / least - WIDE.leaf) / (WIDE.card + WIDE.lead)));
   closed.clear();
@@ -294,6 +294,7 @@ function setAll(isClosed) {
   current = 0;
   scale = 1;
   draw();
+  scrollTo(0);
 }
 function drawMap() {  // the whole tree, small: what is drawn is strong, the way of a case is marked
   const tall = leavesBelow[0], deep = Math.max(...nodes.map((node) => node.depth)) + 1;
@@ -319,11 +320,11 @@ function drawMap() {  // the whole tree, small: what is drawn is strong, the way
   mapView.replaceChildren(make("p", { class: "soft" }, "Whole tree"), svg);
 }
 function drawLegend() {
-  const names = model.classes ? model.classes.slice(0, 8).map((name, i) => [lightOf(i), name]) : [["c0", decisionText(0)], ["c1", decisionText(1)]];
+  const names = model.classes ? model.classes.slice(0, 8).map((_, i) => [lightOf(i), decisionText(i)]) : [["c0", decisionText(0)], ["c1", decisionText(1)]];
   const items = names.map(([tone, name]) => make("span", {}, make("svg", { width: 14, height: 14, "aria-hidden": "true" },
     make("rect", { class: tone, width: 14, height: 14, rx: 3 })), ` ${name}`));
-  const more = model.classes && model.classes.length > 8 ? [make("span", {}, `and ${model.classes.length - 8} more, whose colours come round again`)] : [];
-  const note = model.classes ? "Colour: the decision of a leaf, paler where it is less certain." : "Colour: above or below the mean of all rows, paler where it is near.";
+  const more = model.classes && model.classes.length > 8 ? [make("span", {}, `and ${model.classes.length - 8} more in repeated colours`)] : [];
+  const note = model.classes ? "Colour: prediction of a leaf; paler colours are less certain." : "Colour: above or below the overall mean; paler colours are nearer to it.";
   $("legend").replaceChildren(...items, ...more, make("span", { class: "soft" }, note));
 }
 
@@ -360,7 +361,7 @@ function search() {
 function goToHit() {
   hit = (hit + 1) % hits.length;
   reveal(hits[hit]);
-  $("found").textContent = `${hit + 1} of ${countText(hits.length, "split")}` + (hits.length > 1 ? "; Enter for the next" : "");
+  $("found").textContent = `${hit + 1} of ${countText(hits.length, "split")}` + (hits.length > 1 ? "; press Enter for the next" : "");
 }
 $("search").addEventListener("input", search);
 $("search").addEventListener("keydown", (event) => { if (event.key === "Enter" && hits.length) { event.preventDefault(); goToHit(); } });
@@ -371,8 +372,18 @@ $("open-all").addEventListener("click", () => setAll(false));
 $("close-all").addEventListener("click", () => setAll(true));
 function redraw() { draw(); describe(current); drawLegend(); }
 
-// Print: an outline of rows that flow over pages, none of them divided.
-const PRINTED = 30;
+// Print: the diagram on a page of its own where it can be read there; else an outline of rows that flow over pages.
+const PRINTED = 30, PAPER = { width: 1010, height: 600, least: 0.55 };
+function printDiagram() {
+  const [width, height] = sizeOf(), scale = Math.min(1, PAPER.width / width, PAPER.height / height);
+  if (isNarrow() || closed.size > 0 || scale < PAPER.least) return null;
+  const copy = $("drawing").cloneNode(true);
+  for (const element of [copy, ...copy.querySelectorAll("[id]")]) element.removeAttribute("id");
+  copy.setAttribute("class", "diagram");
+  copy.setAttribute("width", width * scale);
+  copy.setAttribute("height", height * scale);
+  return make("div", { id: "printed", class: "printed", "aria-hidden": "true" }, copy);
+}
 function printRows() {
   const rows = shown.map((node) => {
     const depth = nodes[node].depth, x = Math.min(depth, 12) * 18, width = 700 - x - 6;
@@ -387,7 +398,7 @@ window.addEventListener("beforeprint", () => {
   before.open.forEach((details) => { details.open = true; });
   top0 = 0;
   openToFit(PRINTED);
-  view.after(printRows());
+  view.after(printDiagram() || printRows());
 });
 window.addEventListener("afterprint", () => {
   $("printed")?.remove();

@@ -91,7 +91,7 @@ def open_page(browser, tmp_path):
     opened = []
 
     def open_model(model, X, y, written=None, **options):
-        path = report.write(model, X, y, tmp_path / "page.html", **(written or {}))
+        path = report.write(model, X, y, tmp_path / "page.html", **{"references": False, **(written or {})})
         opened.append(Opened(browser, path, **options))
         return opened[-1]
 

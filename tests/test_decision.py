@@ -74,18 +74,18 @@ def test_everything_says_the_same_decision(decision, tmp_path):
 
 def test_rules_are_told_in_words():
     careful = BayesianTreeClassifier(decision=0.3).fit(X, Y)
-    said = "(decided: malignant from a probability of 30 % on, otherwise benign)"
+    said = "(decided: malignant if its probability is at least 30 %, otherwise benign)"
     assert str(careful.explain(X[:1])[0]).splitlines()[1] == said
 
     def text(decision):
         return BayesianTreeClassifier(decision=decision).fit(X, Y).fitted_.decision.text(("benign", "malignant"))
 
     assert text(None) == "the most probable class"
-    assert text(0.3) == "malignant from a probability of 30 % on, otherwise benign"
+    assert text(0.3) == "malignant if its probability is at least 30 %, otherwise benign"
     assert text([[0, 1], [5, 0]]) == (
-        "the class of the least expected cost (benign for malignant costs 5, any other error 1)"
+        "the class with the lowest expected cost (benign for malignant costs 5, any other error 1)"
     )
-    assert text([[0, 1], [1, 0]]) == "the class of the least expected cost (every error 1)"
+    assert text([[0, 1], [1, 0]]) == "the class with the lowest expected cost (every error 1)"
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
+from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, metrics
 from baytree._words import estimate_text, number_text, percent_text
 from baytree.evaluation import hold_out, read_dataset
 
@@ -44,7 +44,7 @@ def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
             assert page.inner_text(f"#rate-{i}") == percent_text(hits / (hits + misses))
             low, high = percents(page.inner_text(f"#rate-{i}-interval"))
             assert_allclose([low, high], stats.beta(hits + 0.5, misses + 0.5).interval(0.9), atol=6e-4)
-        assert f"Mean cost a row: {estimate_text((7 * fn + fp) / len(Y))} " in page.inner_text("#cost")
+        assert f"Mean cost per row: {estimate_text((7 * fn + fp) / len(Y))} " in page.inner_text("#cost")
         assert page.inner_html("#roc g") != before
         x, y = (float(page.get_attribute("#roc .here", name)) for name in ("cx", "cy"))
         assert x == pytest.approx(64 + 380 * fp / (fp + tn))
@@ -53,7 +53,7 @@ def test_the_slider_moves_confusion_rates_curves_and_cost(open_page):
     assert page.inner_text("#threshold-text") == "30 %"
     assert page.inner_html("#roc g") != ""
     page.fill("#cost-fn", "much")
-    assert page.inner_text("#cost") == "Costs are numbers."
+    assert page.inner_text("#cost") == "Enter the costs as numbers."
 
 
 def test_the_slider_moves_subgroups_the_tree_and_a_case(open_page):
@@ -73,6 +73,10 @@ def test_the_slider_moves_subgroups_the_tree_and_a_case(open_page):
         assert page.inner_text(f"#group-{k}-decided").split("\n")[0] == percent_text(decided.mean())
         missed = (second & ~decided).sum() / second.sum()
         assert page.inner_text(f"#group-{k}-missed").split("\n")[0] == percent_text(missed)
+    ratios = metrics.impact_ratio(held_out.probabilities[:, 1] < 0.2, SEX)
+    for k, impact in enumerate(ratios):
+        shown = page.inner_text(f"#group-{k}-impact").split("\n")
+        assert shown == [impact.ratio.text(), *([] if impact.is_reference else [impact.ratio.interval()])]
     other = BayesianTreeClassifier(decision=0.2).fit(X, Y)
     assert page.inner_text("#says") == other.predict(X.iloc[[unsure]])[0] == "malignant"
     page.click("#open-all")
@@ -127,11 +131,11 @@ def test_what_may_change_can_be_chosen_on_the_page(open_page):
     opened = open_page(model, frame, y, {"folds": 2})
     opened.answer(entries(model, frame.iloc[0]))
     page = opened.page
-    page.click("text=What may change")
+    page.click("text=Columns that may change")
     for feature in range(frame.shape[1]):
         if page.locator(f"#way-{feature}").count():
             page.select_option(f"#way-{feature}", "0")
-    assert page.inner_text("#changes") == "No allowed change leads to another decision."
+    assert page.inner_text("#changes") == "No allowed change leads to another prediction."
 
 
 def test_changes_behind_hyperplanes_are_those_of_explain(open_page):
@@ -155,7 +159,7 @@ def test_an_empty_case_says_what_was_never_missing(missing, open_page):
     assert_allclose(opened.answer(dict.fromkeys(range(X.shape[1]), "")), model.predict_proba(empty)[0], rtol=1e-9)
     warning = opened.page.inner_text("#unseen")
     assert "is missing" in warning
-    assert ("go both ways" if missing == "average" else "go to the larger side") in warning
+    assert ("follow both branches" if missing == "average" else "follow the branch with more training rows") in warning
     said = percents(opened.page.locator("#answer tbody tr >> nth=0").locator("td >> nth=1").inner_text())
     assert_allclose(said, model.predict_interval(empty)[0, 1], atol=6e-4)
 

@@ -33,8 +33,8 @@ def test_the_page_says_that_it_is_of_a_forest(open_page):
     page = open_page(model, X, y, {"folds": 2}).page
     lead = page.inner_text(".lead")
     assert "A forest of 20 Bayesian decision trees that predicts" in lead
-    assert "The tree below was grown on the rows as they are" in lead
-    assert "share of the trees whose first split is along a column" in page.inner_text("#features")
+    assert "The tree below was fitted to the unweighted rows" in lead
+    assert "proportion of the trees whose first split uses the column" in page.inner_text("#features")
     n_drawn = page.locator(".node").count()
     assert n_drawn == model.readable_tree_.tree_.node_count
 
@@ -55,8 +55,10 @@ def test_a_case_has_the_answer_and_the_interval_of_the_forest(kind, open_page):
         else:
             assert_allclose(answer, model.predict(row), rtol=1e-10)
             assert_allclose(numbers, model.predict_interval(row, kind="mean")[0], rtol=2e-3)
-    assert "All trees together say so; the tree to read says" in opened.page.inner_text("#answer")
-    assert "Its way through the tree to read" in opened.page.inner_text("#answer")
+    assert "This is the average over all trees. The prediction of the readable tree is" in opened.page.inner_text(
+        "#answer"
+    )
+    assert "Path in the readable tree" in opened.page.inner_text("#answer")
 
 
 @pytest.mark.parametrize("partitions", ["axis", "oblique"])
@@ -76,7 +78,7 @@ def test_changes_on_the_page_change_the_decision_of_the_forest(partitions, open_
             assert (np.array(values) >= X.min()).all()
             assert (np.array(values) <= X.max()).all()
         if not changed:
-            assert "leads to another decision" in opened.page.inner_text("#changes")
+            assert "leads to another prediction" in opened.page.inner_text("#changes")
     assert n_changes > 5
 
 
@@ -86,7 +88,7 @@ def test_a_forest_that_is_too_large_for_a_page_says_so(open_page, monkeypatch):
     opened = open_page(model, X, y, {"folds": 2})
     answer = opened.answer(entered(X.iloc[[3]]))
     assert_allclose(answer, model.readable_tree_.predict_proba(X.iloc[[3]])[0], rtol=1e-10)
-    assert "the model averages over many trees and may say something else" in opened.page.inner_text("#answer")
+    assert "The model averages over many trees and may predict another class" in opened.page.inner_text("#answer")
 
 
 def test_the_slider_decides_for_the_forest(open_page):

@@ -13,12 +13,13 @@ from sklearn.exceptions import NotFittedError
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, report
 from baytree.cli import main
-from baytree.evaluation import calibration_of, hold_out, metrics_of, read_dataset
+from baytree.evaluation import calibration_of, compare_with_references, hold_out, metrics_of, read_dataset
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
 
-def written(model, X, y, tmp_path, **options):
+def written(model, X, y, tmp_path, *, references=False, **options):
+    options["references"] = references
     return report.write(model, X, y, tmp_path / "page.html", **options).read_text(encoding="utf-8")
 
 
@@ -31,11 +32,22 @@ def measured(model, X, y, held_out=None, folds=5):
 
 def test_the_page_tells_all_it_should(tmp_path):
     model = BayesianTreeClassifier().fit(X, Y)
-    page = written(model, X, Y, tmp_path, title="Tumours & more")
+    page = written(model, X, Y, tmp_path, title="Tumours & more", references=True)
     assert "<title>Tumours &amp; more</title>" in page
     for part in ("569 rows", "30 columns", "5-fold cross-validation", "Accuracy", "Brier", "SHA-256", "1, 1"):
         assert part in page, part
-    for name in ("quality", "tree", "case", "features", "alternatives", "stability", "rules", "limits", "provenance"):
+    for name in (
+        "summary",
+        "quality",
+        "tree",
+        "case",
+        "features",
+        "alternatives",
+        "stability",
+        "rules",
+        "limits",
+        "provenance",
+    ):
         assert f'<section id="{name}"' in page
         assert f'href="#{name}"' in page
     assert re.search(r"script-src 'sha256-[^']+'; style-src 'sha256-", page.replace("&#x27;", "'"))
@@ -111,10 +123,10 @@ def test_a_rare_class_is_measured_with_the_others(tmp_path):
 def test_the_page_says_where_the_rows_come_from_and_what_no_model_would_do(tmp_path):
     model = BayesianTreeClassifier().fit(X, Y.rename("tumour"))
     page = written(model, X, Y.rename("tumour"), tmp_path, source="the ward's table of May")
-    for part in ("predicts tumour, the class", "the ward&#x27;s table of May", "0: 212, 1: 357"):
+    for part in ("predicts tumour (0, 1) from", "the ward&#x27;s table of May", "0: 212, 1: 357"):
         assert part in page, part
     assert f"{np.mean(Y == 1):.1%}".replace("%", " %") in page
-    assert "accuracy of always deciding for 1" in page
+    assert "accuracy of predicting 1 for every row" in page
 
 
 def test_infinite_predictions_have_a_page(tmp_path):
@@ -127,7 +139,7 @@ def test_infinite_predictions_have_a_page(tmp_path):
 def test_a_space_of_trees_has_a_page(tmp_path):
     page = written(TreeSpaceClassifier(max_nodes=60).fit(X, Y), X, Y, tmp_path)
     assert "The most probable trees" in page
-    assert "averaged over all trees of its" in page
+    assert "averages over all trees of its" in page
 
 
 def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
@@ -177,7 +189,7 @@ def test_the_command_writes_a_page(table, tmp_path, capsys):
     assert main([*arguments, "tumour", "--title", "Tumours"]) == 0
     assert capsys.readouterr().out.strip() == str(page)
     text = page.read_text(encoding="utf-8")
-    assert "predicts tumour, the class (benign, malignant)" in text
+    assert "predicts tumour (benign, malignant)" in text
     assert hashlib.sha256(table.read_bytes()).hexdigest() in text
     assert main([*arguments, "size"]) == 0
     assert "normal outcome" in page.read_text(encoding="utf-8")
@@ -193,7 +205,7 @@ def test_rows_without_a_target_are_left_out_aloud(tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", str(tmp_path / "missing.csv"), "--target", "y", "--out", str(page)]) == 0
     assert "Left out: 1 row without a value in 'y'." in capsys.readouterr().err
-    assert "the class (0, 1)" in page.read_text(encoding="utf-8")
+    assert "predicts y (0, 1)" in page.read_text(encoding="utf-8")
 
 
 def test_the_command_says_what_is_wrong(table, tmp_path, capsys):
@@ -226,3 +238,82 @@ def test_the_page_tells_both_numbers_of_a_split(tmp_path):
     page = written(BayesianTreeClassifier().fit(X, Y), X, Y, tmp_path, refits=0)
     for text in ("odds against no split", "this column", "beyond doubt", '"exactOdds":"10'):
         assert text in page
+
+
+def test_reference_models_are_measured_as_scikit_learn_does(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss, roc_auc_score
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = BayesianTreeClassifier(max_depth=2).fit(X, Y)
+    data = read_dataset(model.fitted_, X, Y)
+    compared = compare_with_references(model, data, None, hold_out(model, data, None, 5), 5, "this model")
+    figures = {reference.name: reference.figures for reference in compared.models}
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    p = cross_val_predict(linear, X, Y, cv=folds, method="predict_proba")
+    assert figures["logistic regression"]["Log loss"].estimate == pytest.approx(log_loss(Y, p))
+    assert figures["logistic regression"]["Area under the curve"].estimate == pytest.approx(roc_auc_score(Y, p[:, 1]))
+    assert figures["every row: 0"]["Accuracy"].estimate == pytest.approx(np.mean(Y == 0))
+    assert "Log loss" not in figures["every row: 0"]
+    own = {metric.name: metric.figure for metric in metrics_of(model.fitted_, hold_out(model, data, None, 5))}
+    assert figures["this model"]["Log loss"] == own["Log loss"]
+    assert figures["forest"]["Log loss"].estimate < figures["no model: the base rates"]["Log loss"].estimate
+
+
+@pytest.mark.parametrize("held_out", [None, slice(300, None)])
+def test_reference_models_take_any_table(held_out):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"city": random.choice(["Rome", "Oslo", None], 400), "income": random.random(400)})
+    table.loc[::7, "income"] = np.nan
+    y = np.nan_to_num(table["income"], nan=2.0) + (table["city"] == "Rome")
+    model = BayesianTreeRegressor().fit(table, y)
+    data = read_dataset(model.fitted_, table, y, 1.0 + np.arange(400) % 2)
+    rest = None if held_out is None else read_dataset(model.fitted_, table[held_out], y[held_out])
+    compared = compare_with_references(model, data, rest, hold_out(model, data, rest, 3), 3, "this model")
+    assert [reference.name for reference in compared.models] == [
+        "this model", "no model: the mean", "ridge regression", "scikit-learn's tree", "forest",
+    ]  # fmt: skip
+    for reference in compared.models[2:]:
+        assert 0.4 < reference.figures["R squared"].estimate <= 1, reference.name
+
+
+def test_the_summary_has_the_facts_of_the_owner(tmp_path):
+    model = BayesianTreeClassifier(decision={0: 0.2}).fit(X, Y)
+    facts = {"intended_use": "triage <b>", "owner": "Ann", "approver": "Bob", "period": "May 2026"}
+    page = written(
+        model, X, Y, tmp_path, actions={0: "operate", 1: "wait"}, descriptions={"mean area": "in mm & more"}, **facts
+    )
+    summary = re.search('<section id="summary".*?</section>', page)[0]
+    for text in ("triage &lt;b&gt;", "Ann", "Bob", "May 2026", "0: operate; 1: wait."):
+        assert text in summary, text
+    assert summary.count('class="blank"') == 1  # date and signature
+    assert "The model predicts 0 if its probability is at least 20 %, otherwise 1." in summary
+    assert "in mm &amp; more" in page
+    assert '"actions":["operate","wait"]' in page
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"actions": {2: "x"}}, ValueError, "actions names the class 2"),
+        ({"actions": ["x"]}, TypeError, "actions must be a dict"),
+        ({"descriptions": {"area": "x"}}, ValueError, "descriptions names the column 'area'"),
+        ({"descriptions": ["x"]}, TypeError, "descriptions must be a dict"),
+        ({"owner": 3}, TypeError, "owner must be a string"),
+    ],
+)
+def test_wrong_facts_are_refused(options, error, message, tmp_path):
+    model = BayesianTreeClassifier(max_depth=1).fit(X, Y)
+    with pytest.raises(error, match=message):
+        written(model, X, Y, tmp_path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_actions_are_for_classes(tmp_path):
+    with pytest.raises(ValueError, match="this model predicts numbers"):
+        written(
+            BayesianTreeRegressor(max_depth=1).fit(X, X["mean area"]), X, X["mean area"], tmp_path, actions={0: "a"}
+        )

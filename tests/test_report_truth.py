@@ -16,7 +16,14 @@ from sklearn.model_selection import FixedThresholdClassifier, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor, report
+from baytree import (
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    TreeSpaceClassifier,
+    TreeSpaceRegressor,
+    metrics,
+    report,
+)
 from baytree.cli import main
 from baytree.evaluation import (
     calibration_of,
@@ -35,7 +42,8 @@ X, Y = DATA.data, DATA.target_names[DATA.target]
 RANDOM = np.random.default_rng(0)
 
 
-def written(model, X, y, tmp_path, **options):
+def written(model, X, y, tmp_path, *, references=False, **options):
+    options["references"] = references
     page = report.write(model, X, y, tmp_path / "page.html", **options).read_text(encoding="utf-8")
     return re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
 
@@ -129,13 +137,13 @@ def test_the_page_says_what_the_model_was_fitted_on(tmp_path):
     assert "other rows than those" not in page
     half = written(model, X[::2], Y[::2], tmp_path)
     assert "fitted on 569 rows" in half
-    assert "on other rows than those that this page was written with: on 569 rows on 20" in half
-    assert "while 285 rows were given here" in half
+    assert "to other rows than those of this report: to 569 rows on 20" in half
+    assert "while the report was written with 285 rows" in half
     assert "grown from 285" not in half
     reordered = written(model, X[::-1], Y[::-1], tmp_path)
-    assert "on as many rows as this page was written with (569 rows), but their fingerprint is another" in reordered
+    assert "with as many rows as the model was fitted to (569 rows), but their fingerprint differs" in reordered
     measured = written(model, X[::2], Y[::2], tmp_path, held_out=(X[1::2], Y[1::2]))
-    assert "The figures below are of the rows given as held out." in measured
+    assert "The figures below are from the rows given as held out." in measured
 
 
 def test_a_file_tells_what_its_model_was_fitted_on(tmp_path, capsys):
@@ -155,7 +163,7 @@ def test_a_file_tells_what_its_model_was_fitted_on(tmp_path, capsys):
     assert main(["report", *arguments[:3], "--groups", "wards", "--out", str(tmp_path / "x.html")]) == 1
     assert "did you mean 'ward'?" in capsys.readouterr().err
     assert main(["report", *arguments[:3], "--decision", "0.2", "--out", str(tmp_path / "x.html")]) == 0
-    assert "malignant from a probability of 20 % on" in (tmp_path / "x.html").read_text("utf-8")
+    assert "malignant if its probability is at least 20 %" in (tmp_path / "x.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: FixedThresholdClassifier(model, threshold=0.2)])
@@ -166,7 +174,7 @@ def test_pipelines_and_wrappers_have_pages(wrap, tmp_path):
     assert "other rows than those" not in page
     assert "fitted on 569 rows" in page
     if isinstance(model, FixedThresholdClassifier):
-        assert "malignant from a probability of 20 % on" in page
+        assert "malignant if its probability is at least 20 %" in page
     weighted = pipeline.fit(X, Y, bayesiantreeclassifier__sample_weight=np.arange(len(Y)) % 3 + 1.0)
     assert "other rows" not in written(weighted, X, Y, tmp_path, sample_weight=np.arange(len(Y)) % 3 + 1.0)
 
@@ -211,8 +219,11 @@ def test_subgroups_have_their_own_figures(tmp_path):
         assert subgroup.figures["decided"].estimate == pytest.approx(decided.mean())
         assert subgroup.figures["missed"].estimate == pytest.approx((second & ~decided).sum() / second.sum())
         assert subgroup.figures["wrongly"].estimate == pytest.approx((~second & decided).sum() / (~second).sum())
-        for figure in subgroup.figures.values():
+        for figure in (figure for name, figure in subgroup.figures.items() if name != "impact"):
             assert figure.low <= figure.estimate <= figure.high
+    ratios = metrics.impact_ratio(held_out.codes == 0, sex)
+    for subgroup, impact in zip(subgroups_of(model.fitted_, held_out), ratios, strict=True):
+        assert subgroup.figures["impact"].estimate == impact.ratio.estimate
     page = written(model, X, Y, tmp_path, subgroups=["worst perimeter", "mean area"])
     assert re.search(r"of the tree uses? this column: 0", page)
     assert "No split of the tree uses this column" in page
@@ -223,7 +234,7 @@ def test_subgroups_of_numbers_and_of_many_classes(tmp_path):
     y = X["mean area"].to_numpy()
     model = BayesianTreeRegressor().fit(X.iloc[:, :3], y)
     page = written(model, X.iloc[:, :3], y, tmp_path, subgroups={"ward": RANDOM.choice(["A", "B"], len(y))})
-    assert "mean size of an error" in page
+    assert "mean absolute error" in page
     table, kinds = load_iris(return_X_y=True)
     flowers = BayesianTreeClassifier().fit(table, kinds)
     page = written(flowers, table, kinds, tmp_path, subgroups=[0])
@@ -247,8 +258,10 @@ def test_limits_say_what_weights_of_classes_do(tmp_path):
     rare = np.where((Y == "malignant") & (np.arange(len(Y)) % 8 == 0), "yes", "no")
     model = BayesianTreeClassifier(class_weight="balanced").fit(X, rare)
     page = written(model, X, rare, tmp_path)
-    assert "class_weight=&#x27;balanced&#x27; was used" in page
-    (said, seen) = re.search(r"it predicts ([\d.]+) % of yes on average, and ([\d.]+) % are yes", page).groups()
+    assert "fitted with class_weight=&#x27;balanced&#x27;" in page
+    (said, seen) = re.search(
+        r"probability of yes is ([\d.]+) %, and the observed proportion is ([\d.]+) %", page
+    ).groups()
     assert float(said) > 2 * float(seen)
     assert (
         "class_weight"
@@ -261,8 +274,8 @@ def test_limits_say_what_weights_of_classes_do(tmp_path):
 def test_the_first_split_of_a_tree_and_of_a_tree_space_are_told_apart(tmp_path):
     tree = written(BayesianTreeClassifier().fit(X, Y), X, Y, tmp_path)
     space = written(TreeSpaceClassifier(max_nodes=60).fit(X, Y), X, Y, tmp_path)
-    assert "of that one split, whatever comes below it" in tree
-    assert "of whole trees, with all that is below that split" in space
+    assert "given this split alone" in tree
+    assert "averaged over all trees of the space" in space
 
 
 def test_bad_input_is_refused(tmp_path):

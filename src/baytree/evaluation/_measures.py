@@ -60,7 +60,11 @@ def _class_metrics(fitted: Fitted, held_out: HeldOutPredictions) -> list[Metric]
     metrics = [] if costs is None else _costs(costs, is_class.argmax(axis=1), codes, weight, fitted.class_names)
     metrics += accuracy if costs is None else []
     metrics += [
-        Metric("Log loss", "mean of -log of the probability of the true class; 0 is perfect", mean(-_safe_log(p_true), weight)),
+        Metric(
+            "Log loss",
+            "mean of -log of the probability of the true class; 0 is perfect",
+            mean(-_safe_log(p_true), weight),
+        ),
         Metric(
             "Brier score", "mean squared error of the probabilities; 0 is perfect", mean(_brier(p, is_class), weight)
         ),
@@ -119,7 +123,11 @@ def _number_metrics(fitted: Fitted, held_out: HeldOutPredictions, predicted: Flo
     error = y - (predicted if exposure is None else predicted * exposure)
     if not np.all(np.isfinite(error)):
         return [
-            Metric("Mean absolute error", "mean absolute difference from the outcome", reason="not defined: some predictions are infinite")
+            Metric(
+                "Mean absolute error",
+                "mean absolute difference from the outcome",
+                reason="not defined: some predictions are infinite",
+            )
         ]
     squared = error**2
     metrics = [

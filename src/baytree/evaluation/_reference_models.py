@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._progress import Progress
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import BayesianForestClassifier, BayesianForestRegressor, Model, fitted_of, read_rows
 from ..figures import Figure
 from ..fitted import Fitted, ModelKind
@@ -21,8 +21,16 @@ from ._measures import metrics_of
 
 _MOST_CROSS_VALIDATED = 10_000  # rows; above, one fold is held out once
 _MOST_TRAINING_ROWS = 20_000  # of a reference model, so that a report takes seconds
+_FEWEST_TRAINING_ROWS = 20
 _LEAF_SIZES = (1, 5, 20, 50, 100)  # of scikit-learn's tree, of which its own cross-validation chooses
-_FIGURES = ("Cost of a decision", "Area under the curve", "Log loss", "Accuracy", "R squared", "Root mean squared error")
+_FIGURES = (
+    "Cost of a decision",
+    "Area under the curve",
+    "Log loss",
+    "Accuracy",
+    "R squared",
+    "Root mean squared error",
+)
 
 
 @dataclass(frozen=True)
@@ -45,11 +53,13 @@ class ReferenceModels:
 def compare_with_references(
     model: Model, data: Dataset, held_out: Dataset | None, measured: HeldOutPredictions, n_folds: int, name: str
 ) -> ReferenceModels | None:
-    """Fit and measure the reference models; None for outcomes that they do not predict."""
+    """Fit and measure the reference models; None for outcomes that they do not predict and for few rows."""
     fitted = fitted_of(model)
     if measured.rows.extras or not (fitted.outcome.predicts_classes or isinstance(fitted.outcome, NormalOutcome)):
         return None
     train, test, folds = _tables(model, data, held_out, n_folds)
+    if not all(_is_enough(train.y[rows], is_class=fitted.outcome.predicts_classes) for rows, _ in folds):
+        return None
     chosen = np.sort(np.concatenate([rows for _, rows in folds]))
     tested = test.take(chosen)
     own = _figures(fitted, _take(measured, chosen))
@@ -66,9 +76,7 @@ def compare_with_references(
     return ReferenceModels(result, measured.n_rows, min(max(len(rows) for rows, _ in folds), _MOST_TRAINING_ROWS))
 
 
-def _tables(
-    model: Model, data: Dataset, held_out: Dataset | None, n_folds: int
-) -> tuple[Dataset, Dataset, list[Fold]]:
+def _tables(model: Model, data: Dataset, held_out: Dataset | None, n_folds: int) -> tuple[Dataset, Dataset, list[Fold]]:
     """Training rows and held-out rows as numbers, and the folds, which are those of the cross-validation."""
     train = _as_numbers(model, data)
     if held_out is not None:
@@ -81,6 +89,11 @@ def _as_numbers(model: Model, data: Dataset) -> Dataset:
     """The columns that the model reads, as scikit-learn takes them: categories as positions, missing values as NaN."""
     parts = [np.asarray(part, dtype=np.float64) for part in read_rows(model, data.X).dense_parts()]
     return replace(data, X=np.concatenate(parts), subgroups={})
+
+
+def _is_enough(y: AnyArray, *, is_class: bool) -> bool:
+    """Whether the reference models can be fitted to these rows."""
+    return len(y) >= _FEWEST_TRAINING_ROWS and (not is_class or len(np.unique(y)) > 1)
 
 
 def _some(rows: IntArray) -> IntArray:
@@ -114,7 +127,9 @@ def _constant_decisions(
     n = len(tested.y)
     if not fitted.outcome.predicts_classes:
         average = float(np.average(np.asarray(train.y, dtype=np.float64)[fit_rows], weights=weight))
-        yield ReferenceFigures("no model: the mean", _figures(fitted, HeldOutPredictions("", tested, mean=np.full(n, average))))
+        yield ReferenceFigures(
+            "no model: the mean", _figures(fitted, HeldOutPredictions("", tested, mean=np.full(n, average)))
+        )
         return
     labels = fitted.outcome.labels
     rates = np.array([weight[train.y[fit_rows] == label].sum() for label in labels]) / weight.sum()

@@ -29,9 +29,7 @@ def read_about(fitted: Fitted, descriptions: Any, actions: Any, **texts: Any) ->
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string or None; got {type(value).__name__}.")
-    return About(
-        descriptions=_read_descriptions(fitted, descriptions), actions=_read_actions(fitted, actions), **texts
-    )
+    return About(descriptions=_read_descriptions(fitted, descriptions), actions=_read_actions(fitted, actions), **texts)
 
 
 def _read_descriptions(fitted: Fitted, descriptions: Any) -> dict[str, str]:

@@ -104,7 +104,9 @@ def _costs(fitted: Fitted, held_out: HeldOutPredictions) -> str:
             ("cost-fp", positive, other, costs[1 - positive_code, positive_code]),
         )
     )
-    text = f"Mean cost per row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
+    text = (
+        f"Mean cost per row: {estimate_text(cost.estimate)} (90 % between {cost.interval().replace(' to ', ' and ')})"
+    )
     return element(
         "div",
         element("div", fields, class_="fields screen"),

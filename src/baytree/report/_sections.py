@@ -84,6 +84,7 @@ def feature_part(fitted: Fitted, descriptions: dict[str, str]) -> str:
     shares, gains = fitted.feature_posterior, fitted.feature_importances
     order = sorted(range(len(gains)), key=lambda i: (-gains[i], -shares[i]))
     shown = [i for i in order if gains[i] > 0 or shares[i] >= 0.001][:30]
+    shown += [i for i in order if fitted.schema.name(i) in descriptions and i not in shown]
     rows = [
         (
             fitted.schema.name(i),
@@ -184,7 +185,9 @@ def limits_part(fitted: Fitted, settings: dict[str, Any], held_out: HeldOutPredi
         )
     if fitted.outcome.predicts_classes:
         strength = float(np.sum(fitted.outcome.prior))
-        points.append(f"The prior has the weight of {count_text(strength, 'row')}, which draws small leaves towards it.")
+        points.append(
+            f"The prior has the weight of {count_text(strength, 'row')}, which draws small leaves towards it."
+        )
     if settings.get("class_weight") is not None:
         points.append(_class_weight_text(fitted, settings["class_weight"], held_out))
     if fitted.kind is ModelKind.TREE:
@@ -239,7 +242,10 @@ def rules_part(fitted: Fitted) -> str:
     numbers = (2, *range(4 if is_class else 3, len(header)))
     shown = table(header, rows, numbers, class_="stack tall", label="rules") + _omission_note(len(rules))
     if not fitted.trees.leaves.is_constant:
-        shown = paragraph("The numbers are averages over the rows of each leaf. The tree shows the model of each leaf.") + shown
+        shown = (
+            paragraph("The numbers are averages over the rows of each leaf. The tree shows the model of each leaf.")
+            + shown
+        )
     if len(rules) <= _MOST_PRINTED:
         return section("rules", "Rules", shown)
     printed = paragraph(

@@ -41,9 +41,7 @@ def stability_part(stability: Stability | None, reason: str = "") -> str:
         )
         if rows
         else paragraph("The tree has no split."),
-        paragraph(f"{count_text(left_off, 'deeper split')} not shown.", class_="soft")
-        if left_off
-        else "",
+        paragraph(f"{count_text(left_off, 'deeper split')} not shown.", class_="soft") if left_off else "",
         paragraph(
             "A split is kept if the refit has a node with corresponding rows (Jaccard index of at least 1/2), splits "
             "it on the same column and sends at least 90 % of its rows to the same side. If several columns measure "

@@ -49,9 +49,7 @@ def _headline(figure: str, text: str) -> str:
     return element("p", element("strong", escape(figure)), " ", escape(text), class_="headline")
 
 
-def _decision(
-    fitted: Fitted, about: About, thresholds: Thresholds | None, metrics: Sequence[Metric]
-) -> list[str]:
+def _decision(fitted: Fitted, about: About, thresholds: Thresholds | None, metrics: Sequence[Metric]) -> list[str]:
     """The rule, and how often it leads to the positive class."""
     target = about.target or "the outcome"
     if not fitted.outcome.predicts_classes:
@@ -64,7 +62,9 @@ def _decision(
     positive, other = fitted.decision.positive, 1 - fitted.decision.positive
     name = fitted.class_names[positive]
     rates = thresholds.rates(thresholds.of_model)
-    actions = "" if about.actions is None else f"{name}: {names[positive]}; {fitted.class_names[other]}: {names[other]}."
+    actions = (
+        "" if about.actions is None else f"{name}: {names[positive]}; {fitted.class_names[other]}: {names[other]}."
+    )
     points = [
         f"{rates['precision'].text()} of these rows are {name}.",
         f"{rates['sensitivity'].text()} of all rows that are {name} are among them.",
@@ -90,7 +90,9 @@ def _certainty(fitted: Fitted, measured: HeldOutPredictions | None, stability: S
         points.append(f"Stability: {stability.summary()}")
         if stability.splits:
             least = min(stability.splits, key=lambda split: split.kept)
-            points.append(f"The least stable split, {least.split}, is kept in {percent_text(least.kept)} of the refits.")
+            points.append(
+                f"The least stable split, {least.split}, is kept in {percent_text(least.kept)} of the refits."
+            )
     tree = fitted.readable.trees
     sizes = tree.n_node_samples[tree.is_leaf]
     rows = amount_text(float(sizes.min())) if len(sizes) == 1 else f"{sizes.min():,} to {sizes.max():,}"
@@ -111,9 +113,7 @@ def _quality(
     if references is None:
         return [headline]
     names = [name for name in references.models[0].figures if len(references.models[0].figures) < 5 or name != "KS"]
-    rows = [
-        (model.name, *(_figure(model.figures.get(name)) for name in names)) for model in references.models
-    ]
+    rows = [(model.name, *(_figure(model.figures.get(name)) for name in names)) for model in references.models]
     header = ["model", *(_SHORT.get(name, name) for name in names)]
     note = (
         f"Figures on {count_text(references.n_rows, 'held-out row')}. Reference models have scikit-learn's and "

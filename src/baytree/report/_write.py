@@ -14,7 +14,6 @@ from ..evaluation import (
     Dataset,
     HeldOutPredictions,
     Metric,
-    ReferenceModels,
     Subgroup,
     Thresholds,
     compare_with_references,

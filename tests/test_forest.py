@@ -76,7 +76,7 @@ def test_bins_leave_rows_and_features_out():
     X, y = load_breast_cancer(return_X_y=True)
     for max_bins in (None, 16):
         model = BayesianForestClassifier(
-            30, partitions="axis", max_bins=max_bins, max_features=1, oob_score=True, random_state=0
+            60, partitions="axis", max_bins=max_bins, max_features=1, oob_score=True, random_state=0
         ).fit(X, y)
         forest = model.fitted_.trees
         assert len(np.unique(forest.feature[forest.roots])) > 8

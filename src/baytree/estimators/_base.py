@@ -45,7 +45,6 @@ class Estimator(BaseEstimator, ABC):
     """
 
     _engine: ClassVar[Engine] = Engine()
-    _requires: ClassVar[tuple[Capability, ...]] = ()  # beyond histograms of the rows
     fitted_: Any
     n_features_in_: int
     prior: Any
@@ -67,6 +66,10 @@ class Estimator(BaseEstimator, ABC):
     @abstractmethod
     def _target_reader(self) -> TargetReader:
         """The reader of y, weights and extras."""
+
+    def _required(self) -> list[Capability]:
+        """The capabilities that the kind of model needs of a source, beyond histograms of the rows."""
+        return []
 
     @abstractmethod
     def _check_own_parameters(self) -> dict[str, Any]:

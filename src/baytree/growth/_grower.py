@@ -121,6 +121,28 @@ def insert_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
     return replace(space, **splits, choice_start=split_start + np.arange(n_nodes + 1))
 
 
+def space_of_prunings(tree: TreeStore) -> TreeStore:
+    """The tree space of a grown tree and its prunings, as the compiled core gives it: nodes in the order of depth."""
+    order = np.argsort(tree.depth, kind="stable")
+    place = np.argsort(order)
+    internal = order[~tree.is_leaf[order]]
+    is_split = (~tree.is_leaf[order]).astype(np.int64)
+    splits = take_splits(tree, internal) | {"n_missing": None}
+    for name in ("children_left", "children_right"):
+        splits[name] = place[getattr(tree, name)[internal]]
+    space = replace(
+        tree,
+        leaves=tree.leaves.take(order),
+        **splits,
+        **{name: getattr(tree, name)[order] for name in ("depth", "n_node_samples", "log_prior_leaf")},
+        log_odds_split=np.zeros(0),
+        feature_posterior=np.zeros((0, 0)),
+        complete=np.zeros(len(order), dtype=bool),
+        choice_start=np.arange(len(internal) + 1),
+    )
+    return insert_no_split(space, np.cumsum([0, *is_split]))
+
+
 def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> dict[str, Any]:
     """List every partition of a table, as arrays; log likelihoods are in the units of the target."""
     arrays = _core.partition_space(columns, outcome.to_core(target), outcome.core_prior().tolist(), growth.settings())

@@ -248,7 +248,7 @@ class HistogramData:
         nodes: dict[str, Any] = levels.tree(len(self.bins))
         nodes["n_missing"] = missing.depth_first(routes["feature"], routes["lower"], routes["upper"])
         if factors:
-            whole = tree or read_tree(nodes, outcome, replace(self.growth, max_leaf_nodes=None))
+            whole = tree or read_tree(nodes, outcome, self.growth)
             nodes = yield from self._with_factors(nodes, whole, outcome)
         return nodes
 

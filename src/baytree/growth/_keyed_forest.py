@@ -99,11 +99,9 @@ class KeyedForest:
         """The rows of a tree, whose weights are their counts."""
         grids = replace(self.data.grids, weight=draw.grid(), whole_weights=True)
         member = ForestMember(plan.seed, draw.tree, plan.n_features, draw.row_factor(size))
-        growth = replace(self.data.growth, max_leaf_nodes=None)  # the limit is that of the whole forest
         return replace(
             self.data,
             grids=grids,
-            growth=growth,
             sample_size=draw.sample_size(size),
             totals=(),
             on_level=None,

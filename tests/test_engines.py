@@ -34,7 +34,7 @@ from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory
 def memory(request, monkeypatch):
     """Enough of it for the codes of all rows, or not."""
     if request.param == "level by level":
-        monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
+        monkeypatch.setattr(_batches, "half_of_memory", lambda: 0)
         monkeypatch.setattr(_batches, "BATCH_ROWS", 100)
 
 

@@ -16,6 +16,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from baytree import BayesianTreeRegressor, engines
+from tests.forests import assert_same_forest, forest_of
 from tests.sources import OUTCOMES, assert_same_model, divided, fitted_in_memory, model_of, table_of
 
 dd = pytest.importorskip("dask.dataframe")
@@ -77,6 +78,15 @@ def test_partitions_may_differ_in_types_and_categories(cluster):
     parts[0] = parts[0].assign(city=parts[0]["city"].astype("category"))
     parts[1] = parts[1].assign(x=parts[1]["x"].astype(object))
     assert_same_model(engines.fit(model_of("classes"), partitions(parts), **names), expected)
+
+
+@pytest.mark.parametrize("outcome", ["classes", "normal", "poisson"])
+def test_any_partitions_grow_the_same_forest(cluster, outcome):
+    frame, names = table_of(outcome, weighted=outcome == "normal")
+    expected = fitted_in_memory(forest_of(outcome), frame, names)
+    for n_parts in (1, 5):
+        model = engines.fit(forest_of(outcome), partitions(divided(frame, n_parts)), **names)
+        assert_same_forest(model, expected)
 
 
 def test_without_a_cluster_threads_do():

@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from baytree import BayesianForestClassifier, BayesianTreeClassifier, engines
+from baytree import BayesianTreeClassifier, engines
 from tests.sources import assert_same_model, fitted_in_memory, model_of
 
 random = np.random.default_rng(0)
@@ -137,15 +137,13 @@ def test_parameters_are_checked_before_anything_is_read(parameter, value):
             ask(model, lambda: pytest.fail("it is read"))
 
 
-def test_what_is_no_single_tree_is_one_sentence():
+def test_what_is_no_model_is_one_sentence():
     for ask in (engines.fit, engines.describe):
         with pytest.raises(TypeError, match=r"not a class: write BayesianTreeClassifier\(\)\."):
             ask(BayesianTreeClassifier, FRAME)
         for other in (DecisionTreeClassifier(), make_pipeline(BayesianTreeClassifier()), None):
-            with pytest.raises(TypeError, match="model must be a BayesianTreeClassifier or BayesianTreeRegressor; got"):
+            with pytest.raises(TypeError, match="model must be an estimator of baytree; got"):
                 ask(other, FRAME)
-    with pytest.raises(ValueError, match="A forest needs the rows in memory: fit it there, or fit a single tree"):
-        engines.fit(BayesianForestClassifier(partitions="axis"), FRAME)
 
 
 @pytest.mark.parametrize("dtype", [object, "str", "string", "category"])

@@ -71,7 +71,7 @@ def test_batches_count_as_memory_does(outcome):
 
 
 def test_level_by_level_splits_that_a_limit_removes_leave_no_counts(monkeypatch):
-    monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
+    monkeypatch.setattr(_batches, "half_of_memory", lambda: 0)
     r = np.random.default_rng(0)
     frame = pd.DataFrame({"whole": r.normal(size=400), "part": r.normal(size=400)})
     frame["y"] = 2 * (frame["whole"] > 0) + (frame["part"] > 0)

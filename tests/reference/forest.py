@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from baytree import _core
 from baytree.growth import Growth, enforce_monotonic
 from baytree.growth._grower import read_tree
 from baytree.leaves import ConstantLeaves
-from baytree.outcomes import Outcome, Target
+from baytree.outcomes import Grid, Outcome, Target
 from baytree.tree import SplitKind, TreeStore
 from tests.reference import bins, thresholds
 from tests.reference.draws import MASK, Random, mark
@@ -55,6 +55,12 @@ class Problem:
     @property
     def whole(self):
         return self.growth.engine.forest_whole and self.factor.is_integer()
+
+    @property
+    def has_keys(self):
+        """Whether rows count by their codes, as at any source: with bins."""
+        plain = not self.growth.oblique and not self.growth.lookahead and self.growth.engine.forest_whole
+        return plain and self.growth.max_bins is not None and not self.resample and self.target.grids is not None
 
     @property
     def weight(self):
@@ -111,11 +117,67 @@ def row_marks(problem):
     return result
 
 
+def finalizer(number):
+    """That of splitmix64."""
+    z = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31)
+
+
+STEP = 0x9E3779B97F4A7C15
+
+
+def row_hashes(problem):
+    """A number of 64 bits for each row, by its codes, its outcome in whole numbers and its weight."""
+    target, columns = problem.target, []
+    for column in problem.values().T:
+        values = sorted(set(column[~np.isnan(column)].tolist()))
+        columns.append([len(values) if np.isnan(value) else values.index(value) for value in column.tolist()])
+    numbers = [column.tolist() for column in problem.outcome.fixed_point_rows(target)]
+    if target.weight is not None:
+        numbers.append([round(weight / target.grids.weight.unit) for weight in target.weight.tolist()])
+    result = []
+    for i in range(len(problem.X)):
+        total = 0
+        for f, codes in enumerate(columns):
+            total = (total + finalizer((codes[i] + 1 + f * STEP) & MASK)) & MASK
+        for column in numbers:
+            total = finalizer((total + column[i] + STEP) & MASK)
+        result.append(finalizer((total + STEP) & MASK))
+    return result
+
+
+def row_keys(problem):
+    """The hash of each row, another one for each copy of a row."""
+    seen, result = Counter(), []
+    for of_row in row_hashes(problem):
+        result.append(finalizer((of_row + seen[of_row] * STEP) & MASK))
+        seen[of_row] += 1
+    return result
+
+
+def counts_by_key(problem, tree):
+    """How often each row counts in a tree; all of them, if none would."""
+    of_tree, counts = finalizer((problem.seed * STEP + tree + 1) & MASK), []
+    for key, weight in zip(row_keys(problem), problem.weight, strict=True):
+        one, two = (
+            ((finalizer((finalizer(key ^ of_tree) + STEP * (stream + 1)) & MASK) >> 11) + 0.5) * 2.0**-53
+            for stream in (0, 1)
+        )
+        drawn = -math.log(one) if problem.target.weight is None else special.gammaincinv(weight, one)
+        counts.append(float(math.floor(problem.factor * drawn + two)))
+    if not any(counts):
+        counts = [max(round(problem.factor * weight), 1.0) for weight in problem.weight]
+    return np.array(counts)
+
+
 def rows_in_order(problem):
     """The rows in the order of their marks, equal ones together, and what each such set weighs.
 
-    Where leaves must have several rows, equal rows stay apart.
+    Where leaves must have several rows, and where rows have keys, equal rows stay apart.
     """
+    if problem.has_keys:
+        return [[i] for i in range(len(problem.X))], problem.weight
     marks, weight = row_marks(problem), problem.weight
     sets = []
     for i in sorted(range(len(marks)), key=lambda i: (*marks[i], weight[i])):
@@ -129,6 +191,8 @@ def rows_in_order(problem):
 def tree_counts(problem, totals, tree):
     """How often each set of rows counts in a tree, and what a count of 1 stands for."""
     random, rounding = Random(problem.seed, 0, tree), Random(problem.seed, 1, tree)
+    if problem.has_keys:
+        return counts_by_key(problem, tree), 1 / problem.factor
     if problem.resample:
         ends = list(itertools.accumulate(totals))
         counts = [0.0] * len(totals)
@@ -148,6 +212,10 @@ def tree_counts(problem, totals, tree):
 
 def out_of_bag_weights(problem, row, n_trees):
     """How much each tree counts as one that lacks a row of the table, the one that counts most as 1."""
+    if problem.has_keys:  # equal rows cannot be told apart
+        hashes = row_hashes(problem)
+        copies = [i for i, of_row in enumerate(hashes) if of_row == hashes[row]]
+        return np.array([np.mean(counts_by_key(problem, tree)[copies] == 0) for tree in range(n_trees)])
     sets, totals = rows_in_order(problem)
     place = next(i for i, rows in enumerate(sets) if row in rows)
     together, others = totals[place], totals[place] - problem.weight[row]
@@ -215,7 +283,7 @@ def member(problem, t):
     seen = problem.values()[rows]
     base = np.array(totals)[counts > 0]
     nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0], base)
-    tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
+    tree = read_tree(nodes, problem.outcome, problem.growth)
     times, at = _rows_of_nodes(tree, seen, [len(rows_of_set) for rows_of_set in some])
     if problem.growth.max_bins is not None:
         tree = _with_thresholds_of_bins(tree, problem, rows, at)
@@ -234,11 +302,13 @@ def _grow(problem, t, seen, rows, counts, base):
     if problem.n_features < seen.shape[1]:
         settings.draw_features(problem.seed, t, problem.n_features)
     keep_values = growth.partition_prior.location == "distance" or growth.oblique
-    columns = _core.encode(seen, problem.is_nominal.astype(np.uint8), 0, 0, keep_values, 1)
+    max_bins = growth.max_bins if problem.has_keys else 0  # the values are those of bins already
+    columns = _core.encode(seen, problem.is_nominal.astype(np.uint8), 0, max_bins, keep_values, 1)
     extras = {name: values[rows] for name, values in target.extras.items()}
+    grids = replace(target.grids, weight=Grid(0, 1.0), whole_weights=True) if problem.has_keys else None
     return _core.grow(
         columns,
-        problem.outcome.to_core(Target(target.y[rows], counts, extras)),
+        problem.outcome.to_core(Target(target.y[rows], counts, extras, grids)),
         problem.outcome.core_prior().tolist(),
         settings,
         growth.look_ahead(),
@@ -304,18 +374,7 @@ def _pruned(problem, tree, log_likelihood):
     left, right = tree.children_left, tree.children_right
     as_leaf, log_prior = tree.log_prior_leaf + log_likelihood, tree.log_prior_split
     internal = set(np.flatnonzero(tree.kind != SplitKind.NONE).tolist())
-    if problem.growth.max_leaf_nodes is not None:
-        gain = {i: log_prior[i] - as_leaf[i] + as_leaf[left[i]] + as_leaf[right[i]] for i in internal}
-        kept, frontier = set(), internal & {0}
-        for _ in range(problem.growth.max_leaf_nodes - 1):
-            if not frontier:
-                break
-            best = max(frontier, key=lambda i: (gain[i], -i))
-            kept.add(best)
-            frontier = frontier - {best} | internal & {int(left[best]), int(right[best])}
-        internal = kept
-    if not problem.prune:
-        return internal
+    limit = problem.growth.max_leaf_nodes
 
     def best(node):
         """The highest log posterior below a node, and the internal nodes that it takes."""
@@ -327,7 +386,22 @@ def _pruned(problem, tree, log_likelihood):
             return as_tree, {node} | lower[1] | upper[1]
         return as_leaf[node], set()
 
-    return best(0)[1]
+    def of_size(node, n_leaves):
+        """The highest log posterior below a node with so many leaves, and the internal nodes that it takes."""
+        if n_leaves == 1:
+            return as_leaf[node], set()
+        found = []
+        for on_left in range(1, n_leaves) if node in internal else ():
+            lower, upper = of_size(int(left[node]), on_left), of_size(int(right[node]), n_leaves - on_left)
+            if lower and upper:
+                found.append((log_prior[node] + lower[0] + upper[0], {node} | lower[1] | upper[1]))
+        return max(found, key=lambda pair: pair[0]) if found else None
+
+    kept = best(0)[1] if problem.prune else internal
+    if limit is None or len(kept) < limit:
+        return kept
+    sizes = range(1, limit + 1) if problem.prune else [limit]
+    return max((of_size(0, size) for size in sizes if of_size(0, size)), key=lambda pair: pair[0])[1]
 
 
 def average(members, X):

@@ -26,13 +26,13 @@ def fit(
     cache: bool = True,
     verbose: int = 0,
 ) -> Model:
-    """Fit a single-tree estimator to data that need not fit into memory, or that stay in a database.
+    """Fit a tree, a forest or the prunings of a tree to data that need not fit into memory, or stay in a database.
 
     Parameters
     ----------
     model
-        `BayesianTreeClassifier` or `BayesianTreeRegressor`. Columns of numbers are divided into `max_bins` quantile
-        bins, 255 where it is None.
+        `BayesianTreeClassifier` or `BayesianTreeRegressor`; a forest with ``partitions="axis"``; a tree space with
+        ``space="prunings"``. Columns of numbers are divided into `max_bins` quantile bins, 255 where it is None.
     source
         A data frame; the path of a Parquet file or folder, a pattern such as ``"loans/*.parquet"``, or a list of
         these; a pyarrow data set; a function that returns an iterator of frames, the same ones whenever it is called;
@@ -75,9 +75,9 @@ def fit(
     specs = TableSpec.read(dtypes, bins, categories, list(targets.values()), round_ends=not are_midpoints)
     with Progress("Opening the source", unit="rows", show=bool(verbose)) as progress, remember_interrupts():
 
-        def at_level(depth: int, n_open: int, n_rows: int) -> None:
+        def at_level(text: str) -> None:
             raise_remembered_interrupt()
-            progress.begin(f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows")
+            progress.begin(text)
 
         rows = open_source(source, targets, specs, cache=cache, progress=progress)
         try:

@@ -44,11 +44,10 @@ def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[C
 
 def refuse_other_models(model: Any) -> None:
     """Refuse what is no estimator of baytree."""
-    wanted = "BayesianTreeClassifier or BayesianTreeRegressor"
     if isinstance(model, type):
         raise TypeError(f"model must be an estimator, not a class: write {model.__name__}().")
-    if not hasattr(model, "_requires"):
-        raise TypeError(f"model must be a {wanted}; got {type(model).__name__}.")
+    if not hasattr(model, "_required"):
+        raise TypeError(f"model must be an estimator of baytree; got {type(model).__name__}.")
 
 
 class PreparedFit(NamedTuple):
@@ -113,7 +112,7 @@ def _with_numbers(data: Any) -> Any:
 
 def required_capabilities(estimator: Any, reader: TargetReader) -> list[Capability]:
     """The capabilities that a fit needs beyond histograms of its rows."""
-    needs = list(estimator._requires)
+    needs = estimator._required()
     if reader.family_of(None).is_own:
         needs.append(Capability.OWN_OUTCOME)
     if read_weights(estimator.weights):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,19 +20,20 @@ from ..fitted import Fitted, ForestFacts, ModelKind, OutOfBag
 from ..growth import (
     Engine,
     ForestPlan,
+    ForestRows,
     Growth,
     HyperplaneSearch,
     TableData,
+    TrainingData,
     assign_small_folds,
     draw_weight,
     enforce_monotonic,
-    grow_forest,
-    out_of_bag_weights,
+    rows_of_forest,
 )
 from ..outcomes import Outcome
 from ..sources import Capability, TargetReader
 from ..table import Schema
-from ..tree import TreeStore, concatenate_stores, most_probable_pruning, prune_to_leaf_count
+from ..tree import TreeStore, concatenate_stores, reduce_trees
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
 from ._tree import SingleTree
@@ -80,7 +80,6 @@ class BaseForest(Estimator):
             fit_few=True,
         ),
     )
-    _requires = (Capability.FOREST,)
     fitted_: Fitted
     n_estimators: Any
     prune: Any
@@ -101,6 +100,10 @@ class BaseForest(Estimator):
     def _out_of_bag(self, mean: FloatArray, data: TableData, outcome: Outcome) -> OutOfBag:
         """The score of what the trees that do not have a row predict for it; NaN where all have it."""
 
+    def _required(self) -> list[Capability]:
+        needs = {Capability.OUT_OF_BAG: self.oob_score is True, Capability.RESAMPLING: self.bootstrap == "resample"}
+        return [capability for capability, is_needed in needs.items() if is_needed]
+
     def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
         growth = super()._growth(schema, reader, classes)
         if self.warm_start is True and self._is_fitted:
@@ -119,36 +122,49 @@ class BaseForest(Estimator):
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
 
-    def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
+    def _grow(self, data: Any, outcome: Outcome, *, calibrated: bool) -> Fitted:
         before = self.fitted_ if self.warm_start and self._is_fitted else None
         plan = self._plan(data, outcome, before)
         tree = _tree_of_all_rows(data, outcome)
-        trees = self._grow_trees(data, outcome, plan, before, tree)
-        fitted = Fitted(
-            trees,
-            outcome,
-            data.schema,
-            kind=ModelKind.FOREST,
-            tree_of_all_rows=tree,
-            forest=ForestFacts(plan.seed),
-            monotonic=data.growth.monotonic,
-        )
-        of_all = replace(plan, first=0, n_trees=trees.n_trees)
-        without = partial(out_of_bag_weights, data.columns, data.target, outcome, data.growth, of_all)
+        if before is not None:
+            check_same_table(before, data, outcome, tree)
+        rows = rows_of_forest(data, outcome, plan)
+        try:
+            trees = self._grow_trees(rows, outcome, data.growth, plan, before)
+            fitted = Fitted(
+                trees,
+                outcome,
+                data.schema,
+                kind=ModelKind.FOREST,
+                tree_of_all_rows=tree,
+                forest=ForestFacts(plan.seed),
+                monotonic=data.growth.monotonic,
+            )
+            return self._measured(fitted, data, rows, plan, calibrated=calibrated)
+        finally:
+            rows.close()
+
+    def _measured(self, fitted: Fitted, data: Any, rows: ForestRows, plan: ForestPlan, *, calibrated: bool) -> Fitted:
+        """A forest with its spread, its out-of-bag figures and its agreement with the tree to read."""
+        of_all = replace(plan, first=0, n_trees=fitted.trees.n_trees)
+        sample, without = rows.sample(fitted.outcome, of_all)
         if calibrated:
-            fitted = calibrate_out_of_bag(fitted, data, without)
-            fitted = replace(fitted, tree_of_all_rows=replace(tree, outcome=fitted.outcome))
+            fitted = calibrate_out_of_bag(fitted, sample, without)
+            if fitted.tree_of_all_rows is not None:
+                tree = replace(fitted.tree_of_all_rows, outcome=fitted.outcome)
+                fitted = replace(fitted, tree_of_all_rows=tree)
         out_of_bag = None
         if self.oob_score:
-            by_tree = without(np.arange(len(data)))
+            by_tree = rows.all_out_of_bag(fitted.outcome, of_all)
             _warn_of_rows_in_every_tree(by_tree)
-            out_of_bag = self._out_of_bag(_at_given_rows(fitted.mean_without(data.rows, by_tree), data), data, outcome)
-        return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, data), out_of_bag))
+            mean = _at_given_rows(fitted.mean_without(data.rows, by_tree), data)
+            out_of_bag = self._out_of_bag(mean, data, fitted.outcome)
+        return replace(fitted, forest=ForestFacts(plan.seed, _agreement(fitted, sample), out_of_bag))
 
     def _refit_tree(self, data: TableData, outcome: Outcome) -> Fitted:
         return _tree_of_all_rows(data, outcome)
 
-    def _plan(self, data: TableData, outcome: Outcome, before: Fitted | None) -> ForestPlan:
+    def _plan(self, data: Any, outcome: Outcome, before: Fitted | None) -> ForestPlan:
         first, growth = 0 if before is None else before.trees.n_trees, data.growth
         if self.n_estimators < first:
             raise ValueError(
@@ -171,27 +187,24 @@ class BaseForest(Estimator):
         )
 
     def _grow_trees(
-        self, data: TableData, outcome: Outcome, plan: ForestPlan, before: Fitted | None, tree: Fitted
+        self, rows: ForestRows, outcome: Outcome, growth: Growth, plan: ForestPlan, before: Fitted | None
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
-        stores = [] if before is None else [check_same_table(before, data, outcome, tree).trees]
+        stores = [] if before is None else [before.trees]
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
         stop = plan.first + plan.n_trees
         with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:
             for first in range(plan.first, stop, step):
                 part = replace(plan, first=first, n_trees=min(step, stop - first))
-                stores.append(self._grow_part(data, outcome, part))
+                stores.append(self._grow_part(rows, outcome, growth, part))
                 progress.update(first + part.n_trees)
         return stores[0] if len(stores) == 1 else concatenate_stores(stores)
 
-    def _grow_part(self, data: TableData, outcome: Outcome, plan: ForestPlan) -> TreeStore:
+    def _grow_part(self, rows: ForestRows, outcome: Outcome, growth: Growth, plan: ForestPlan) -> TreeStore:
         """Some trees, as the limits and the pruning leave them, by the evidence of the rows without the factor."""
-        trees = grow_forest(data.columns, data.target, outcome, data.growth, plan)
-        if data.growth.max_leaf_nodes is not None:
-            trees = prune_to_leaf_count(trees, data.growth.max_leaf_nodes)
-        if self.prune:
-            trees = most_probable_pruning(trees)
-        return enforce_monotonic(trees, data.growth.monotonic)
+        trees = rows.grow(outcome, plan)
+        trees = reduce_trees(trees, prune=self.prune, max_leaf_nodes=growth.max_leaf_nodes)
+        return enforce_monotonic(trees, growth.monotonic)
 
     def _as_estimator(self, fitted: Fitted, **changed: Any) -> SingleTree:
         shared = {name: getattr(self, name) for name in _SHARED} | {"prior": self.prior_} | changed
@@ -517,10 +530,10 @@ class BaseForest(Estimator):
         return self.readable_tree_.get_n_leaves()
 
 
-def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
+def _tree_of_all_rows(data: TrainingData, outcome: Outcome) -> Fitted:
     """The most probable pruning of the tree of all rows as they are."""
     grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
-    tree = most_probable_pruning(grown)
+    tree = reduce_trees(grown, prune=True, max_leaf_nodes=data.growth.max_leaf_nodes)
     grown_tree = None if tree is grown else grown
     return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
 

@@ -75,7 +75,8 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
-        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+        Maximum number of leaves. The tree is the most probable pruning of the grown tree with at most so many leaves;
+        with ``prune=False`` with exactly so many, where the grown tree has more. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need

@@ -54,7 +54,6 @@ def _warn(message: str) -> None:
 class BaseTreeSpace(Estimator):
     """Many trees at once, each with its posterior probability; subclasses say what they predict."""
 
-    _requires = (Capability.TREE_SPACE,)
     fitted_: Fitted
     space: Any
     max_nodes: Any
@@ -64,6 +63,9 @@ class BaseTreeSpace(Estimator):
     @abstractmethod
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> SingleTree:
         """A single-tree estimator of one of the trees."""
+
+    def _required(self) -> list[Capability]:
+        return [] if self.space == "prunings" else [Capability.TREE_SPACE]
 
     def _check_own_parameters(self) -> dict[str, Any]:
         self._budget()  # refuse wrong parameters before anything is done
@@ -78,13 +80,15 @@ class BaseTreeSpace(Estimator):
         max_nodes = 0 if self.space == "prunings" else 2**62 if max_nodes is None else max_nodes
         return _core.Budget(max_nodes, limit, self.space == "roots", on_round)
 
-    def _grow(self, data: TableData, outcome: Outcome, *, calibrated: bool) -> Fitted:
+    def _grow(self, data: Any, outcome: Outcome, *, calibrated: bool) -> Fitted:
         """Explore the space; an interruption ends it early."""
+
+        def as_fitted(space: TreeStore) -> Fitted:
+            return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=data.growth.monotonic)
 
         def explore(rows: TableData, budget: _core.Budget) -> tuple[Fitted, bool]:
             space, interrupted = rows.explore(outcome, budget)
-            monotonic = data.growth.monotonic
-            return Fitted(space, outcome, data.schema, kind=ModelKind.SPACE, monotonic=monotonic), interrupted
+            return as_fitted(space), interrupted
 
         def explore_less(rows: TableData) -> Fitted:
             """A smaller space, so that those of all folds together cost about as much as that of all rows."""
@@ -99,7 +103,10 @@ class BaseTreeSpace(Estimator):
             def on_round(n_nodes: int, log_evidence: float) -> None:
                 progress.update(n_nodes, f"Tree space, log evidence {log_evidence:.2f}")
 
-            fitted, interrupted = explore(data, self._budget(on_round if self.verbose else None))
+            if self.space == "prunings":
+                fitted, interrupted = as_fitted(data.prunings(outcome)), False
+            else:
+                fitted, interrupted = explore(data, self._budget(on_round if self.verbose else None))
             n_nodes = fitted.trees.node_count
             on_round(n_nodes, float(fitted.trees.evidence.log_evidence[0]))
         if interrupted:

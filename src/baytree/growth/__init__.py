@@ -9,6 +9,7 @@ from ._canonical_target import canonical_target as canonical_target
 from ._encoded_rows import CodeLayout as CodeLayout
 from ._encoded_rows import EncodedRows as EncodedRows
 from ._encoded_rows import RowHistograms as RowHistograms
+from ._encoded_rows import join_rows as join_rows
 from ._folds import FoldParts as FoldParts
 from ._folds import assign_folds as assign_folds
 from ._folds import assign_small_folds as assign_small_folds
@@ -18,6 +19,8 @@ from ._folds import split_whole_weights as split_whole_weights
 from ._forest import ForestPlan as ForestPlan
 from ._forest import draw_weight as draw_weight
 from ._forest import grow_forest as grow_forest
+from ._forest_rows import ForestRows as ForestRows
+from ._forest_rows import rows_of_forest as rows_of_forest
 from ._grower import explore_space as explore_space
 from ._grower import grow_tree as grow_tree
 from ._grower import list_partitions as list_partitions
@@ -30,6 +33,7 @@ from ._histograms import ClassHistograms as ClassHistograms
 from ._histograms import Histograms as Histograms
 from ._histograms import Routes as Routes
 from ._leaf_models import grow_with_models as grow_with_models
+from ._machine import half_of_memory as half_of_memory
 from ._monotonic import enforce_monotonic as enforce_monotonic
 from ._monotonic import read_monotonic as read_monotonic
 from ._other_rows import other_rows as other_rows
@@ -39,6 +43,11 @@ from ._refit import held_out_log_likelihood as held_out_log_likelihood
 from ._refit import refit as refit
 from ._row_hash import hash_of_codes as hash_of_codes
 from ._row_hash import mix_bits as mix_bits
+from ._row_keys import KeyedInMemory as KeyedInMemory
+from ._row_keys import KeyedParts as KeyedParts
+from ._row_keys import KeyedRows as KeyedRows
+from ._row_keys import split_by_hash as split_by_hash
+from ._row_keys import with_keys as with_keys
 from ._settings import Engine as Engine
 from ._settings import Growth as Growth
 from ._settings import HyperplaneSearch as HyperplaneSearch

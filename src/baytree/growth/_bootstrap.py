@@ -32,10 +32,15 @@ def hash_each_row(rows: Rows, target: Target) -> AnyArray:
 
 def bootstrap_weights(hashes: AnyArray, weight: FloatArray | None, seed: int, draw: int) -> FloatArray:
     """One draw of the weights of all rows, from the hashes of `hash_each_row`; `weight` None: each row counts once."""
-    with np.errstate(over="ignore"):
-        key = mix_bits(np.array([seed], dtype=np.uint64) * _STEP + np.uint64(draw + 1))
-        bits = mix_bits(mix_bits(hashes ^ key) + _STEP)
-    uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+    uniform = uniforms_of_rows(hashes, seed, draw, stream=0)
     if weight is None:
         return np.maximum(-np.log(uniform), _SMALLEST)
     return np.maximum(special.gammaincinv(weight, uniform), _SMALLEST * weight)
+
+
+def uniforms_of_rows(hashes: AnyArray, seed: int, draw: int, stream: int) -> FloatArray:
+    """A number in (0, 1) for each row, one of several streams of a draw."""
+    with np.errstate(over="ignore"):
+        key = mix_bits(np.array([seed], dtype=np.uint64) * _STEP + np.uint64(draw + 1))
+        bits = mix_bits(mix_bits(hashes ^ key) + _STEP * np.array([stream + 1], dtype=np.uint64))
+    return ((bits >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

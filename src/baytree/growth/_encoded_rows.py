@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +46,7 @@ class EncodedRows:
         return len(self.numbers)
 
     def __add__(self, other: EncodedRows) -> EncodedRows:
-        weight = None
-        if self.weight is not None and other.weight is not None:
-            weight = np.concatenate([self.weight, other.weight])
-        codes, numbers = (np.concatenate(pair) for pair in ((self.codes, other.codes), (self.numbers, other.numbers)))
-        return EncodedRows(codes, numbers, weight)
+        return join_rows([self, other])
 
     @property
     def hashes(self) -> IntArray:
@@ -108,6 +105,16 @@ class EncodedRows:
                 for i, total in enumerate(sums.tolist()):
                     result[i] += total << (power + more)
         return result
+
+
+def join_rows(parts: Sequence[EncodedRows]) -> EncodedRows:
+    """The rows of several parts, one behind the other."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    return EncodedRows(
+        np.concatenate([part.codes for part in parts]),
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
 
 
 def n_sample_shares(n_rows: int) -> int:

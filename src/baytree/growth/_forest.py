@@ -67,7 +67,28 @@ def grow_forest(
         growth.engine.subtree_rows,
         growth.n_threads,
     )
-    statistics = arrays.pop("statistics") * arrays.pop("unit")
+    arrays["statistics"] = arrays["statistics"] * arrays.pop("unit")
+    return _read_forest(arrays, outcome, growth, columns.n_columns)
+
+
+def store_of_members(members: list[dict[str, Any]], outcome: Outcome, growth: Growth, n_features: int) -> TreeStore:
+    """The trees of a forest that were grown one by one, from the arrays of their nodes."""
+    arrays: dict[str, Any] = {}
+    for name in members[0]:
+        parts = [member[name] for member in members]
+        if name in ("category_start", "hyperplane_start"):
+            begin = np.cumsum([0, *(starts[-1] for starts in parts)])[:-1]
+            joined = [parts[0][:1], *(b + part[1:] for b, part in zip(begin, parts, strict=True))]
+            arrays[name] = np.concatenate(joined).astype(parts[0].dtype)
+        else:
+            arrays[name] = np.concatenate(parts)
+    arrays["tree_start"] = np.cumsum([0, *(len(member["kind"]) for member in members)])
+    return _read_forest(arrays, outcome, growth, n_features)
+
+
+def _read_forest(arrays: dict[str, Any], outcome: Outcome, growth: Growth, n_features: int) -> TreeStore:
+    """The store of trees whose statistics are in the units of the outcome."""
+    statistics = arrays.pop("statistics")
     if not np.all(np.isfinite(statistics)) or not np.all(np.isfinite(arrays["log_prior_leaf"])):
         raise ValueError(
             "These outcomes have no finite likelihood under this prior: y, the weights, the prior or smoothing are too "
@@ -76,7 +97,7 @@ def grow_forest(
     leaf_statistics = statistics[arrays["kind"] == SplitKind.NONE]
     structure = _structure(arrays, statistics, outcome)
     leaves = _leaves(leaf_statistics, structure, outcome, growth.smoothing)
-    return TreeStore(leaves=leaves, n_features=columns.n_columns, **structure)
+    return TreeStore(leaves=leaves, n_features=n_features, **structure)
 
 
 def _structure(arrays: dict[str, Any], statistics: FloatArray, outcome: Outcome) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from .. import _core
 from .._typing import BoolArray, FloatArray, IntArray
 from ..leaves import ConstantLeaves, LeafModel
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, prune_to_leaf_count, take_splits
+from ..tree import NO_CHILD, SplitKind, TreeStore, take_splits
 from ._settings import Growth
 
 _SPLITS = (
@@ -70,8 +70,6 @@ def read_tree(
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )
-    if growth.max_leaf_nodes is not None:
-        tree = prune_to_leaf_count(tree, growth.max_leaf_nodes)
     has_missing = tree.n_missing is not None and tree.n_missing.any()
     return tree if has_missing else replace(tree, n_missing=None)
 
@@ -119,6 +117,28 @@ def insert_no_split(space: TreeStore, split_start: IntArray) -> TreeStore:
     for name in ("children_left", "children_right"):
         splits[name] = np.append(getattr(space, name), NO_CHILD)[chosen]
     return replace(space, **splits, choice_start=split_start + np.arange(n_nodes + 1))
+
+
+def space_of_prunings(tree: TreeStore) -> TreeStore:
+    """The tree space of a grown tree and its prunings, as the compiled core gives it: nodes in the order of depth."""
+    order = np.argsort(tree.depth, kind="stable")
+    place = np.argsort(order)
+    internal = order[~tree.is_leaf[order]]
+    is_split = (~tree.is_leaf[order]).astype(np.int64)
+    splits = take_splits(tree, internal) | {"n_missing": None}
+    for name in ("children_left", "children_right"):
+        splits[name] = place[getattr(tree, name)[internal]]
+    space = replace(
+        tree,
+        leaves=tree.leaves.take(order),
+        **splits,
+        **{name: getattr(tree, name)[order] for name in ("depth", "n_node_samples", "log_prior_leaf")},
+        log_odds_split=np.zeros(0),
+        feature_posterior=np.zeros((0, 0)),
+        complete=np.zeros(len(order), dtype=bool),
+        choice_start=np.arange(len(internal) + 1),
+    )
+    return insert_no_split(space, np.cumsum([0, *is_split]))
 
 
 def list_partitions(columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from ..outcomes import Family, Grids, Outcome, SampleSize, Target, fixed_point_o
 from ..table import Schema
 from ..tree import TreeStore
 from ._binning import ColumnBins
-from ._encoded_rows import EncodedRows, n_sample_shares
-from ._grower import read_tree, replace_scores, score_tree
+from ._encoded_rows import CodeLayout, EncodedRows, n_sample_shares
+from ._grower import read_tree, replace_scores, score_tree, space_of_prunings
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
+from ._machine import half_of_memory
 from ._missing import LevelCounts, count_missing, encoded_rows_without
+from ._row_keys import KeyedInMemory, KeyedParts, with_keys
 from ._same_rows import NodeTotals
 from ._settings import Growth
 from ._training_data import LeafSums
@@ -44,6 +46,17 @@ class HistogramSource(Protocol):
         """The sum of the logs of factors in each open node."""
 
 
+class LevelPass(NamedTuple):
+    """What a tree that grows asks of the next pass over the rows: histograms, or the logs of factors of an outcome."""
+
+    routes: Routes
+    outcome: Outcome | None = None
+
+
+# A tree that grows level by level: it yields what it asks for and is sent the answer; at the end it returns its nodes.
+Levels: TypeAlias = Generator[LevelPass, Any, dict[str, Any]]
+
+
 @runtime_checkable
 class DivisibleSource(HistogramSource, Protocol):
     """A source that can divide its rows by their hashes."""
@@ -55,8 +68,25 @@ class DivisibleSource(HistogramSource, Protocol):
         """One of `n_shares` shares of the rows."""
 
 
-# A callback after each level, with its depth and the numbers of its open nodes and their rows.
-OnLevel = Callable[[int, int, int], None]
+@runtime_checkable
+class KeyedSource(Protocol):
+    """A source that gives its rows their keys where they are."""
+
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys."""
+
+
+# A callback after each level, which is given what has been grown.
+OnLevel = Callable[[str], None]
+
+
+class ForestMember(NamedTuple):
+    """What the core knows of a tree of a forest: what it draws features by, and how much more its rows count."""
+
+    seed: int
+    tree: int
+    n_features: int
+    row_factor: tuple[float, float]  # as planned, and of the rows of the tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +101,16 @@ class HistogramData:
     growth: Growth
     totals: tuple[int, ...] = ()
     on_level: OnLevel | None = None
+    member: ForestMember | None = None  # the tree of a forest that these rows are for
 
     @property
     def is_nominal(self) -> BoolArray:
         """Which columns are unordered categories."""
         return self.schema.is_nominal
+
+    def layout(self, outcome: Outcome) -> CodeLayout:
+        """The layout of histograms of an outcome."""
+        return CodeLayout.of(self.bins, n_classes_of(outcome), self.grids, self.growth.n_threads)
 
     def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
         """The ends of the first and the last bin of each column, and whether the ends of all bins are integers."""
@@ -93,13 +128,14 @@ class HistogramData:
         rows = self.source.rows_in_memory()
         if rows is not None:
             if self.on_level is not None:
-                self.on_level(0, 1, len(rows))
+                self.on_level(_level_text(0, 1, len(rows)))
             return self._grow_in_memory(rows, outcome)
-        nodes = self._grow_levels(outcome)
-        if factors and outcome.has_factor:
-            whole = read_tree(nodes, outcome, replace(self.growth, max_leaf_nodes=None))
-            nodes = self._add_factors(nodes, whole, outcome)
+        nodes = self._answer(self.levels(outcome, factors=factors and outcome.has_factor))
         return read_tree(nodes, outcome, self.growth)
+
+    def prunings(self, outcome: Outcome) -> TreeStore:
+        """The tree space of the tree of an outcome and its prunings."""
+        return space_of_prunings(self.grow(outcome))
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
@@ -107,9 +143,7 @@ class HistogramData:
         if rows is not None:
             scored = score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
             return self.count_missing(scored)
-        nodes = self._grow_levels(outcome, tree)
-        if outcome.has_factor:
-            nodes = self._add_factors(nodes, tree, outcome)
+        nodes = self._answer(self.levels(outcome, tree, factors=outcome.has_factor))
         return replace(replace_scores(tree, nodes, outcome, self.growth), n_missing=_known(nodes["n_missing"]))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
@@ -141,6 +175,20 @@ class HistogramData:
         sample = self._divisible_source.sample(n_sample_shares(self.sample_size.n_rows))
         return data_of_sample(sample, self.bins, self.schema, self.grids, self.growth)
 
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys, at the source; one that cannot give them sends its encoded rows here."""
+        if isinstance(self.source, KeyedSource):
+            return self.source.keyed()
+        n_bytes = len(self) * (len(self.bins) + 4) * 8
+        if n_bytes > half_of_memory():
+            raise ValueError(
+                f"A forest needs the encoded rows of a database in memory, here {n_bytes / 2**30:.1f} GB, and half of "
+                "the memory of this machine is less: write the table to Parquet files and fit these, or fit a tree."
+            )
+        rows = self._divisible_source.sample(1)
+        dtype = np.uint8 if max(bins.n_codes for bins in self.bins) <= 256 else np.uint16
+        return KeyedInMemory(with_keys(replace(rows, codes=rows.codes.astype(dtype))))
+
     def size(self) -> tuple[tuple[int, int], float, str]:
         """The shape of the table, the total weight of its rows, and its hash, which is the same at every source."""
         digest = hashlib.sha256(repr(list(self.totals)).encode())
@@ -154,8 +202,23 @@ class HistogramData:
             raise TypeError("Half of a source cannot be divided again.")
         return self.source
 
-    def _grow_levels(self, outcome: Outcome, tree: TreeStore | None = None) -> dict[str, Any]:
-        """Grow a tree level by level, or score a given one; returns the nodes."""
+    def _answer(self, levels: Levels) -> dict[str, Any]:
+        """Let the source answer what a tree asks for, until it is grown."""
+        try:
+            request = next(levels)
+            while True:
+                if request.outcome is None:
+                    request = levels.send(self.source.histograms(request.routes))
+                else:
+                    request = levels.send(self.source.factors(request.outcome, request.routes))
+        except StopIteration as end:
+            nodes: dict[str, Any] = end.value
+            return nodes
+
+    def levels(
+        self, outcome: Outcome, tree: TreeStore | None = None, *, factors: bool, max_bytes: int = _MAX_BYTES
+    ) -> Levels:
+        """Grow a tree level by level, or score a given one, by what is sent in answer to what is asked for."""
         levels, depth, at_once = self._new_levels(outcome, tree), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
@@ -164,12 +227,12 @@ class HistogramData:
         while len(levels.open):
             chosen, n_open = levels.open[:at_once], len(levels.open)
             counted = subtraction.nodes_to_count(chosen)
-            histograms = self.source.histograms(_open_routes(levels, counted))
+            histograms = yield LevelPass(_open_routes(levels, counted))
             node_totals.check(histograms, counted)
             if isinstance(histograms, ClassHistograms):
                 histograms = subtraction.complete(histograms, counted, chosen)
             if self.on_level is not None:
-                self.on_level(depth, n_open, int(histograms.n_rows(slice(first[1])).sum()))
+                self.on_level(_level_text(depth, n_open, int(histograms.n_rows(slice(first[1])).sum())))
             if isinstance(histograms, ClassHistograms):
                 levels.grow(histograms.weights, histograms.rows, n_threads)
             else:
@@ -179,25 +242,41 @@ class HistogramData:
             if isinstance(histograms, ClassHistograms):
                 subtraction.add_parents(histograms, chosen, routes)
             missing.add(chosen, histograms.n_rows, levels.routes()["feature"])
-            at_once = max(1, _MAX_BYTES * len(chosen) // histograms.n_bytes)
+            at_once = max(1, max_bytes * len(chosen) // histograms.n_bytes)
             depth += 1
         routes = levels.routes()
         nodes: dict[str, Any] = levels.tree(len(self.bins))
-        return nodes | {"n_missing": missing.depth_first(routes["feature"], routes["lower"], routes["upper"])}
+        nodes["n_missing"] = missing.depth_first(routes["feature"], routes["lower"], routes["upper"])
+        if factors:
+            whole = tree or read_tree(nodes, outcome, self.growth)
+            nodes = yield from self._with_factors(nodes, whole, outcome)
+        return nodes
 
     def _grow_in_memory(self, rows: EncodedRows, outcome: Outcome) -> TreeStore:
-        """Grow the tree as for a table in memory."""
+        return self.count_missing(read_tree(self.nodes_of_rows(rows, outcome), outcome, self.growth))
+
+    def nodes_of_rows(self, rows: EncodedRows, outcome: Outcome) -> dict[str, Any]:
+        """Grow the tree of these rows as for a table in memory; returns its nodes."""
         columns, target, growth = *self._columns_and_target(rows, outcome), self.growth
-        nodes = _core.grow(
+        nodes: dict[str, Any] = _core.grow(
             columns,
             target,
             outcome.core_prior().tolist(),
-            growth.settings(),
+            self._settings(),
             growth.look_ahead(),
             growth.engine.subtree_rows,
             growth.n_threads,
         )
-        return self.count_missing(read_tree(nodes, outcome, growth))
+        return nodes
+
+    def _settings(self) -> _core.Settings:
+        """The settings of growth for the compiled core."""
+        settings = self.growth.settings()
+        if self.member is not None:
+            settings.set_row_factor(*self.member.row_factor)
+            if self.member.n_features < len(self.bins):
+                settings.draw_features(self.member.seed, self.member.tree, self.member.n_features)
+        return settings
 
     def count_missing(self, tree: TreeStore) -> TreeStore:
         """Count the rows that lack the feature of each split, if the rows are in memory."""
@@ -231,35 +310,39 @@ class HistogramData:
         core = fixed_point_outcome(outcome).fixed_point_core(
             [empty, empty, empty], None if self.grids.weight is None else empty, self.grids, self.sample_size
         )
-        prior, settings = outcome.core_prior().tolist(), self.growth.settings()
+        prior, settings = outcome.core_prior().tolist(), self._settings()
         given = None if tree is None else tree.routing.for_scoring()
         return _core.levels(columns, core, prior, settings, self.grids.weight_unit, given)
 
-    def _add_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> dict[str, Any]:
-        """Add the logs of factors that no split changes to the statistics of nodes."""
-        statistics = nodes["statistics"].copy()
-        statistics[:, -1] = self._factors_of(tree, outcome)
-        return nodes | {"statistics": statistics}
-
-    def _factors_of(self, tree: TreeStore, outcome: Outcome) -> list[float]:
-        """The sum of the logs of factors in each node; the source gives those of the leaves."""
+    def _with_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> Levels:
+        """Add the logs of factors that no split changes to the statistics of nodes, from those of the leaves."""
         sums: list[int] = [0] * tree.node_count
-        leaves = np.flatnonzero(tree.is_leaf).tolist()
-        leaf_sums = [
-            factor for routes in self._leaf_routes(tree, outcome) for factor in self.source.factors(outcome, routes)
-        ]
-        for leaf, factor in zip(leaves, leaf_sums, strict=True):
+        leaf_sums: list[int] = []
+        for routes in self._leaf_routes(tree, outcome):
+            leaf_sums += yield LevelPass(routes, outcome)
+        for leaf, factor in zip(np.flatnonzero(tree.is_leaf).tolist(), leaf_sums, strict=True):
             sums[leaf] = factor
         for node in reversed(tree.internal_nodes.tolist()):  # children come after their parents
             sums[node] = sums[int(tree.children_left[node])] + sums[int(tree.children_right[node])]
         unit = fixed_point_outcome(outcome).factor_unit(self.grids) * self.grids.weight_unit
-        return [float(total) * unit for total in sums]
+        statistics = nodes["statistics"].copy()
+        statistics[:, -1] = [float(total) * unit for total in sums]
+        return nodes | {"statistics": statistics}
 
     def _leaf_routes(self, tree: TreeStore, outcome: Outcome) -> Iterator[Routes]:
         """Routes to the leaves of a tree, in batches whose histograms fit into memory."""
         n_bytes = sum(bins.n_codes for bins in self.bins) * (len(outcome.prior) + 4) * _BYTES_PER_SUM
         leaves = np.flatnonzero(tree.is_leaf)
         return routes_to(tree, self.bins, leaves, max(1, _MAX_BYTES // n_bytes))
+
+
+def _level_text(depth: int, n_open: int, n_rows: int) -> str:
+    return f"Level {depth + 1}: {n_open:,} open nodes, {n_rows:,} rows"
+
+
+def n_classes_of(outcome: Outcome) -> int:
+    """The number of classes in histograms; 0 for numbers."""
+    return len(outcome.prior) if outcome.predicts_classes else 0
 
 
 def _open_routes(levels: Any, chosen: IntArray) -> Routes:

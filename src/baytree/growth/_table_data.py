@@ -29,8 +29,8 @@ from ._canonical_target import canonical_target
 from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms, n_sample_shares
 from ._fingerprint import fingerprint
 from ._folds import assign_folds
-from ._grower import explore_space, grow_tree, score_tree
-from ._histogram_data import HistogramData
+from ._grower import explore_space, grow_tree, score_tree, space_of_prunings
+from ._histogram_data import HistogramData, n_classes_of
 from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
 from ._missing import count_missing, rows_without
 from ._settings import Growth
@@ -123,6 +123,12 @@ class TableData:
         """Explore the tree space of an outcome; the second result is true if the user interrupted the search."""
         return explore_space(self.columns, self.target, outcome, self.growth, budget)
 
+    def prunings(self, outcome: Outcome) -> TreeStore:
+        """The tree space of the tree of an outcome and its prunings; with `max_bins` the one of any source."""
+        if self.target.grids is None or self.growth.oblique:
+            return self.explore(outcome, _core.Budget(0, None, False, None))[0]
+        return space_of_prunings(self.grow(outcome))
+
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
         scored = score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
@@ -151,18 +157,24 @@ class TableData:
 
     def halves(self, outcome: Outcome) -> tuple[TrainingData, TrainingData]:
         """Two halves of the rows; with `max_bins` the same ones as at any source."""
-        grids = self.target.grids
-        if grids is None or self.growth.lookahead or self.growth.oblique or self._codes.max(initial=0) >= _MAX_CODES:
+        encoded = None if self.growth.lookahead or self.growth.oblique else self.encoded(outcome)
+        if encoded is None:
             in_first = assign_folds(self.rows, self.target, 2) == 0
             return self.take(in_first), self.take(~in_first)
-        rows, bins = self._encode_rows(outcome), self._bins
-        layout = CodeLayout.of(bins, 0, grids, self.growth.n_threads)
-        sample_size = SampleSize(len(self), self.target.total_weight())
-        one, other = (
-            HistogramData(RowHistograms(rows.half(which), layout), self.schema, bins, grids, sample_size, self.growth)
-            for which in (0, 1)
-        )
+        data, rows = encoded
+        one, other = (replace(data, source=RowHistograms(rows.half(which), data.layout(outcome))) for which in (0, 1))
         return one, other
+
+    def encoded(self, outcome: Outcome) -> tuple[HistogramData, EncodedRows] | None:
+        """The rows with `max_bins` as at any source; None without, and where a column has too many codes."""
+        grids = self.target.grids
+        if grids is None or self._codes.max(initial=0) >= _MAX_CODES:
+            return None
+        rows, bins = self._encode_rows(outcome), self._bins
+        layout = CodeLayout.of(bins, n_classes_of(outcome), grids, self.growth.n_threads)
+        sample_size = SampleSize(len(self), self.target.total_weight())
+        data = HistogramData(RowHistograms(rows, layout), self.schema, bins, grids, sample_size, self.growth)
+        return data, rows
 
     def sample(self, outcome: Outcome) -> TableData:
         """All rows; with `max_bins` a few thousand, the same ones as at any source."""

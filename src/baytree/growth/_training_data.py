@@ -44,6 +44,9 @@ class TrainingData(Protocol):
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 
+    def prunings(self, outcome: Outcome) -> TreeStore:
+        """The tree space of the tree of an outcome and its prunings."""
+
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import itertools
-import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
@@ -21,8 +20,9 @@ import numpy as np
 
 from .._progress import Progress
 from .._typing import AnyArray
-from ..growth import EncodedRows
+from ..growth import EncodedRows, KeyedInMemory, KeyedParts, half_of_memory, with_keys
 from ._frames import frames_of
+from ._keyed_buckets import KeyedBuckets
 from ._part_source import EncodedParts
 from ._part_sums import PartSums
 from ._parts import ColumnRoles, EncodedPart, Part, RawTarget, split_frame
@@ -31,6 +31,7 @@ T = TypeVar("T")
 Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
 BATCH_ROWS = 2**16
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_BUCKETS_OF_HALF = 8  # files of half of the memory's size
 _MAX_ROWS = 2**32 - 1  # row numbers have 32 bits
 
 
@@ -135,6 +136,10 @@ class UncachedParts:
         """None: nothing is cached."""
         return None
 
+    def keyed(self) -> KeyedParts:
+        """Not possible: rows that are equal are in any parts."""
+        raise ValueError("A forest of batches needs their encoded rows on disk: pass cache=True.")
+
     def close(self) -> None:
         """Nothing needs to be released."""
 
@@ -197,9 +202,18 @@ class CachedParts:
         """All rows, if they fit into the memory of this machine; otherwise each level reads the files once."""
         arrays = self._arrays
         n_bytes = sum(array.nbytes for array in arrays.values())
-        if n_bytes > _max_bytes_in_memory() or len(arrays["numbers"]) >= _MAX_ROWS:
+        if n_bytes > half_of_memory() or len(arrays["numbers"]) >= _MAX_ROWS:
             return None
         return EncodedRows(arrays["codes"], arrays["numbers"], arrays.get("weight"))
+
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys: in memory if they fit into it, otherwise in files of rows of similar hashes."""
+        rows = self.rows_in_memory()
+        if rows is not None:
+            return KeyedInMemory(with_keys(rows))
+        n_bytes, n_rows = sum(array.nbytes for array in self._arrays.values()), len(self._arrays["numbers"])
+        n_buckets = _BUCKETS_OF_HALF * -(-n_bytes // max(half_of_memory(), 1))
+        return KeyedBuckets(self, min(n_buckets, -(-n_rows // BATCH_ROWS)))
 
     def close(self) -> None:
         """Remove the files."""
@@ -273,13 +287,6 @@ def _write_arrays(
     return {
         name: np.memmap(folder / (prefix + name), dtype[name], "r", shape=(n_rows, *shape[name])) for name in opened
     }
-
-
-def _max_bytes_in_memory() -> int:
-    """Half of the memory of this machine."""
-    if not hasattr(os, "sysconf"):
-        return 2**32
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _reduce_parts(parts: Iterable[T], merge: Callable[[T, T], T]) -> T:

@@ -14,13 +14,15 @@ from typing import Any, TypeVar
 import dask
 import numpy as np
 
-from ..growth import EncodedRows
+from ..growth import EncodedRows, KeyedParts, KeyedRows, join_rows, split_by_hash, with_keys
 from ..table import check_frame
 from ._part_source import EncodedParts
 from ._part_sums import PartSums
 from ._parts import ColumnRoles, EncodedPart, Part, split_frame
+from ._source import require
 
 T = TypeVar("T")
+_MOST_BUCKETS = 32  # parts of rows with keys; each partition sends a piece to each of them
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,38 @@ class DaskEncoded:
         """None: the rows are on the workers."""
         return None
 
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys: they move so that all that are equal are on one worker."""
+        n = min(len(self.parts), _MOST_BUCKETS)
+        pieces = [dask.delayed(split_by_hash, nout=n)(part, n) for part in self.parts]
+        return DaskKeyed(list(dask.persist(*(dask.delayed(_join)(*bucket) for bucket in zip(*pieces, strict=True)))))
+
     def close(self) -> None:
         """Release the memory of the workers."""
         self.parts = []
+
+
+@dataclass
+class DaskKeyed:
+    """Encoded rows with their keys in the memory of the workers."""
+
+    parts: list[Any]
+
+    def rows_in_memory(self) -> KeyedRows | None:
+        """None: the rows are on the workers."""
+        return None
+
+    def reduce(self, work: Callable[[KeyedRows], T], merge: Callable[[T, T], T]) -> T:
+        """Apply a function to all parts and merge the results."""
+        return require(_merge_in_pairs([dask.delayed(work)(part) for part in self.parts], merge))
+
+    def close(self) -> None:
+        """Release the memory of the workers."""
+        self.parts = []
+
+
+def _join(*pieces: EncodedRows) -> KeyedRows:
+    return with_keys(join_rows(pieces))
 
 
 def _sums_of(part: EncodedPart) -> PartSums | None:

@@ -10,7 +10,16 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._typing import BoolArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, HistogramSource, Routes
+from ..growth import (
+    ClassHistograms,
+    CodeLayout,
+    ColumnBins,
+    EncodedRows,
+    Histograms,
+    HistogramSource,
+    KeyedParts,
+    Routes,
+)
 from ..outcomes import Family, Outcome
 from ..table import Schema
 from ._bins import ColumnValues, IntervalCounts, bins_of
@@ -58,6 +67,9 @@ class EncodedParts(Protocol):
 
     def rows_in_memory(self) -> EncodedRows | None:
         """All rows, if they fit into the memory of this machine."""
+
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys, all that are equal in one part."""
 
     def close(self) -> None:
         """Release memory and files."""
@@ -206,6 +218,10 @@ class PartSource:
     def halves(self) -> tuple[HistogramSource, HistogramSource]:
         """Two halves of the rows, which every pass selects anew."""
         return replace(self._source, half=0), replace(self._source, half=1)
+
+    def keyed(self) -> KeyedParts:
+        """The rows with their keys."""
+        return require(self.encoded).keyed()
 
     @property
     def _source(self) -> EncodedSource:

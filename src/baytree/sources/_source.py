@@ -31,8 +31,12 @@ class Capability(Enum):
     LOOKAHEAD = "lookahead needs the rows in memory: make it 0."
     HYPERPLANES = "Hyperplanes need the rows in memory: make partitions 'axis'."
     LEAF_MODELS = "leaf='linear' needs the rows in memory: make it 'constant'."
-    TREE_SPACE = "A tree space needs the rows in memory: fit it there, or fit a single tree."
-    FOREST = "A forest needs the rows in memory: fit it there, or fit a single tree."
+    TREE_SPACE = (
+        "A tree space needs the rows in memory, except that of the prunings of one tree: make space 'prunings', or fit "
+        "a single tree."
+    )
+    OUT_OF_BAG = "oob_score=True needs the rows in memory: make it False."
+    RESAMPLING = "bootstrap='resample' needs the rows in memory: make it 'bayesian'."
 
 
 @dataclass(frozen=True)

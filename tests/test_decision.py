@@ -188,7 +188,7 @@ def test_a_threshold_may_name_its_class():
     model = BayesianTreeClassifier(decision={"benign": 0.9}).fit(X, Y)
     assert_array_equal(model.predict(X) == "benign", model.predict_proba(X)[:, 0] >= 0.9)
     assert model.fitted_.decision.positive == 0
-    assert model.fitted_.decision.text(("benign", "malignant")).startswith("benign from a probability of 90 %")
+    assert model.fitted_.decision.text(("benign", "malignant")).startswith("benign if its probability is at least 90 %")
 
 
 @pytest.mark.parametrize("decision", [None, 0.3, {"benign": 0.7}, {"malignant": {"benign": 5}}, [[0, 3], [1, 0]]])

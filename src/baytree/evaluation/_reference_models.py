@@ -1,4 +1,4 @@
-"""Reference models on the rows that a model was measured on: no model, a linear model, scikit-learn's tree, a forest."""
+"""Reference models on the same held-out rows: no model, a linear model, scikit-learn's tree and a forest."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _MOST_CROSS_VALIDATED = 10_000  # rows; above, one fold is held out once
 _MOST_TRAINING_ROWS = 20_000  # of a reference model, so that a report takes seconds
 _FEWEST_TRAINING_ROWS = 20
 _LEAF_SIZES = (1, 5, 20, 50, 100)  # of scikit-learn's tree, of which its own cross-validation chooses
+_OF_DECISIONS = ("Cost of a decision", "Accuracy")
 _FIGURES = (
     "Cost of a decision",
     "Area under the curve",
@@ -105,12 +106,18 @@ def _some(rows: IntArray) -> IntArray:
 
 def _take(measured: HeldOutPredictions, rows: IntArray) -> HeldOutPredictions:
     """The predictions for some of the held-out rows."""
-    arrays = {
-        name: None if values is None else values[rows]
-        for name in ("probabilities", "codes", "mean", "interval")
-        for values in [getattr(measured, name)]
-    }
-    return replace(measured, rows=measured.rows.take(rows), **arrays)
+
+    def of(values: Any) -> Any:
+        return None if values is None else values[rows]
+
+    return replace(
+        measured,
+        rows=measured.rows.take(rows),
+        probabilities=of(measured.probabilities),
+        codes=of(measured.codes),
+        mean=of(measured.mean),
+        interval=of(measured.interval),
+    )
 
 
 def _figures(fitted: Fitted, predictions: HeldOutPredictions) -> dict[str, Figure]:
@@ -139,7 +146,7 @@ def _constant_decisions(
     yield ReferenceFigures("no model: the base rates", _figures(fitted, base))
     for code in range(len(labels)) if len(labels) == 2 else ():
         figures = _figures(fitted, replace(base, codes=np.full(n, code)))
-        kept = {name: figures[name] for name in ("Cost of a decision", "Accuracy") if name in figures}
+        kept = {name: figure for name, figure in figures.items() if name in _OF_DECISIONS}
         yield ReferenceFigures(f"every row: {fitted.class_names[code]}", kept)
 
 

@@ -18,9 +18,9 @@ def subgroup_part(fitted: Fitted, subgroups: list[Subgroup]) -> str:
     """One table a column."""
     parts = [
         paragraph(
-            "Figures by subgroup on held-out rows, each with its 90 % interval. If the intervals of two subgroups do not "
-            "overlap, chance is an unlikely explanation of the difference. The figures do not tell whether a difference "
-            "is fair."
+            "Figures by subgroup on held-out rows, each with its 90 % interval. If the intervals of two subgroups do "
+            "not overlap, chance is an unlikely explanation of the difference. The figures do not tell whether a "
+            "difference is fair."
         )
     ]
     place = 0

@@ -41,7 +41,7 @@ def tree_part(fitted: Fitted) -> str:
         paragraph(curve_text(fitted), class_="soft"),
         element("div", id="detail", class_="screen", aria_live="polite"),
         element("details", element("summary", "How to use this drawing"), help_text, class_="screen"),
-        "<noscript><p>The drawing and the form need JavaScript. The text and the rules show the same tree.</p></noscript>",
+        "<noscript><p>The drawing and the form need JavaScript. The text and the rules show the tree.</p></noscript>",
         text_part(fitted),
     )
 

@@ -97,6 +97,7 @@ def oracle_settings(prior, parameters):
         lookahead=parameters.get("lookahead", 0),
         prune=parameters.get("prune", True),
         draw=parameters.get("draw"),
+        interactions=parameters.get("interaction_cst"),
     )
 
 
@@ -194,11 +195,12 @@ def rows_of_nodes(model, X):
 
 
 def paths_of_nodes(tree):
-    """The way to every node from the root: of each step, whether it goes up."""
+    """The way to every node from the root, step by step."""
     paths = [()] * tree.node_count
     for node in np.flatnonzero(tree.children_left >= 0):
-        paths[tree.children_left[node]] = (*paths[node], False)
-        paths[tree.children_right[node]] = (*paths[node], True)
+        features = tree.split(node).features
+        paths[tree.children_left[node]] = (*paths[node], oracle.Step(False, features))
+        paths[tree.children_right[node]] = (*paths[node], oracle.Step(True, features))
     return paths
 
 
@@ -234,7 +236,7 @@ def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1
         features = tree.hyperplane_feature[terms]
         assert tree.feature[node] == features[0]
         assert set(features) <= set(problem.numeric(rows, problem.on_offer(rows, path)[0]))
-        expected = problem.hyperplane_prior(rows, depth, len(features), path)
+        expected = problem.hyperplane_prior(rows, depth, features.tolist(), path)
         assert_allclose(tree.log_prior_split[node], expected, rtol=1e-9)
         values = np.where(np.isnan(X[:, features]), tree.hyperplane_missing_value[terms], X[:, features])
         left = values @ tree.hyperplane_coefficient[terms] <= tree.threshold[node]

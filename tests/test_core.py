@@ -14,7 +14,7 @@ from baytree import _core
 
 def settings(n_features):
     prior = _core.PartitionPrior(0.5, False, False, True, True, True, np.ones(n_features))
-    return _core.Settings(prior, _core.Rules(None, 1, 0.0, None), 0.0, True, _core.Oblique(0.0, 1.0))
+    return _core.Settings(prior, _core.Rules(None, 1, 0.0, None, None), 0.0, True, _core.Oblique(0.0, 1.0))
 
 
 def grow(columns, y):

@@ -269,6 +269,14 @@ PARAMETERS = [
         },
     ),
     Parameter(
+        "interaction_cst",
+        "Any",
+        "None",
+        "Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in "
+        'one set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` '
+        "one. The columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).",
+    ),
+    Parameter(
         "class_weight",
         "Any",
         "None",

@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -25,17 +26,28 @@ void bind_prior(nb::module_& module) {
           nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("subsets"), nb::arg("proper"),
           nb::arg("by_column"), nb::arg("feature_weight").noconvert());
 
+  nb::class_<PathRules>(module, "PathRules", "Which columns may stand together on a path.")
+      .def(
+          "__init__",
+          [](PathRules* self, std::size_t n_features, const std::vector<std::vector<std::uint32_t>>& sets) {
+            for (const auto& set : sets) require(std::is_sorted(set.begin(), set.end()), "a set of columns is sorted");
+            new (self) PathRules(n_features, sets);
+          },
+          nb::arg("n_features"), nb::arg("sets"));
+
   nb::class_<Rules>(module, "Rules", "What the nodes of a tree may do.")
       .def(
           "__init__",
           [](Rules* self, std::optional<std::size_t> max_depth, std::size_t min_samples_leaf,
-             double min_weight_fraction_leaf, const std::optional<Vector<std::int8_t>>& monotonic) {
+             double min_weight_fraction_leaf, const std::optional<Vector<std::int8_t>>& monotonic,
+             const std::shared_ptr<PathRules>& paths) {
             require(min_samples_leaf > 0, "a leaf has at least one row");
             const std::size_t depth = max_depth.value_or(static_cast<std::size_t>(-1));
-            new (self) Rules{{depth, min_samples_leaf, min_weight_fraction_leaf, 0.0}, copy_of(monotonic)};
+            new (self)
+                Rules{{depth, min_samples_leaf, min_weight_fraction_leaf, 0.0}, copy_of(monotonic), {}, {}, paths};
           },
           nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"),
-          nb::arg("monotonic").noconvert().none());
+          nb::arg("monotonic").noconvert().none(), nb::arg("paths").none());
 
   nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
       .def(
@@ -71,6 +83,8 @@ void bind_settings(nb::module_& module) {
              const Oblique& oblique) {
             require(!rules.constrained() || rules.monotonic.size() == prior.feature_weight.size(),
                     "one direction per feature");
+            require(!rules.paths || rules.paths->n_features() == prior.feature_weight.size(),
+                    "the sets of columns are those of the table");
             new (self) Settings{prior, rules, smoothing, oblique};
             self->thresholds = round_thresholds ? Thresholds::round : Thresholds::midpoint;
           },

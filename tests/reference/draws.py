@@ -61,8 +61,8 @@ class FeatureDraw:
     n_features: int
 
     def chosen(self, path, features):
-        """Of the features that could be split in a node; `path` has a truth for each step, whether it went up."""
+        """Of the features that could be split in a node; each step of `path` is up or down."""
         way = 0
-        for is_upper in path:
-            way = mark((way + 1 + is_upper) & MASK)
+        for step in path:
+            way = mark((way + 1 + step.is_upper) & MASK)
         return Random(self.seed, 2, (mark(self.tree) + way) & MASK).choose(features, self.n_features)

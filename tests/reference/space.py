@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .tree import Partition, Problem
+from .tree import Partition, Problem, Step
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,24 @@ class WholeTree:
         return (self.left if row in self.left.rows else self.right).leaf_of(row)
 
 
-def every_tree(problem: Problem, rows=None, depth=0, prior=None, bounds=(-math.inf, math.inf)) -> list[WholeTree]:
+def every_tree(
+    problem: Problem, rows=None, depth=0, prior=None, bounds=(-math.inf, math.inf), path=()
+) -> list[WholeTree]:
     rows = list(range(len(problem.X))) if rows is None else rows
     prior = list(problem.settings.prior) if prior is None else prior
     here = {"rows": tuple(rows), "depth": depth, "prior": tuple(prior)}
-    no_split, *others = problem.partition_space(rows, depth, prior, bounds)
+    no_split, *others = problem.partition_space(rows, depth, prior, bounds, path)
     trees = [WholeTree(**here, log_posterior=no_split.score)]
     for partition in others:
         if partition.log_likelihood == -math.inf:  # forbidden
             continue
         sides = problem.sides(rows, partition.feature, partition.split)
-        below = [
-            every_tree(
-                problem, side, depth + 1, problem.outcome.update(side, prior, problem.settings.smoothing), inside
-            )
-            for side, inside in zip(sides, problem.divide_bounds(sides, partition, prior, bounds), strict=True)
-        ]
+        both = zip(sides, problem.divide_bounds(sides, partition, prior, bounds), (False, True), strict=True)
+        below = []
+        for side, inside, is_upper in both:
+            smoothed = problem.outcome.update(side, prior, problem.settings.smoothing)
+            step = Step(is_upper, (partition.feature,))
+            below.append(every_tree(problem, side, depth + 1, smoothed, inside, (*path, step)))
         for left in below[0]:
             for right in below[1]:
                 total = partition.log_prior + left.log_posterior + right.log_posterior

@@ -42,6 +42,7 @@ class Settings:
     prune: bool = True
     oblique: float = 0.0  # share of the split for hyperplanes
     draw: FeatureDraw | None = None  # of each node's features; none: it may use all
+    interactions: list[set[int]] | None = None  # columns that may stand on one path
 
 
 @dataclass
@@ -62,6 +63,14 @@ class Split:
     @property
     def divides_missing(self) -> bool:
         return self.categories is None and self.lower == math.inf
+
+
+@dataclass(frozen=True)
+class Step:
+    """One split on the way to a node: its features, and the side on which the node is."""
+
+    is_upper: bool
+    features: tuple[int, ...]
 
 
 @dataclass
@@ -107,8 +116,23 @@ class Problem:
         total = sum(raw[r] for r in counted)
         drawable = [r for r in counted if raw[r] > 0]
         self.features = list(range(d)) if settings.draw is None else drawable  # that a node may use
-        self.share = settings.oblique if len(self.numeric(everything, self.features)) > 1 else 0.0
+        self.share = settings.oblique if self.sets_of_planes(everything, self.features, ()) else 0.0
         self.w = [(1 - self.share) * raw[r] / total if total else 0.0 for r in range(d)]
+
+    def sets_on(self, path) -> list[set[int]]:
+        """The sets of columns that hold all columns of a path; columns in no set form one more."""
+        everything = set(range(len(self.X[0])))
+        if self.settings.interactions is None:
+            return [everything]
+        sets = [set(columns) for columns in self.settings.interactions]
+        sets.append(everything.difference(*sets))
+        return [columns for columns in sets if all(columns.issuperset(step.features) for step in path)]
+
+    def sets_of_planes(self, rows, features, path) -> list[set[int]]:
+        """Of the sets of a path those of which two columns can make a hyperplane in a node, the largest ones."""
+        usable = [columns.intersection(self.numeric(rows, features)) for columns in self.sets_on(path)]
+        usable = [columns for i, columns in enumerate(usable) if len(columns) > 1 and columns not in usable[:i]]
+        return [columns for columns in usable if not any(columns < other for other in usable)]
 
     def on_offer(self, rows, path) -> tuple[list[int], float]:
         """The features that a node may use, and what their prior mass is multiplied by.
@@ -117,12 +141,13 @@ class Problem:
         hyperplanes too where fewer than two features are left for them.
         """
         draw = self.settings.draw
-        varying = [r for r in self.features if len({repr(self.X[i][r] + 0.0) for i in rows}) > 1]
+        features = [r for r in self.features if any(r in columns for columns in self.sets_on(path))]
+        varying = [r for r in features if len({repr(self.X[i][r] + 0.0) for i in rows}) > 1]
         if draw is None or len(varying) <= draw.n_features:
-            return self.features, 1.0
+            return features, 1.0
         drawn = draw.chosen(path, varying)
         mass, everything = sum(self.w[r] for r in varying), range(len(self.X))
-        if len(self.numeric(everything, varying)) > 1 and len(self.numeric(everything, drawn)) < 2:
+        if self.sets_of_planes(everything, varying, path) and not self.sets_of_planes(everything, drawn, path):
             mass += self.share
         return drawn, mass / sum(self.w[r] for r in drawn)
 
@@ -139,13 +164,15 @@ class Problem:
         features = [r for r in range(len(self.X[0])) if r not in self.settings.categorical and not (free and free[r])]
         return len({tuple("?" if math.isnan(self.X[i][r]) else self.X[i][r] + 0.0 for r in features) for i in rows})
 
-    def hyperplane_prior(self, rows, depth, size, path=()) -> float:
-        """Log prior of one split by a hyperplane of some features: a size, a choice of features, one of the ways."""
-        n_features, others = len(self.numeric(rows, self.on_offer(rows, path)[0])), self.count_points(rows) - 1
+    def hyperplane_prior(self, rows, depth, features, path=()) -> float:
+        """Log prior of one split by a hyperplane: a set, a size, a choice of features in it, one of the ways."""
+        sets = self.sets_of_planes(rows, self.on_offer(rows, path)[0], path)
+        n_features = max(len(columns) for columns in sets if columns.issuperset(features))
+        size, others = len(features), self.count_points(rows) - 1
         s = self.settings.split ** (1 + depth if self.settings.by_depth else 1)
         sizes = [k for k in OBLIQUE_SIZES if k <= n_features]
         ways = sum(math.comb(others, i) for i in range(1, size + 1))
-        return math.log(s * self.share) - math.log(len(sizes) * math.comb(n_features, size) * ways)
+        return math.log(s * self.share / len(sets)) - math.log(len(sizes) * math.comb(n_features, size) * ways)
 
     def sides(self, rows, r, split):
         return [[i for i in rows if split.left(self.X[i][r]) == left] for left in (True, False)]
@@ -273,7 +300,7 @@ class Problem:
         s = settings.split ** (1 + depth if settings.by_depth else 1)
         w = [weight * factor for weight in self.w]
         splittable = sum(w[r] * self.mass(rows, r, splits[r]) for r in range(len(splits)))
-        splittable += self.share if len(self.numeric(rows, features)) > 1 else 0.0
+        splittable += self.share if self.sets_of_planes(rows, features, path) else 0.0
         no_split = 1 - s * min(splittable, 1.0) if settings.proper else 1 - s
         space = [Partition(None, None, math.log(no_split), whole)]
         for r, of_feature in enumerate(splits):
@@ -298,7 +325,8 @@ class Problem:
             both = zip(sides, self.divide_bounds(sides, mode, prior, bounds), (False, True), strict=True)
             for side, inside, is_upper in both:
                 smoothed = self.outcome.update(side, prior, self.settings.smoothing)
-                node.children.append(self.grow(side, depth + 1, smoothed, inside, (*path, is_upper)))
+                step = Step(is_upper, (mode.feature,))
+                node.children.append(self.grow(side, depth + 1, smoothed, inside, (*path, step)))
         return node
 
     def value(self, partition, rows, depth, prior, bounds, path, levels) -> float:
@@ -310,7 +338,7 @@ class Problem:
         both = zip(sides, self.divide_bounds(sides, partition, prior, bounds), (False, True), strict=True)
         for side, inside, is_upper in both:
             smoothed = self.outcome.update(side, prior, self.settings.smoothing)
-            here = (side, depth + 1, smoothed, inside, (*path, is_upper))
+            here = (side, depth + 1, smoothed, inside, (*path, Step(is_upper, (partition.feature,))))
             value += max(self.value(below, *here, levels - 1) for below in self.partition_space(*here))
         return value
 

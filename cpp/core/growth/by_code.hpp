@@ -53,7 +53,7 @@ struct alignas(kApart) ByCodeScratch {
   std::vector<Number> sets;
   std::vector<FeatureScore> scores;
   PartitionList<Number> list;
-  std::optional<Settings> drawn;  // of the node, where its features are drawn
+  std::optional<Settings> drawn;  // of the node, where it may not use all features
 
   SortedFeature<Keyed> sorted() const { return {order, n_present, false}; }
 };
@@ -105,6 +105,7 @@ class ByCode {
 
   // Completes a root that knows its statistics, rows and whether they have one outcome; and the settings.
   void complete_root(const std::vector<double>& prior, const Sums& sums, Node<Number>& root, Interrupt& interrupt) {
+    root.rules = NodeRules::of_root(settings_.rules);
     complete_node(outcome_, settings_, prior, root);
     prepare_for_few_splits(outcome_, prior, root.statistics.data());
     settings_.rules.limits.total_weight = outcome_.weight_in(root.statistics.data());
@@ -120,8 +121,7 @@ class ByCode {
   // Gives a node its modal partition; none: it stays a leaf. Several threads share its features.
   void choose_partition(Node<Number>& node, const Sums& sums, Scratch& scratch, const Threads& threads = {}) const {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
-    const Settings& settings = settings_of_node(
-        settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
+    const Settings& settings = settings_of(node, sums, scratch);
     const NodePrior log_prior(settings.prior, node.rules.depth);
     stop_if_asked();
     if (threads.n > 1) score_at_once(node, scorer, sums, settings, scratch, threads);
@@ -142,12 +142,13 @@ class ByCode {
   double score_given(Node<Number>& node, const Sums& sums, const Split& split, std::span<const std::uint8_t> lower,
                      Scratch& scratch) const {
     const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
+    const Settings& settings = settings_of(node, sums, scratch);
     stop_if_asked();
-    score_in_turn(node, scorer, sums, settings_, scratch);
-    choose_mode(node, settings_, scratch.scores);
+    score_in_turn(node, scorer, sums, settings, scratch);
+    choose_mode(node, settings, scratch.scores);
     if (kind_of(split) == SplitKind::none) return kMinusInfinity;
     const auto f = static_cast<std::size_t>(feature_of(split));
-    if (!settings_.rules.uses(f) || !list(node, scorer, f, sums, scratch)) return kMinusInfinity;
+    if (!settings.rules.uses(f) || !list(node, scorer, f, sums, scratch)) return kMinusInfinity;
     collect(f, sums, scratch);
     return NodePrior(settings_.prior, node.rules.depth).of_feature(f) +
            log_location_of(scratch.list, scratch.sorted(), columns_.columns[f], settings_,
@@ -189,7 +190,7 @@ class ByCode {
   // Completes the children of a node, whose statistics are known.
   void complete_children(const Node<Number>& node, Children<Number>& children) const {
     for (Node<Number>* child : {&children.lower, &children.upper}) {
-      child->rules = node.rules.below(settings_.rules, child == &children.upper);
+      child->rules = node.rules.below(settings_.rules, node.partition.split, child == &children.upper);
       complete_node(outcome_, settings_, node.prior, *child);
     }
     if (settings_.rules.constrained())
@@ -197,6 +198,10 @@ class ByCode {
   }
 
  private:
+  const Settings& settings_of(const Node<Number>& node, const Sums& sums, Scratch& scratch) const {
+    return settings_of_node(settings_, columns_, node, [&](std::size_t f) { return varies(f, sums); }, scratch.drawn);
+  }
+
   void score_in_turn(const Node<Number>& node, const TalliedNode<T>& scorer, const Sums& sums, const Settings& settings,
                      Scratch& scratch) const {
     FeatureRanking ranking(node, settings);

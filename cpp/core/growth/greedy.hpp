@@ -29,7 +29,7 @@
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
 #include "partitions/node_features.hpp"
-#include "partitions/oblique.hpp"
+#include "partitions/node_hyperplanes.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split.hpp"
 #include "types.hpp"
@@ -100,7 +100,7 @@ class GreedyGrower {
     std::vector<BestThreshold> best_thresholds;  // by feature, where there are histograms
     double best;  // a score (with its prior) that the node's best partition reaches
     double best_split = kMinusInfinity;  // the same of its splits
-    std::optional<Settings> drawn = {};  // where its features are
+    std::optional<Settings> drawn = {};  // where it may not use all features
     std::optional<std::size_t> middle = {};  // where the upper child's rows begin, once they are divided
     std::optional<Children<Number>> children = {};  // none: it is a leaf
   };
@@ -288,7 +288,7 @@ class GreedyGrower {
       scratch.histogram = {}, scratch.feature() = {};  // what is searched needs room of its own
       const ScoredNode<T> scored = open.node_outcome.scored(node);
       HyperplaneSearchScratch search_scratch;
-      return HyperplaneSearch<T>(columns_, scored, rows_of(open.task), settings_of(open), search_scratch, threads.n)
+      return NodeHyperplanes<T>(columns_, scored, rows_of(open.task), settings_of(open), search_scratch, threads.n)
           .find(rival);
     };
     node.partition = modal_partition(node, settings_of(open), open.scores, search,

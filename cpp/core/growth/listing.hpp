@@ -19,7 +19,7 @@
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
 #include "partitions/node_features.hpp"
-#include "partitions/oblique.hpp"
+#include "partitions/node_hyperplanes.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split_list.hpp"
 #include "types.hpp"
@@ -151,7 +151,7 @@ std::vector<Partition> best_partitions(const Columns& columns, const T& outcome,
         }
       });
   auto search = [&](double rival) {
-    return HyperplaneSearch<T>(columns, scored, rows, settings, scratch.hyperplanes).find(rival);
+    return NodeHyperplanes<T>(columns, scored, rows, settings, scratch.hyperplanes).find(rival);
   };
   Partition hyperplane = listing.together ? best_hyperplane(node, settings, scratch.scores, search).partition
                                           : decide(node, settings, scratch.scores, search).hyperplane;

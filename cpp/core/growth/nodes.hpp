@@ -89,7 +89,7 @@ Children<typename T::Number> make_children(const T& outcome, const Settings& set
                                            std::span<const Entry> lower, std::span<const Entry> upper, RowOf&& row_of,
                                            const Threads& threads = {}) {
   auto child = [&](std::span<const Entry> entries, bool is_upper) {
-    const NodeRules rules = parent.rules.below(settings.rules, is_upper);
+    const NodeRules rules = parent.rules.below(settings.rules, split, is_upper);
     return make_node(outcome, settings, rules, parent.prior, entries, row_of, threads);
   };
   Children<typename T::Number> children{child(lower, false), child(upper, true)};

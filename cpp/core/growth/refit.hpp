@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@
 #include "partitions/location.hpp"
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
-#include "partitions/oblique.hpp"
+#include "partitions/node_features.hpp"
+#include "partitions/node_hyperplanes.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split.hpp"
 #include "types.hpp"
@@ -26,9 +28,9 @@ namespace baytree {
 // A child without rows.
 template <Outcome T>
 Node<typename T::Number> empty_child(const T& outcome, const Settings& settings, const Node<typename T::Number>& parent,
-                                     bool is_upper) {
+                                     const Split& split, bool is_upper) {
   Node<typename T::Number> child;
-  child.rules = parent.rules.below(settings.rules, is_upper);
+  child.rules = parent.rules.below(settings.rules, split, is_upper);
   child.one_outcome = true;
   child.statistics.resize(outcome.width());
   complete_node(outcome, settings, parent.prior, child);
@@ -94,6 +96,9 @@ class RefitGrower {
   // Scores all partitions of a node; returns the log prior of the given one.
   double score(std::size_t i, std::span<const Row> rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
+    std::optional<Settings> of_node;
+    const Settings& settings = settings_of_node(
+        settings_, columns_, node, [&](std::size_t f) { return varies(columns_.columns[f], rows); }, of_node);
     const NodeOutcome<T> node_outcome(outcome_, rows, node);
     const bool is_plane = kind_of(structure_.split(i)) == SplitKind::hyperplane;
     const std::int32_t feature = is_plane ? -1 : feature_of(structure_.split(i));
@@ -102,7 +107,7 @@ class RefitGrower {
     score_features(
         scores,
         [&](std::size_t f) -> SplitList* {
-          if (!settings_.rules.uses(f) || columns_.columns[f].n_codes < 2) return nullptr;
+          if (!settings.rules.uses(f) || columns_.columns[f].n_codes < 2) return nullptr;
           const auto sorted = list_feature(columns_, node_outcome.scored(node), f, rows, settings_, scratch);
           if (static_cast<std::int32_t>(f) == feature)
             location = log_location_of(scratch.list, sorted, columns_.columns[f], settings_, [&](Keyed entry) {
@@ -113,22 +118,23 @@ class RefitGrower {
         [](std::size_t) { return kMinusInfinity; }, [](std::size_t, const FeatureScore&) {});
     double log_prior = kMinusInfinity;
     BestHyperplane plane;
-    if (settings_.oblique.share > 0.0) plane = best_hyperplane(i, rows, node_outcome.scored(node), scores, log_prior);
-    choose_mode(node, settings_, scores, plane);
+    if (settings_.oblique.share > 0.0)
+      plane = best_hyperplane(i, rows, node_outcome.scored(node), settings, scores, log_prior);
+    choose_mode(node, settings, scores, plane);
     if (feature < 0) return log_prior;
     return NodePrior(settings_.prior, node.rules.depth).of_feature(static_cast<std::size_t>(feature)) + location;
   }
 
   // The best that is found, or the given one; and the log prior of that, if it is a hyperplane.
   BestHyperplane best_hyperplane(std::size_t i, std::span<const Row> rows, const ScoredNode<T>& scored,
-                                 std::span<const FeatureScore> scores, double& log_prior) {
+                                 const Settings& settings, std::span<const FeatureScore> scores, double& log_prior) {
     const Node<Number>& node = nodes_[i];
     HyperplaneSearchScratch scratch;
-    HyperplaneSearch<T> search(columns_, scored, rows, settings_, scratch);
+    NodeHyperplanes<T> search(columns_, scored, rows, settings, scratch);
     BestHyperplane best = search.find(rival_of_hyperplanes(node, settings_.prior, scores));
     const auto* given = std::get_if<Hyperplane>(&structure_.split(i));
     if (!given) return best;
-    log_prior = search.log_prior_of(given->terms.size());
+    log_prior = search.log_prior_of(*given);
     const Partition partition{*given, log_prior, node.partition.log_likelihood};
     if (partition.score() > best.partition.score()) best.partition = partition;
     return best;
@@ -144,8 +150,8 @@ class RefitGrower {
       return;
     }
     const auto child = [&](const std::vector<Row>& rows, bool is_upper) {
-      if (rows.empty()) return empty_child(outcome_, settings_, node, is_upper);
-      const NodeRules rules = node.rules.below(settings_.rules, is_upper);
+      if (rows.empty()) return empty_child(outcome_, settings_, node, structure_.split(i), is_upper);
+      const NodeRules rules = node.rules.below(settings_.rules, structure_.split(i), is_upper);
       return make_node(outcome_, settings_, rules, node.prior, std::span<const Row>(rows), [](Row row) { return row; });
     };
     lower = child(sides.lower, false), upper = child(sides.upper, true);

@@ -1,5 +1,6 @@
 #include "growth/root.hpp"
 
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -11,9 +12,10 @@ namespace {
 
 // Whether there are features enough for a hyperplane, somewhere.
 bool has_hyperplanes(const Settings& settings, const Columns& columns) {
-  std::size_t count = 0;
-  for (std::size_t f = 0; f < columns.columns.size(); ++f) count += is_in_hyperplanes(settings, columns, f);
-  return settings.oblique.share > 0.0 && count > 1;
+  std::vector<std::size_t> features(columns.columns.size());
+  std::iota(features.begin(), features.end(), std::size_t{0});
+  return settings.oblique.share > 0.0 &&
+         allow_hyperplane(settings, columns, NodeRules::of_root(settings.rules), features);
 }
 
 }  // namespace

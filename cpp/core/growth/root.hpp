@@ -96,8 +96,8 @@ Node<typename T::Number> make_root(const Columns& columns, T& outcome, Settings&
     settings.order = std::make_shared<RowOrder>(order_rows(columns, outcome, settings));
   const std::vector<Row> rows = all_rows(columns, settings);
   Node<typename T::Number> root = make_node(
-      outcome, settings, {}, root_prior, std::span<const Row>(rows), [](Row row) { return row; },
-      Threads{n_threads, &interrupt});
+      outcome, settings, NodeRules::of_root(settings.rules), root_prior, std::span<const Row>(rows),
+      [](Row row) { return row; }, Threads{n_threads, &interrupt});
   settings.rules.limits.total_weight = outcome.weight_in(root.statistics.data());
   outcome.prepare(root_prior, root.statistics.data(), Threads{n_threads, &interrupt});
   const typename T::Node scorer = outcome.node(root_prior, root.statistics.data());

@@ -151,9 +151,7 @@ class SpaceGraph {
   }
 
  private:
-  static std::uint64_t key_of(std::uint64_t rows_mark, const NodeRules& rules) {
-    return rows_mark + mark_of(rules.way + rules.depth);
-  }
+  static std::uint64_t key_of(std::uint64_t rows_mark, const NodeRules& rules) { return rows_mark + rules.mark(); }
 
   template <class IsIt>
   std::optional<std::size_t> find(std::uint64_t key, IsIt&& is_it) const {

@@ -25,7 +25,7 @@
 #include "partitions/mode.hpp"
 #include "partitions/node.hpp"
 #include "partitions/node_features.hpp"
-#include "partitions/oblique.hpp"
+#include "partitions/node_hyperplanes.hpp"
 #include "partitions/partition_list.hpp"
 #include "partitions/prior.hpp"
 #include "partitions/split_list.hpp"
@@ -51,7 +51,7 @@ struct SubtreeScratch {
   std::vector<FeatureScore> scores;
   FeatureScratch<Number> feature;  // the one that is looked at
   PartitionList<Number> best_list;  // of the one that is the first choice so far
-  std::optional<Settings> drawn;  // of the node that is split, where its features are drawn
+  std::optional<Settings> drawn;  // of the node that is split, where it may not use all features
   HyperplaneSearchScratch hyperplanes;
   std::vector<std::uint64_t> is_member;  // by position of a row in the subtree, one bit each
   std::vector<Row> members, member_rows;  // positions of a node's rows among the subtree's, and the rows
@@ -248,7 +248,7 @@ class Subtree {
       of_members_.emplace(outcome_->narrowed_to(scratch_.members));
     }
     const ScoredNode<T> scored{*of_members_, node.scorer, node.node};
-    return HyperplaneSearch<T>(columns_, scored, scratch_.member_rows, *own_, scratch_.hyperplanes).find(rival);
+    return NodeHyperplanes<T>(columns_, scored, scratch_.member_rows, *own_, scratch_.hyperplanes).find(rival);
   }
 
   // Lists that are constant are not divided, so that another one tells who is here; false where all are.

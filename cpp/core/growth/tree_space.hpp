@@ -242,8 +242,9 @@ class TreeSpace {
     std::size_t n_lower = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (is_lower[i]) mark += mark_of(rows[i]), n_lower += settings_.count(rows[i]);
-    sides[0].known = graph_.find(mark, n_lower, node.rules.below(settings_.rules, false));
-    sides[1].known = graph_.find(node.rows_mark - mark, node.n_rows - n_lower, node.rules.below(settings_.rules, true));
+    sides[0].known = graph_.find(mark, n_lower, node.rules.below(settings_.rules, split, false));
+    sides[1].known = graph_.find(node.rows_mark - mark, node.n_rows - n_lower,
+                                 node.rules.below(settings_.rules, split, true));
     return sides[0].known && sides[1].known;
   }
 

@@ -87,12 +87,6 @@ class HyperplaneSearch {
     return {settings_.oblique.share, partition_of(best)};
   }
 
-  // Of any hyperplane of so many features in the node that was searched.
-  double log_prior_of(std::size_t n_features) const {
-    const bool exists = points().features.size() > 1 && n_features < scratch_.log_prior.size();
-    return exists ? scratch_.log_prior[n_features] : kMinusInfinity;
-  }
-
  private:
   std::size_t n() const { return rows_.size(); }
   double weight(std::size_t i) const { return static_cast<double>(scored_.outcome.weight_of(i)); }

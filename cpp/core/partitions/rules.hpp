@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "partitions/path_rules.hpp"
+#include "partitions/split.hpp"
 #include "types.hpp"
 
 namespace baytree {
@@ -39,6 +42,7 @@ struct Rules {
   std::vector<std::int8_t> monotonic = {};  // by feature: +1 rising, -1 falling, 0 free; empty: all free
   std::vector<Use> use = {};  // by feature: what a tree uses it for; empty: all of them for everything
   FeatureDraw draw = {};
+  std::shared_ptr<const PathRules> paths = {};  // none: all columns may stand together
 
   bool constrained() const { return !monotonic.empty(); }
   int direction(std::size_t feature) const { return constrained() ? monotonic[feature] : 0; }
@@ -61,12 +65,20 @@ struct NodeRules {
   std::size_t depth = 0;
   Bounds bounds = {};
   std::uint64_t way = 0;  // by which the features of the node are drawn; 0 where it may use all
+  const PathState* path = nullptr;  // which columns its path allows; null: all
 
   bool operator==(const NodeRules&) const = default;
 
+  static NodeRules of_root(const Rules& rules) { return {0, {}, 0, rules.paths ? rules.paths->root() : nullptr}; }
+
+  bool allows(std::size_t feature) const { return !path || path->allows(feature); }
+  // What tells the rules of nodes of the same rows apart, but for their bounds.
+  std::uint64_t mark() const { return mark_of(way + depth) + (path ? path->mark : 0); }
+
   // Those of a child; a split by a feature that predictions must rise or fall with narrows its bounds.
-  NodeRules below(const Rules& rules, bool is_upper) const {
-    return {depth + 1, bounds, rules.draw.n_features > 0 ? mark_of(way + 1 + is_upper) : 0};
+  NodeRules below(const Rules& rules, const Split& split, bool is_upper) const {
+    return {depth + 1, bounds, rules.draw.n_features > 0 ? mark_of(way + 1 + is_upper) : 0,
+            path ? rules.paths->below(*path, split) : nullptr};
   }
 };
 

@@ -19,6 +19,14 @@ std::int32_t feature_of(const Split& split) {
       split);
 }
 
+std::vector<std::int32_t> features_of(const Split& split) {
+  std::vector<std::int32_t> result;
+  if (const auto* plane = std::get_if<Hyperplane>(&split))
+    for (const Hyperplane::Term& term : plane->terms) result.push_back(term.feature);
+  else if (kind_of(split) != SplitKind::none) result.push_back(feature_of(split));
+  return result;
+}
+
 bool same_split(const Split& a, const Split& b) {
   const auto* plane = std::get_if<Hyperplane>(&a);
   const auto* other = std::get_if<Hyperplane>(&b);

@@ -81,6 +81,9 @@ inline SplitKind kind_of(const Split& split) { return static_cast<SplitKind>(spl
 // The feature of a split, of a hyperplane its first; -1: there is no split.
 std::int32_t feature_of(const Split& split);
 
+// Its features; those of a hyperplane are several.
+std::vector<std::int32_t> features_of(const Split& split);
+
 // Whether two splits of a node are the same. Hyperplanes are if their features are: only the best one of them is found.
 bool same_split(const Split& a, const Split& b);
 

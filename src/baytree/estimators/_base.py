@@ -25,7 +25,7 @@ from .._validation import (
 )
 from ..explain import Explanation, Reason, explain, read_allowed, reasons_of, tree_html
 from ..fitted import Fitted, Stability
-from ..growth import Engine, Growth, TableData, read_monotonic
+from ..growth import Engine, Growth, TableData, read_interactions, read_monotonic
 from ..outcomes import Outcome
 from ..persistence import write_model
 from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
@@ -55,6 +55,7 @@ class Estimator(BaseEstimator, ABC):
     partitions: Any
     categorical_features: Any
     monotonic_cst: Any
+    interaction_cst: Any
     max_depth: Any
     min_samples_leaf: Any
     min_weight_fraction_leaf: Any
@@ -239,7 +240,10 @@ class Estimator(BaseEstimator, ABC):
         if monotonic is not None:
             reader.check_monotonic(classes)
         return Growth(
-            feature_weight=read_feature_prior(self.feature_prior, schema), monotonic=monotonic, **self._check_plain()
+            feature_weight=read_feature_prior(self.feature_prior, schema),
+            monotonic=monotonic,
+            interactions=read_interactions(self.interaction_cst, schema, with_planes=self.partitions == "oblique"),
+            **self._check_plain(),
         )
 
     def _check_plain(self) -> dict[str, Any]:

@@ -70,6 +70,10 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     monotonic_cst
         For two classes: 1 for features with which the probability of the second class must not fall, -1 for those with
         which it must not rise, 0 for the others; one for each feature, or a dict by name or position.
+    interaction_cst
+        Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in one
+        set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` one. The
+        columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).
     class_weight
         Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
     weights
@@ -157,6 +161,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         prune: bool = True,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: Any = None,
         weights: str | None = None,
         max_depth: int | None = None,
@@ -182,6 +187,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.prune = prune
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.weights = weights
         self.max_depth = max_depth

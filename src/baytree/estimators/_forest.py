@@ -50,6 +50,7 @@ _SHARED = (
     "partitions",
     "categorical_features",
     "monotonic_cst",
+    "interaction_cst",
     "max_depth",
     "min_samples_leaf",
     "min_weight_fraction_leaf",

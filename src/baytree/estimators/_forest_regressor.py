@@ -69,6 +69,10 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position. A forest with constraints has trees of ordinary
         depth.
+    interaction_cst
+        Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in one
+        set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` one. The
+        columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).
     weights
         What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
         only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
@@ -160,6 +164,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         max_features: Any = 0.8,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
@@ -188,6 +193,7 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         self.max_features = max_features
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -64,6 +64,10 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     monotonic_cst
         1 for features with which the prediction must not fall, -1 for those with which it must not rise, 0 for the
         others; one for each feature, or a dict by name or position.
+    interaction_cst
+        Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in one
+        set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` one. The
+        columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).
     weights
         What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
         only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
@@ -138,6 +142,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         prune: bool = True,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
@@ -162,6 +167,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.prune = prune
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

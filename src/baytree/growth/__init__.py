@@ -32,6 +32,7 @@ from ._histograms import WAITING as WAITING
 from ._histograms import ClassHistograms as ClassHistograms
 from ._histograms import Histograms as Histograms
 from ._histograms import Routes as Routes
+from ._interactions import read_interactions as read_interactions
 from ._leaf_models import grow_with_models as grow_with_models
 from ._machine import half_of_memory as half_of_memory
 from ._monotonic import enforce_monotonic as enforce_monotonic

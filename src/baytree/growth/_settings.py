@@ -9,6 +9,7 @@ import numpy as np
 from .. import _core
 from .._typing import FloatArray, IntArray
 from ..priors import PartitionPrior
+from ._interactions import ColumnSets
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Growth:
     min_weight_fraction_leaf: float
     monotonic: IntArray | None
     n_threads: int
+    interactions: ColumnSets | None = None  # columns that may stand on one path; None: all
     max_leaf_nodes: int | None = None
     lookahead: int = 0
     round_thresholds: bool = True  # thresholds of few digits, not midpoints
@@ -103,7 +105,9 @@ class Growth:
     def settings(self) -> _core.Settings:
         """Convert these settings for the compiled core."""
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
-        rules = _core.Rules(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf, monotonic)
+        sets = self.interactions
+        paths = None if sets is None else _core.PathRules(len(self.feature_weight), list(map(list, sets)))
+        rules = _core.Rules(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf, monotonic, paths)
         engine = self.engine
         share = engine.oblique_share if self.oblique else 0.0
         oblique = _core.Oblique(share, engine.oblique_charge, engine.search.to_core())

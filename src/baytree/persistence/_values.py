@@ -35,6 +35,8 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, (list, tuple)):
         return {"list": [encode(item) for item in value]}
+    if isinstance(value, (set, frozenset)):  # in one order, so that files are equal; it is read as a list
+        return {"list": [encode(item) for item in sorted(value, key=lambda item: (isinstance(item, str), item))]}
     if isinstance(value, dict):
         return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
     if is_dataclass(value) and not isinstance(value, type) and _RECORDS.get(type(value).__name__) is type(value):

@@ -24,7 +24,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "sphinx_mathjax_offline",
+    "sphinx-mathjax-offline",  # the name of its module, too
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -43,6 +42,16 @@ def raw_frame(n=300, seed=0, n_categories=12):
     )
     chance = 0.1 + 0.5 * (category % 3 == 0) + 0.35 * np.where(np.isnan(frame["x"]), 1, x > 0.5)
     return frame, (random.random(n) < chance).astype(int)
+
+
+def all_prunings(tree, node=0):
+    """Every pruning below a node: its log posterior, and the nodes that it keeps as internal ones."""
+    yield tree.log_prior_leaf[node] + tree.log_likelihood[node], frozenset()
+    if tree.children_left[node] == -1:
+        return
+    for left, kept_left in all_prunings(tree, tree.children_left[node]):
+        for right, kept_right in all_prunings(tree, tree.children_right[node]):
+            yield tree.log_prior_split[node] + left + right, kept_left | kept_right | {node}
 
 
 LEAF_ARRAYS = ("value", "prior", "posterior", "weighted_n_node_samples", "log_likelihood", "log_likelihood_split")
@@ -134,11 +143,10 @@ def assert_same_split(model, i, node, X, matrix):
 def assert_same_tree(model, X, outcome, prior, parameters, tolerance=1e-9):
     """Compare every fitted array with the oracle's."""
     settings = oracle_settings(prior, parameters)
-    root = oracle.grow(X.astype(float).tolist(), outcome, replace(settings, prune=False))
+    root = oracle.Problem(X.astype(float).tolist(), outcome, settings).grow()
     assert model.grown_tree_.node_count == len(oracle.depth_first(root))
     assert_allclose(model.log_evidence_, oracle.log_evidence(root), rtol=tolerance, atol=tolerance)
-    if settings.prune:
-        oracle.prune(root)
+    oracle.reduce(root, settings)
     nodes = oracle.depth_first(root)
     tree, matrix = model.tree_, model._read_all(X).matrix
     n_features = X.shape[1]

@@ -160,7 +160,7 @@ def test_a_defect_of_ours_says_so(model, monkeypatch, capsys):
 
     monkeypatch.setattr("baytree.export.to_text", fail)
     assert main(["show", str(model)]) == 1
-    assert "an error of its own (KeyError: 'x'). Please report it" in capsys.readouterr().err
+    assert "an internal error (KeyError: 'x'). Please report it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["click", "pyarrow", "rich"])

@@ -397,7 +397,7 @@ def test_splits_that_differ_in_the_last_digits_are_not_the_same(array, folder, c
     capsys.readouterr()
     assert main(["compare", "one.json", "other.json"]) == 0
     said = capsys.readouterr().out
-    assert "the same in both trees: 0" in said
+    assert "equal in both trees: 0" in said
     before, after = re.findall(r"(?:before|after): +(.*) \(odds", said)
     assert before != after
 

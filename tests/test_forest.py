@@ -22,7 +22,7 @@ from baytree import (
     TreeSpaceRegressor,
 )
 from baytree.estimators import ESTIMATORS
-from baytree.tree import concatenate_stores, most_probable_pruning
+from baytree.tree import concatenate_stores, reduce_trees
 from tests.comparison import assert_same_store
 from tests.databases import scored_by_sql
 
@@ -340,7 +340,7 @@ def test_pruned_trees_are_smaller():
     pairs = zip(full.trees_, pruned.trees_, strict=True)
     assert all(one.get_n_leaves() >= other.get_n_leaves() for one, other in pairs)
     for tree in pruned.trees_:
-        assert most_probable_pruning(tree.tree_).node_count == tree.tree_.node_count
+        assert reduce_trees(tree.tree_, prune=True, max_leaf_nodes=None) is tree.tree_
 
 
 @pytest.mark.parametrize("outcome", ["normal", "poisson", "negative_binomial", "exponential"])

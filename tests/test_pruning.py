@@ -10,17 +10,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, load
 from tests import strategies
-from tests.comparison import assert_same_store, raw_frame
+from tests.comparison import all_prunings, assert_same_store, raw_frame
 
-
-def all_prunings(tree, node=0):
-    """Every pruning below a node: its log posterior, and the nodes that it keeps as internal ones."""
-    yield tree.log_prior_leaf[node] + tree.log_likelihood[node], frozenset()
-    if tree.children_left[node] == -1:
-        return
-    for left, kept_left in all_prunings(tree, tree.children_left[node]):
-        for right, kept_right in all_prunings(tree, tree.children_right[node]):
-            yield tree.log_prior_split[node] + left + right, kept_left | kept_right | {node}
+UNLIMITED = {"prune": True, "max_leaf_nodes": None}
 
 
 def assert_most_probable(model):
@@ -39,13 +31,13 @@ def assert_most_probable(model):
 @given(strategies.raw_problems())
 def test_the_tree_of_classes_is_the_best_of_all_prunings(problem):
     X, y, weight, parameters = problem
-    assert_most_probable(BayesianTreeClassifier(**parameters | {"prune": True}).fit(X, y, sample_weight=weight))
+    assert_most_probable(BayesianTreeClassifier(**parameters | UNLIMITED).fit(X, y, sample_weight=weight))
 
 
 @given(strategies.real_problems(raw=True))
 def test_the_tree_of_numbers_is_the_best_of_all_prunings(problem):
     X, name, y, weight, extras, _, parameters = problem
-    model = BayesianTreeRegressor(outcome=name, calibrate=False, **parameters | {"prune": True})
+    model = BayesianTreeRegressor(outcome=name, calibrate=False, **parameters | UNLIMITED)
     assert_most_probable(model.fit(X, y, sample_weight=weight, **extras))
 
 

@@ -35,7 +35,7 @@ from baytree.tree import (
     concatenate_stores,
     depth_of,
     depth_of_graph,
-    most_probable_pruning,
+    reduce_trees,
     sum_from_leaves,
 )
 from tests.comparison import assert_same_store, every_array, raw_frame
@@ -166,8 +166,8 @@ def test_every_tree_of_a_forest_has_its_gain():
 
 def test_a_forest_is_pruned_tree_by_tree():
     trees = (DEEP, LEAF, SMALL, (0, 0.5, SMALL, DEEP))
-    expected = concatenate_stores([most_probable_pruning(plain(tree)) for tree in trees])
-    assert_same_store(most_probable_pruning(plain(*trees)), expected)
+    expected = concatenate_stores([reduce_trees(plain(tree), prune=True, max_leaf_nodes=None) for tree in trees])
+    assert_same_store(reduce_trees(plain(*trees), prune=True, max_leaf_nodes=None), expected)
     assert expected.node_count < plain(*trees).node_count
 
 

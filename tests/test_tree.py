@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from baytree import BayesianTreeClassifier, PartitionPrior
 from baytree.tree import RAGGED
 from tests import strategies
-from tests.comparison import every_array
+from tests.comparison import assert_same_store, every_array
 from tests.reference.thresholds import roundest
 
 CHECKS = []
@@ -271,9 +271,11 @@ def test_fewer_leaves_are_a_pruning_of_the_full_tree(problem, max_leaf_nodes):
     inside, nodes = rows_in(full.tree_, X), rows_in(pruned.tree_, X)
     place = {(rows.tobytes(), depth): i for i, (rows, depth) in enumerate(zip(inside, full.tree_.depth, strict=True))}
     same = [place[rows.tobytes(), depth] for rows, depth in zip(nodes, pruned.tree_.depth, strict=True)]
-    for name in ("posterior", "log_likelihood", "log_odds_split", "feature_posterior", "log_prior_leaf"):
+    for name in ("posterior", "log_likelihood", "feature_posterior", "log_prior_leaf"):
         assert_array_equal(every_array(pruned.tree_)[name], every_array(full.tree_)[name][same])
+    assert_same_store(pruned.grown_tree_, full.tree_, but=("value",))  # which is calibrated
     at = pruned.tree_.internal_nodes
+    assert_array_equal(pruned.tree_.log_odds_split[at], full.tree_.log_odds_split[same][at])
     assert_array_equal(pruned.tree_.threshold[at], full.tree_.threshold[same][at])
 
 

@@ -291,7 +291,13 @@ PARAMETERS = [
         "max_leaf_nodes",
         "int | None",
         "None",
-        "Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.",
+        {
+            "": "Maximum number of leaves. The tree is the most probable pruning of the grown tree with at most so "
+            "many leaves; with ``prune=False`` with exactly so many, where the grown tree has more. None: no limit.",
+            "forest": "Maximum number of leaves of a tree. Each is the most probable pruning of the grown tree with "
+            "exactly so many leaves, where the grown tree has more; with ``prune=True`` with at most so many. None: "
+            "no limit.",
+        },
         TREES,
     ),
     Parameter(

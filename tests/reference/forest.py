@@ -215,7 +215,7 @@ def member(problem, t):
     seen = problem.values()[rows]
     base = np.array(totals)[counts > 0]
     nodes = _grow(problem, t, np.ascontiguousarray(seen), rows, counts[counts > 0], base)
-    tree = read_tree(nodes, problem.outcome, replace(problem.growth, max_leaf_nodes=None))
+    tree = read_tree(nodes, problem.outcome, problem.growth)
     times, at = _rows_of_nodes(tree, seen, [len(rows_of_set) for rows_of_set in some])
     if problem.growth.max_bins is not None:
         tree = _with_thresholds_of_bins(tree, problem, rows, at)
@@ -304,18 +304,7 @@ def _pruned(problem, tree, log_likelihood):
     left, right = tree.children_left, tree.children_right
     as_leaf, log_prior = tree.log_prior_leaf + log_likelihood, tree.log_prior_split
     internal = set(np.flatnonzero(tree.kind != SplitKind.NONE).tolist())
-    if problem.growth.max_leaf_nodes is not None:
-        gain = {i: log_prior[i] - as_leaf[i] + as_leaf[left[i]] + as_leaf[right[i]] for i in internal}
-        kept, frontier = set(), internal & {0}
-        for _ in range(problem.growth.max_leaf_nodes - 1):
-            if not frontier:
-                break
-            best = max(frontier, key=lambda i: (gain[i], -i))
-            kept.add(best)
-            frontier = frontier - {best} | internal & {int(left[best]), int(right[best])}
-        internal = kept
-    if not problem.prune:
-        return internal
+    limit = problem.growth.max_leaf_nodes
 
     def best(node):
         """The highest log posterior below a node, and the internal nodes that it takes."""
@@ -327,7 +316,22 @@ def _pruned(problem, tree, log_likelihood):
             return as_tree, {node} | lower[1] | upper[1]
         return as_leaf[node], set()
 
-    return best(0)[1]
+    def of_size(node, n_leaves):
+        """The highest log posterior below a node with so many leaves, and the internal nodes that it takes."""
+        if n_leaves == 1:
+            return as_leaf[node], set()
+        found = []
+        for on_left in range(1, n_leaves) if node in internal else ():
+            lower, upper = of_size(int(left[node]), on_left), of_size(int(right[node]), n_leaves - on_left)
+            if lower and upper:
+                found.append((log_prior[node] + lower[0] + upper[0], {node} | lower[1] | upper[1]))
+        return max(found, key=lambda pair: pair[0]) if found else None
+
+    kept = best(0)[1] if problem.prune else internal
+    if limit is None or len(kept) < limit:
+        return kept
+    sizes = range(1, limit + 1) if problem.prune else [limit]
+    return max((of_size(0, size) for size in sizes if of_size(0, size)), key=lambda pair: pair[0])[1]
 
 
 def average(members, X):

@@ -7,6 +7,7 @@ an outcome is in outcomes.py.
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -353,27 +354,45 @@ def log_of(fraction: Fraction) -> float:
     return math.log(fraction.numerator) - math.log(fraction.denominator)
 
 
-def gain(node: Node) -> float:
-    """How much the log posterior of a tree rises when this leaf is split by its mode."""
-    return node.mode.log_prior + sum(child.leaf_score for child in node.children) - node.leaf_score
+def best_of_size(node: Node, n_leaves: int) -> tuple[float, list[Node]] | None:
+    """The most probable pruning below a node with so many leaves, and the nodes that it splits; None: there is none.
+
+    Among equals the one with the fewest leaves on the left side.
+    """
+    if n_leaves == 1:
+        return node.leaf_score, []
+    found = []
+    for on_left in range(1, n_leaves) if node.children else ():
+        left, right = best_of_size(node.children[0], on_left), best_of_size(node.children[1], n_leaves - on_left)
+        if left and right:
+            found.append((node.mode.log_prior + left[0] + right[0], [node, *left[1], *right[1]]))
+    best = max((score for score, _ in found), default=-math.inf)
+    return next((best, split) for score, split in found if score >= as_good_as(best)) if found else None
 
 
-def limit_leaves(root: Node, max_leaf_nodes: float) -> None:
-    """Keep internal nodes best first until there are enough leaves."""
-    order = depth_first(root)
-    frontier, kept = [root], []
-    while 1 + len(kept) < max_leaf_nodes:
-        splittable = sorted((node for node in frontier if node.children), key=order.index)
-        if not splittable:
-            break
-        best = max(gain(node) for node in splittable)
-        chosen = next(node for node in splittable if gain(node) >= best - TOLERANCE * (1 + abs(best)))
-        frontier.remove(chosen)
-        frontier.extend(chosen.children)
-        kept.append(chosen)
-    for node in order:
+def limit_leaves(root: Node, max_leaf_nodes: int, prune: bool) -> None:
+    """Keep the most probable pruning with at most so many leaves; without `prune` with exactly so many."""
+    sizes = range(1, max_leaf_nodes + 1) if prune else [max_leaf_nodes]
+    found = [best for best in (best_of_size(root, size) for size in sizes) if best]
+    highest = max(score for score, _ in found)
+    _, kept = next(best for best in found if best[0] >= as_good_as(highest))
+    for node in depth_first(root):
+        if node.children and all(node is not other for other in kept):
+            node.odds_of_pruned = node.mode.log_prior + sum(best_score(child) for child in node.children)
+            node.odds_of_pruned -= node.leaf_score
+    for node in depth_first(root):
         if all(node is not other for other in kept):
             node.children = []
+
+
+def n_leaves(node: Node) -> int:
+    return sum(not below.children for below in depth_first(node))
+
+
+def best_score(node: Node) -> float:
+    """Of the most probable pruning below a node."""
+    as_tree = node.mode.log_prior + sum(best_score(child) for child in node.children) if node.children else -math.inf
+    return max(node.leaf_score, as_tree)
 
 
 def depth_first(node: Node) -> list[Node]:
@@ -382,10 +401,23 @@ def depth_first(node: Node) -> list[Node]:
 
 def grow(X, outcome, settings: Settings) -> Node:
     root = Problem(X, outcome, settings).grow()
-    limit_leaves(root, settings.max_leaf_nodes)
-    if settings.prune:
-        prune(root)
+    reduce(root, settings)
     return root
+
+
+def reduce(root: Node, settings: Settings) -> None:
+    """Prune a grown tree as the settings ask for it."""
+    pruned = n_leaves(pruned_copy(root) if settings.prune else root)
+    if pruned > settings.max_leaf_nodes:
+        limit_leaves(root, int(settings.max_leaf_nodes), settings.prune)
+    elif settings.prune:
+        prune(root)
+
+
+def pruned_copy(root: Node) -> Node:
+    result = deepcopy(root)
+    prune(result)
+    return result
 
 
 def prune(node: Node) -> float:

@@ -22,6 +22,7 @@ from ._resolve import holds_estimator as holds_estimator
 from ._resolve import read_rows as read_rows
 from ._resolve import readable_tree_of as readable_tree_of
 from ._resolve import refit_model as refit_model
+from ._resolve import sizes_of_model as sizes_of_model
 from ._resolve import stability_of_model as stability_of_model
 from ._resolve import table_of as table_of
 from ._resolve import with_positive as with_positive

@@ -182,6 +182,15 @@ class Estimator(BaseEstimator, ABC):
         weight = self._as_counts(sample_weight, table)
         return MemorySource(table, y, weight, extras, names, self._n_threads())
 
+    def _source_of_fit(self, X: Any, y: Any, sample_weight: Any, **extras: Any) -> MemorySource:
+        """The rows of the fit as a source, given once more to a fitted estimator."""
+        names = getattr(self, "feature_names_in_", None)
+        table = self._check_table(X, reset=False)
+        table = table.tocsc() if sparse.issparse(table) else table  # as a fit reads it
+        given = {name: values for name, values in extras.items() if values is not None}
+        weight = self._as_counts(sample_weight, table)
+        return MemorySource(table, y, weight, given, names, self._n_threads())
+
     def _as_counts(self, sample_weight: Any, table: Any) -> Any:
         """Weights as counts: those that only compare rows are scaled."""
         return importance_weights(sample_weight, table.shape[0]) if read_weights(self.weights) else sample_weight
@@ -497,13 +506,7 @@ class Estimator(BaseEstimator, ABC):
         """
         check_is_fitted(self)
         n_refits = check_integer("n_refits", n_refits, low=1)
-        given = {"exposure": exposure, "event": event}
-        extras = {name: values for name, values in given.items() if values is not None}
-        names = getattr(self, "feature_names_in_", None)
-        table = self._check_table(X, reset=False)
-        table = table.tocsc() if sparse.issparse(table) else table  # as a fit reads it
-        weight = self._as_counts(sample_weight, table)
-        source = MemorySource(table, y, weight, extras, names, self._n_threads())
+        source = self._source_of_fit(X, y, sample_weight, exposure=exposure, event=event)
         return stability_of(self, source, n_refits, random_state, show=bool(verbose))
 
     def reasons(self, X: Any, k: int = 4, *, codes: Any = None, towards: Any = None) -> Any:

@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray
 from .._validation import short_repr
 from ..sources import ClassReader
+from ..tree import merge_alike
 from ._parameters import has_constant_leaves
 from ._predictions import ClassPredictions
 from ._tree import SingleTree
@@ -81,7 +83,8 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
-        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+        Maximum number of leaves. The tree is the most probable pruning of the grown tree with at most so many leaves;
+        with ``prune=False`` with exactly so many, where the grown tree has more. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
@@ -257,6 +260,38 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
                 f"classes must be those of the first fit, {short_repr(self.classes_)}; got {short_repr(list(classes))}."
             )
         return self._add(X, y, sample_weight, self._target_reader())
+
+    def decision_tree(self) -> Self:
+        """Return the model with leaves merged that lead to the same decision.
+
+        Every row gets the same decision as before; probabilities are those of the merged leaves. Leaves stay apart
+        where the merged leaf by itself would lead to another decision, as may happen near a threshold.
+
+        Returns
+        -------
+        Self
+            A fitted estimator with the parameters of this one.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> merged = model.decision_tree()
+        >>> model.get_n_leaves(), merged.get_n_leaves(), bool((merged.predict(X) == model.predict(X)).all())
+        (5, 4, True)
+        """
+        check_is_fitted(self)
+        fitted = self.fitted_
+        fitted.check_constant("A decision tree")
+        if fitted.unseen != "majority":
+            raise ValueError(
+                "decision_tree needs unseen='majority': the average over both sides of a split may lead to a decision "
+                "that neither side has."
+            )
+        merged = fitted.with_pruning(merge_alike(fitted.trees, fitted.node_codes))
+        return type(self).from_fitted(merged, self.get_params(deep=False))
 
     def _target_reader(self) -> ClassReader:
         return ClassReader(self.class_weight, decision=self.decision, calibrate=self.calibrate)

@@ -33,7 +33,7 @@ from ..growth import (
 from ..outcomes import Outcome
 from ..sources import Capability, TargetReader
 from ..table import Schema
-from ..tree import TreeStore, concatenate_stores, most_probable_pruning, prune_to_leaf_count
+from ..tree import TreeStore, concatenate_stores, reduce_trees
 from ._base import Estimator
 from ._calibrate import calibrate_out_of_bag
 from ._tree import SingleTree
@@ -187,10 +187,7 @@ class BaseForest(Estimator):
     def _grow_part(self, data: TableData, outcome: Outcome, plan: ForestPlan) -> TreeStore:
         """Some trees, as the limits and the pruning leave them, by the evidence of the rows without the factor."""
         trees = grow_forest(data.columns, data.target, outcome, data.growth, plan)
-        if data.growth.max_leaf_nodes is not None:
-            trees = prune_to_leaf_count(trees, data.growth.max_leaf_nodes)
-        if self.prune:
-            trees = most_probable_pruning(trees)
+        trees = reduce_trees(trees, prune=self.prune, max_leaf_nodes=data.growth.max_leaf_nodes)
         return enforce_monotonic(trees, data.growth.monotonic)
 
     def _as_estimator(self, fitted: Fitted, **changed: Any) -> SingleTree:
@@ -520,7 +517,7 @@ class BaseForest(Estimator):
 def _tree_of_all_rows(data: TableData, outcome: Outcome) -> Fitted:
     """The most probable pruning of the tree of all rows as they are."""
     grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
-    tree = most_probable_pruning(grown)
+    tree = reduce_trees(grown, prune=True, max_leaf_nodes=data.growth.max_leaf_nodes)
     grown_tree = None if tree is grown else grown
     return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
 

@@ -83,7 +83,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
-        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+        Maximum number of leaves of a tree. Each is the most probable pruning of the grown tree with exactly so many
+        leaves, where the grown tree has more; with ``prune=True`` with at most so many. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need

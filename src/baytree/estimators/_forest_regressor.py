@@ -31,9 +31,8 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     prior
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for ``"normal"``,
         ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: set from y;
-        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md).
-        ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence over the prunings of the tree
-        of all rows.
+        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md). ``"evidence"``:
+        the strength (``"normal"``: the noise) with the highest evidence over the prunings of the tree of all rows.
     partition_prior
         Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
         the paper, ``0.99 ** (1 + depth)``. Trees that are averaged may split more readily than one that is read.
@@ -81,7 +80,8 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
-        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+        Maximum number of leaves of a tree. Each is the most probable pruning of the grown tree with exactly so many
+        leaves, where the grown tree has more; with ``prune=True`` with at most so many. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need

@@ -9,6 +9,7 @@ from typing import Any
 from .._typing import FloatArray
 from ..growth import TrainingData, held_out_log_likelihood
 from ..outcomes import Family, Outcome
+from ..tree import TreeStore, reduce_trees
 
 MIN_HALF_WEIGHT = 20.0  # rows of a half, by weight
 
@@ -30,7 +31,7 @@ class PriorSearch:
 
     def leaves(self, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
         """Prior and posterior of the leaves of the tree that the rows grow."""
-        tree = self.data.grow(outcome, factors=False)
+        tree = _grow_limited(self.data, outcome)
         return tree.prior[tree.is_leaf], tree.posterior[tree.is_leaf]
 
     def log_evidence_by_halves(self, outcome: Outcome) -> float:
@@ -44,7 +45,7 @@ class PriorSearch:
         for here, there in ((one, other), (other, one)):
             if len(here) == 0:  # few rows, or equal ones, may all be in one half
                 return self.data.grow(outcome).log_evidence()
-            tree = here.grow(outcome, factors=False)
+            tree = _grow_limited(here, outcome)
             sums = there.leaf_sums(tree, outcome)
             if outcome.weights(sums.statistics).sum() < MIN_HALF_WEIGHT:
                 return self.data.grow(outcome).log_evidence()
@@ -55,3 +56,8 @@ class PriorSearch:
     def _halves(self) -> list[tuple[TrainingData, TrainingData]]:
         """A cache of the halves, which are the same for every outcome."""
         return []
+
+
+def _grow_limited(data: TrainingData, outcome: Outcome) -> TreeStore:
+    """The tree that the rows grow, with no more leaves than the model may have."""
+    return reduce_trees(data.grow(outcome, factors=False), prune=False, max_leaf_nodes=data.growth.max_leaf_nodes)

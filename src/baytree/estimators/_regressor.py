@@ -24,8 +24,8 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     prior
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for ``"normal"``,
         ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: set from y;
-        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md).
-        ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence, found in nine fits.
+        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md). ``"evidence"``:
+        the strength (``"normal"``: the noise) with the highest evidence, found in nine fits.
     partition_prior
         Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
         the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds
@@ -75,7 +75,8 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
     min_weight_fraction_leaf
         Minimum proportion of the total weight in a leaf.
     max_leaf_nodes
-        Maximum number of leaves. Splits are kept in the order of their gain in log posterior. None: no limit.
+        Maximum number of leaves. The tree is the most probable pruning of the grown tree with at most so many leaves;
+        with ``prune=False`` with exactly so many, where the grown tree has more. None: no limit.
     max_bins
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need

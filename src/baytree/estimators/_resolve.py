@@ -20,6 +20,7 @@ from ..table import Rows, as_table
 from ._base import Estimator
 from ._facts import facts_of
 from ._fit import prepare
+from ._tree import SingleTree
 
 
 class FittedPipeline(Protocol):
@@ -193,6 +194,15 @@ def explanations(model: Model, X: Any, **options: Any) -> list[Explanation]:
 def stability_of_model(model: FittedEstimator, X: Any, y: Any, **options: Any) -> Stability:
     """The stability of a model by the rows of its fit; of a pipeline or threshold classifier with its decisions."""
     return _with_whole_decision(model).stability(table_of(model, X), y, **options)
+
+
+def sizes_of_model(model: FittedEstimator, X: Any, y: Any, **options: Any) -> tuple[Any, int]:
+    """The sizes of a single tree with its losses on rows, of a pipeline too, and the number of its leaves."""
+    estimator = _with_whole_decision(model)
+    if not isinstance(estimator, SingleTree):
+        raise TypeError(f"sizes are those of a single tree, not of a {type(estimator).__name__}: give readable_tree_.")
+    table = None if X is None else table_of(model, X)
+    return estimator.sizes(table, y, **options), estimator.get_n_leaves()
 
 
 def _with_whole_decision(model: Model) -> Estimator:

@@ -24,9 +24,8 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
     prior
         Parameters of the conjugate prior in a leaf: ``(mu, kappa, alpha, beta)`` of a Normal-Gamma for ``"normal"``,
         ``(a, b)`` of a Beta for ``"negative_binomial"``, ``(shape, rate)`` of a Gamma for the others. None: set from y;
-        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md).
-        ``"evidence"``: the strength (``"normal"``: the noise) with the highest evidence over the prunings of the greedy
-        tree.
+        for ``"normal"`` the noise comes from the leaves of a first and a second tree (docs/theory.md). ``"evidence"``:
+        the strength (``"normal"``: the noise) with the highest evidence over the prunings of the greedy tree.
     partition_prior
         Prior of the partitions: the probability that a node splits; or a `PartitionPrior`; or ``"paper"`` for that of
         the paper, ``0.99 ** (1 + depth)``, with which a node takes its most probable single partition. At 0.5 the odds

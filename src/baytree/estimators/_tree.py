@@ -11,16 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
+from .._words import count_text
 from ..fitted import Fitted
 from ..growth import LeafModelSettings, TableData, TrainingData, add_rows, enforce_monotonic
 from ..outcomes import Outcome
 from ..sources import TargetPlan, TargetReader, read_target
 from ..table import Rows
-from ..tree import TreeStore, most_probable_pruning
+from ..tree import TreeStore, best_of_size, reduce_trees
 from ._base import Estimator
 from ._calibrate import calibrate
 from ._facts import facts_of
 from ._parameters import read_leaf, refuse_with_leaf_models
+from ._sizes import sizes_of
 
 
 class SingleTree(Estimator):
@@ -54,7 +56,7 @@ class SingleTree(Estimator):
     def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         def grow(data: TrainingData) -> Fitted:
             grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
-            tree = most_probable_pruning(grown) if self.prune else grown
+            tree = reduce_trees(grown, prune=self.prune, max_leaf_nodes=data.growth.max_leaf_nodes)
             grown_tree = None if tree is grown else grown
             return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
 
@@ -90,6 +92,88 @@ class SingleTree(Estimator):
         target, has_weight = reader.read_update(target, outcome)
         rows = rows if has_weight is None else Rows(rows.matrix[has_weight])
         return TableData(rows, schema, target, self._growth(schema, reader, outcome.classes))
+
+    def sizes(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        event: Any = None,
+        n_folds: int = 5,
+        max_leaves: int | None = None,
+    ) -> Any:
+        """Compare the most probable prunings of the grown tree with 1, 2, 3, ... leaves.
+
+        Of all prunings of the grown tree with k leaves, the most probable one is found exactly. With `X` and `y`, the
+        loss on held-out rows is minus the log probability (or density) of an outcome, averaged over the rows: for
+        classes the log loss of ``predict_proba``. Each fold grows a tree on the other rows, with the prior and the
+        calibration of this model, and predicts its rows by the best pruning of each size.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, event
+            The rows of the fit; with ``n_folds=0`` rows that the model has not seen. None: no loss.
+        n_folds
+            Number of folds. 0: the prunings of this tree predict the rows.
+        max_leaves
+            Largest size to list. None: that of the grown tree.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``n_leaves``, ``log_posterior``, ``odds_against`` (how many times as probable the best size is) and,
+            with rows, ``loss`` and ``loss_error``, the standard error of the loss.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.sizes(X, y)[["n_leaves", "loss"]].round(2).values.tolist()
+        [[1.0, 1.11], [2.0, 0.47], [3.0, 0.3], [4.0, 0.24]]
+        """
+        check_is_fitted(self)
+        n_folds = check_integer("n_folds", n_folds, low=0)
+        max_leaves = check_optional_integer("max_leaves", max_leaves, low=1)
+        given = (sample_weight, exposure, event)
+        return sizes_of(self, X, y, given, n_folds, self.grown_tree_.n_leaves if max_leaves is None else max_leaves)
+
+    def with_leaves(self, n_leaves: int) -> Self:
+        """Return the model with the most probable pruning of the grown tree that has so many leaves.
+
+        Parameters
+        ----------
+        n_leaves
+            Number of leaves, at most that of `grown_tree_`.
+
+        Returns
+        -------
+        Self
+            A fitted estimator with the calibration of this one. Its parameters are those of this one with
+            ``prune=False`` and ``max_leaf_nodes=n_leaves``, so that a fit to the same rows gives the same tree.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from baytree import BayesianTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = BayesianTreeClassifier().fit(X, y)
+        >>> model.with_leaves(2).get_n_leaves()
+        2
+        """
+        check_is_fitted(self)
+        n_leaves = check_integer("n_leaves", n_leaves, low=1)
+        grown = self.grown_tree_
+        if n_leaves > grown.n_leaves:
+            raise ValueError(
+                f"n_leaves is {n_leaves}, but the grown tree has {count_text(grown.n_leaves, 'leaf', 'leaves')}: give "
+                "at most as many, or fit with a larger partition_prior."
+            )
+        parameters = self.get_params(deep=False) | {"prune": False, "max_leaf_nodes": n_leaves}
+        return type(self).from_fitted(self.fitted_.with_pruning(best_of_size(grown, n_leaves)), parameters)
 
     @property
     def tree_(self) -> TreeStore:

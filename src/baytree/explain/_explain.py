@@ -210,10 +210,10 @@ def _leaf_part(fitted: Fitted, box: Box, summary: Summary, decision: str) -> dic
 
 
 def _pruned_split(fitted: Fitted, leaf: int) -> PrunedSplit | None:
-    grown, node = fitted.grown, fitted.grown_node(leaf)
-    if grown.is_leaf[node]:
+    grown, node, log_odds = fitted.grown, fitted.grown_node(leaf), float(fitted.trees.log_odds_split[leaf])
+    if grown.is_leaf[node] or log_odds > 0:  # a more probable split is not there because the tree was to be small
         return None
-    return PrunedSplit(grown.split(node).subject(fitted.schema), float(fitted.trees.log_odds_split[leaf]))
+    return PrunedSplit(grown.split(node).subject(fitted.schema), log_odds)
 
 
 def _as_seen_by(row: FloatArray, split: Split, schema: Schema) -> Schema:

@@ -162,6 +162,10 @@ class Fitted:
         """The tree as it was grown, before it was pruned."""
         return self.trees if self.grown_tree is None else self.grown_tree
 
+    def with_pruning(self, tree: TreeStore) -> Self:
+        """A single tree replaced by another pruning of the tree as it was grown."""
+        return replace(self, trees=tree, grown_tree=None if tree is self.grown else self.grown)
+
     def grown_node(self, node: int) -> int:
         """The node of a tree in the tree as it was grown."""
         place = 0

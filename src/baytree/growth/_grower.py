@@ -12,7 +12,7 @@ from .. import _core
 from .._typing import BoolArray, FloatArray, IntArray
 from ..leaves import ConstantLeaves, LeafModel
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, prune_to_leaf_count, take_splits
+from ..tree import NO_CHILD, SplitKind, TreeStore, take_splits
 from ._settings import Growth
 
 _SPLITS = (
@@ -70,8 +70,6 @@ def read_tree(
         **_read_splits(nodes, leaves.weight),
         **_read_tree_nodes(nodes, leaves, growth),
     )
-    if growth.max_leaf_nodes is not None:
-        tree = prune_to_leaf_count(tree, growth.max_leaf_nodes)
     has_missing = tree.n_missing is not None and tree.n_missing.any()
     return tree if has_missing else replace(tree, n_missing=None)
 

@@ -96,10 +96,10 @@ class HistogramData:
                 self.on_level(0, 1, len(rows))
             return self._grow_in_memory(rows, outcome)
         nodes = self._grow_levels(outcome)
+        tree = read_tree(nodes, outcome, self.growth)
         if factors and outcome.has_factor:
-            whole = read_tree(nodes, outcome, replace(self.growth, max_leaf_nodes=None))
-            nodes = self._add_factors(nodes, whole, outcome)
-        return read_tree(nodes, outcome, self.growth)
+            tree = read_tree(self._add_factors(nodes, tree, outcome), outcome, self.growth)
+        return tree
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""

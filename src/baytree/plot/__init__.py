@@ -10,6 +10,7 @@ from ._leaves import leaves as leaves
 from ._partitions import partition_posterior as partition_posterior
 from ._regression import regression as regression
 from ._roc import roc as roc
+from ._sizes import sizes as sizes
 from ._stability import stability as stability
 from ._subgroups import subgroups as subgroups
 from ._surface import surface as surface
@@ -27,6 +28,7 @@ __all__ = [
     "partition_posterior",
     "regression",
     "roc",
+    "sizes",
     "stability",
     "subgroups",
     "surface",

@@ -15,8 +15,12 @@ from ._node_arrays import sum_from_leaves as sum_from_leaves
 from ._overlap import corresponding_nodes as corresponding_nodes
 from ._overlap import divides_alike as divides_alike
 from ._overlap import goes_left as goes_left
-from ._pruning import most_probable_pruning as most_probable_pruning
-from ._pruning import prune_to_leaf_count as prune_to_leaf_count
+from ._pruning import best_of_each_size as best_of_each_size
+from ._pruning import best_of_size as best_of_size
+from ._pruning import merge_alike as merge_alike
+from ._pruning import prune_to as prune_to
+from ._pruning import reduce_trees as reduce_trees
+from ._sizes import BestPrunings as BestPrunings
 from ._splits import CategorySet as CategorySet
 from ._splits import Hyperplane as Hyperplane
 from ._splits import NumberText as NumberText

@@ -2,68 +2,60 @@
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ._choices import NO_CHILD, take_splits
-from ._heaps import pop_best
+from ._sizes import TOLERANCE, BestPrunings
 from ._store import TreeStore
 
-TOLERANCE = 1e-9  # log posteriors that differ by less, relative to their size, are equal
 
+def reduce_trees(store: TreeStore, *, prune: bool, max_leaf_nodes: int | None) -> TreeStore:
+    """Reduce plain trees to their most probable prunings, or to those with a limited number of leaves.
 
-def most_probable_pruning(store: TreeStore) -> TreeStore:
-    """Return every plain tree, or the pruning of it with the highest log posterior; of equals the smallest.
-
-    The recursion of the evidence with max in place of the sum, from the leaves up. Where a node becomes a leaf,
-    `log_odds_split` is that of the best tree below it against the leaf.
+    With `prune` these are the most probable prunings with at most `max_leaf_nodes` leaves. Without, a tree of more
+    leaves becomes its most probable pruning with exactly so many.
     """
-    as_leaf = store.log_leaf
-    best, as_tree = as_leaf.copy(), np.full(store.node_count, -np.inf)
+    internal = is_split_better(store) if prune else ~store.is_leaf
+    if max_leaf_nodes is not None:
+        internal = _limited(store, internal, max_leaf_nodes, prune=prune)
+    return prune_to(store, internal)
+
+
+def best_of_size(store: TreeStore, n_leaves: int) -> TreeStore:
+    """Return the most probable pruning of a plain tree with exactly so many leaves."""
+    return reduce_trees(store, prune=False, max_leaf_nodes=n_leaves)
+
+
+def best_of_each_size(store: TreeStore, max_leaves: int) -> Iterator[TreeStore]:
+    """The most probable prunings of a plain tree with 1, 2, 3, ... leaves."""
+    prunings = BestPrunings(store, 0, max_leaves)
+    for n_leaves in range(1, len(prunings.log_posterior) + 1):
+        internal = np.zeros(store.node_count, dtype=bool)
+        internal[prunings.internal_nodes(n_leaves)] = True
+        yield prune_to(store, internal)
+
+
+def merge_alike(store: TreeStore, code: IntArray) -> TreeStore:
+    """Merge leaves that have one code, where the node above them has it too and has no other leaf below."""
+    is_alike = store.is_leaf
     for at in reversed(store.splits_by_depth):
-        as_tree[at] = store.log_prior_split[at] + best[store.children_left[at]] + best[store.children_right[at]]
-        best[at] = np.maximum(best[at], as_tree[at])
-    kept = as_tree > as_leaf + TOLERANCE * (1 + np.abs(as_leaf))  # rounding does not decide
-    if np.array_equal(kept, ~store.is_leaf):
-        return store
-    pruned = ~kept & ~store.is_leaf
-    return pruned_to(store, kept, np.where(pruned, as_tree - as_leaf, store.log_odds_split))
+        left, right = store.children_left[at], store.children_right[at]
+        is_alike[at] = is_alike[left] & is_alike[right] & (code[left] == code[at]) & (code[right] == code[at])
+    return prune_to(store, ~is_alike)
 
 
-def prune_to_leaf_count(store: TreeStore, max_leaf_nodes: int) -> TreeStore:
-    """Return plain trees of at most that many leaves, split where the log posterior gains most, best first.
+def prune_to(store: TreeStore, internal: BoolArray) -> TreeStore:
+    """Keep of these internal nodes those that are connected to a root; other nodes become leaves or go.
 
-    A node's modal partition does not depend on the order of growth, so growing best-first is choosing, in the full
-    tree, which internal nodes to keep.
+    Where a node becomes a leaf, `log_odds_split` is that of the best tree below it against the leaf.
     """
-    leaf = store.log_leaf
-    splits = store.internal_nodes
-    gain = np.full(store.node_count, -np.inf)
-    gain[splits] = store.log_prior_split[splits] - leaf[splits]
-    gain[splits] += leaf[store.children_left[splits]] + leaf[store.children_right[splits]]
-    kept = np.zeros(store.node_count, dtype=bool)
-    for root in store.roots.tolist():
-        frontier: list[tuple[Any, ...]] = [(-gain[root], root)] if store.children_left[root] != NO_CHILD else []
-        for _ in range(max_leaf_nodes - 1):
-            if not frontier:
-                break
-            _, node = pop_best(frontier)
-            kept[node] = True
-            for child in (int(store.children_left[node]), int(store.children_right[node])):
-                if store.children_left[child] != NO_CHILD:
-                    heapq.heappush(frontier, (-gain[child], child))
-    return store if np.array_equal(kept, ~store.is_leaf) else pruned_to(store, kept, store.log_odds_split)
-
-
-def pruned_to(store: TreeStore, internal: BoolArray, log_odds_split: AnyArray) -> TreeStore:
-    """Keep of these internal nodes those that are connected to a root; other nodes become leaves or go."""
-    stays = np.ones(store.node_count, dtype=bool)
-    for at in store.splits_by_depth:
-        stays[store.children_left[at]] = stays[store.children_right[at]] = stays[at] & internal[at]
+    if np.array_equal(internal, ~store.is_leaf):
+        return store
+    stays = _reached(store, internal)
     place, kept = np.cumsum(stays) - 1, np.flatnonzero(stays)
     leaf = ~internal[kept]
     arrays = take_splits(store, np.where(leaf, -1, kept))
@@ -73,6 +65,46 @@ def pruned_to(store: TreeStore, internal: BoolArray, log_odds_split: AnyArray) -
     for name in ("depth", "n_node_samples", "log_prior_leaf", "feature_posterior"):
         array = getattr(store, name)
         arrays[name] = array.take(kept, axis=0) if len(array) else array
-    arrays["log_odds_split"] = log_odds_split.take(kept).astype(store.log_odds_split.dtype)
+    odds = np.where(internal | store.is_leaf, store.log_odds_split, best_split(store) - store.log_leaf)
+    arrays["log_odds_split"] = odds.take(kept).astype(store.log_odds_split.dtype)
     arrays["choice_start"] = np.arange(len(kept) + 1, dtype=store.choice_start.dtype)
+    if "n_missing" in arrays and not arrays["n_missing"].any():
+        arrays["n_missing"] = None
     return replace(store, leaves=store.leaves.take(kept), roots=place[store.roots], **arrays)
+
+
+def best_split(store: TreeStore) -> FloatArray:
+    """The log posterior of the best pruning below each node of plain trees that splits it; -inf for a leaf.
+
+    The recursion of the evidence with max in place of the sum, from the leaves up.
+    """
+    best, as_tree = store.log_leaf.copy(), np.full(store.node_count, -np.inf)
+    for at in reversed(store.splits_by_depth):
+        as_tree[at] = store.log_prior_split[at] + best[store.children_left[at]] + best[store.children_right[at]]
+        best[at] = np.maximum(best[at], as_tree[at])
+    return as_tree
+
+
+def is_split_better(store: TreeStore) -> BoolArray:
+    """Whether each node of plain trees is more probable with the best pruning below it than as a leaf."""
+    as_leaf = store.log_leaf
+    return np.asarray(best_split(store) > as_leaf + TOLERANCE * (1 + np.abs(as_leaf)))  # rounding does not decide
+
+
+def _limited(store: TreeStore, internal: BoolArray, max_leaf_nodes: int, *, prune: bool) -> BoolArray:
+    """The nodes to split if trees of too many leaves have the best ones of the sizes that are allowed."""
+    internal = internal & _reached(store, internal)
+    n_splits = np.bincount(store.tree_of_node[internal], minlength=store.n_trees)
+    for tree in np.flatnonzero(n_splits >= max_leaf_nodes).tolist():
+        prunings = BestPrunings(store, tree, max_leaf_nodes)
+        internal[store.tree_of_node == tree] = False
+        internal[prunings.internal_nodes(prunings.best_size() if prune else max_leaf_nodes)] = True
+    return internal
+
+
+def _reached(store: TreeStore, internal: BoolArray) -> BoolArray:
+    """The nodes that are left if only these internal nodes are split."""
+    result = np.ones(store.node_count, dtype=bool)
+    for at in store.splits_by_depth:
+        result[store.children_left[at]] = result[store.children_right[at]] = result[at] & internal[at]
+    return result

@@ -21,9 +21,9 @@ class PartSchema:
     @classmethod
     def of(cls, schema: Schema, matrix: FloatArray, has_weight: BoolArray | None) -> PartSchema:
         """Describe the columns of some rows, of which those without weight do not count."""
-        missing = np.isnan(matrix)
+        missing = np.asarray(np.isnan(matrix))
         counted = missing if has_weight is None else missing[has_weight]
-        return cls(schema, ~missing.all(axis=0), counted.any(axis=0))
+        return cls(schema, np.asarray(~missing.all(axis=0)), np.asarray(counted.any(axis=0)))
 
     def __or__(self, other: PartSchema) -> PartSchema:
         """Merge the columns of two parts."""

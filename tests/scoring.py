@@ -127,7 +127,7 @@ def scored(seed: int) -> Scored:
 def _table(random, n):
     """As it is fitted, and in plain types."""
     frame, plain, kinds = {}, {}, {}
-    for name in random.permutation(NASTY)[: random.integers(2, 6)]:
+    for name in random.permutation(NASTY)[: random.integers(2, 6)].tolist():  # text, of which a frame makes names
         kind = str(random.choice(KINDS))
         missing = random.random(n) < random.choice([0.0, 0.0, 0.2])
         values = _values(random, kind, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -121,3 +122,35 @@ def test_a_model_is_fitted_and_used_on_a_file_with_separated_thousands(tmp_path,
     outputs = [(tmp_path / f"{name}.out.csv").read_text() for name in ("plain.csv", "grouped.csv", "grouped.tsv")]
     assert outputs[0] == outputs[1] == outputs[2]
     assert "commas in numbers are read as separators of thousands, as in 'income': 1,000.00" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("later", [["1,234"], ["1.234"]])
+def test_marks_in_later_rows_are_not_guessed(later, tmp_path):
+    """The first block of a file of sorted amounts may have no mark at all."""
+    write(
+        tmp_path / "t.tsv", {"text": "a text that makes the rows longer", "amount": [*range(1000)] * 40 + later}, "\t"
+    )
+    with pytest.raises(ValueError, match=r"can be read in two ways: the mark in 'amount': 1[.,]234 may separate"):
+        read_table(str(tmp_path / "t.tsv"), TextFormat())
+
+
+@pytest.mark.parametrize(("later", "number", "note"), [("0,5", 0.5, "a decimal comma"), ("0.5", 0.5, "")])
+def test_marks_in_later_rows_count(later, number, note, tmp_path, capsys):
+    write(
+        tmp_path / "t.tsv", {"text": "a text that makes the rows longer", "amount": [*range(1000)] * 40 + [later]}, "\t"
+    )
+    assert read_table(str(tmp_path / "t.tsv"), TextFormat())["amount"].to_pylist()[-1] == number
+    errors = capsys.readouterr().err
+    assert note in errors
+    assert bool(note) == bool(errors)
+
+
+def test_predict_does_not_take_a_comma_in_a_later_row_for_thousands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    amounts = [*range(1000)] * 40
+    write("fit.tsv", {"amount": range(1000), "y": np.arange(1000) > 400}, "\t")
+    write("new.tsv", {"text": "a text that makes the rows longer", "amount": [*amounts, "1,234"]}, "\t")
+    assert main(["fit", "fit.tsv", "--target", "y", "--folds", "0", "--keep", "amount", "-o", "m.json"]) == 0
+    assert main(["predict", "m.json", "new.tsv", "-o", "p.csv"]) == 1
+    assert "Row 40,001 has '1,234' in the column 'amount'" in capsys.readouterr().err
+    assert main(["predict", "m.json", "new.tsv", "--decimal", ".", "-o", "p.csv"]) == 0

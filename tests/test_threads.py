@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -14,6 +15,7 @@ import pytest
 from joblib import Parallel, delayed
 
 from baytree import BayesianTreeClassifier, PartitionPrior
+from baytree._threads import map_on_threads
 from tests.comparison import assert_same_store
 
 N_ROWS = 50_000
@@ -172,7 +174,11 @@ y = X[:, 0] + random.normal(size=len(X))
 makes = [
     lambda n_jobs: BayesianTreeClassifier(n_jobs=n_jobs, max_depth=4).fit(X, y > 0).predict_proba(X[:50]),
     lambda n_jobs: BayesianForestRegressor(8, random_state=0, n_jobs=n_jobs).fit(X[:500], y[:500]).predict(X[:50]),
+    lambda n_jobs: forest.set_params(n_jobs=n_jobs).predict_interval(X),
+    lambda n_jobs: tree.set_params(n_jobs=n_jobs).stability(X[:500], y[:500] > 0, n_refits=4).by_row,
 ]
+forest = BayesianForestRegressor(8, random_state=0).fit(X[:500], y[:500])
+tree = BayesianTreeClassifier().fit(X[:500], y[:500] > 0)
 expected = [make(1) for make in makes]
 pages = int(open("/proc/self/statm").read().split()[0])
 limit = pages * resource.getpagesize() + 2**29
@@ -203,3 +209,21 @@ def test_threads_that_cannot_start_are_done_without():
         check=False,
     )
     assert (done.returncode, done.stdout.split("\n")[:2]) == (0, ["no threads", "fitted"]), done.stderr
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_a_failure_ends_the_work_of_all_threads(n_threads):
+    done = []
+
+    def work(item):
+        if item == 5:
+            raise KeyboardInterrupt
+        done.append(item)
+        time.sleep(0.001)
+        return item
+
+    with pytest.raises(KeyboardInterrupt):
+        map_on_threads(work, range(10_000), n_threads)
+    assert len(done) < 100
+    assert map_on_threads(work, range(5), n_threads) == [0, 1, 2, 3, 4]
+    assert map_on_threads(work, [], n_threads) == []

@@ -36,6 +36,19 @@ def test_a_part_may_have_no_weight(duckdb, outcome, part, cache):
         assert_same_model(engines.fit(model_of(outcome), source, cache=cache, **names), expected)
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_categories_of_rows_without_weight_are_those_of_the_table(duckdb, cache):
+    """A part may have no other value of the column."""
+    frame, names = table_of("classes", weighted=True, n=300)
+    frame["city"] = frame["city"].astype(object)
+    frame.loc[100:199, "city"] = None
+    frame.loc[150, ["city", "w"]] = ["elsewhere", 0.0]
+    expected = fitted_in_memory(model_of("classes"), frame, names)
+    assert "elsewhere" in expected.categories_[list(expected.feature_names_in_).index("city")]
+    for source in sources_of(frame, duckdb).values():
+        assert_same_model(engines.fit(model_of("classes"), source, cache=cache, **names), expected)
+
+
 def test_small_weights_of_a_part_are_no_reason_to_warn(duckdb):
     frame, names = table_of("classes", weighted=True, n=300)
     frame.loc[:99, "w"] = 1e-3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from ._threads import map_on_threads
 from ._typing import BoolArray, FloatArray, IntArray
 
 _ENTRIES = 2**17  # rows times components that are evaluated at a time: Ctrl-C is heard in between
@@ -184,7 +184,7 @@ class Mixture:
         def of_part(part: tuple[slice, sparse.csr_matrix]) -> FloatArray:
             return _quantiles(part[1], self.distribution, q[part[0]], derivative, stop)
 
-        quantiles = _map_on_threads(of_part, parts, self.n_threads, stop)
+        quantiles = map_on_threads(of_part, parts, self.n_threads, stop)
         return self._scale_about_mean(np.concatenate(quantiles), self.spread)
 
     def rvs(self, size: Any = None, random_state: Any = None) -> FloatArray:
@@ -210,18 +210,6 @@ def _parts(weights: sparse.csr_matrix, n_threads: int = 1) -> Any:
     for first in range(0, n_rows, step):
         rows = slice(first, min(first + step, n_rows))
         yield rows, weights[rows]
-
-
-def _map_on_threads(function: Callable[[Any], FloatArray], parts: list[Any], n_threads: int, stop: Event) -> list[Any]:
-    """Apply a function to all parts; an exception here, as of Ctrl-C, sets `stop` for those that are still at work."""
-    if n_threads == 1 or len(parts) == 1:
-        return [function(part) for part in parts]
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            return list(pool.map(function, parts))
-        except BaseException:
-            stop.set()
-            raise
 
 
 def _weighted_row_sums(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ _OTHER = {".": ",", ",": "."}
 
 @dataclass(frozen=True)
 class NumberMarks:
-    """What numbers are written with; thousands need not be separated."""
+    """What numbers are written with; thousands need not be separated, and may not be where the mark is empty."""
 
     decimal: str = "."
     thousands: str = ","
@@ -32,10 +33,11 @@ class NumberMarks:
 
     def plain(self, texts: pa.ChunkedArray) -> pa.ChunkedArray:
         """Texts whose numbers are written as programs write them; others stay as they are."""
-        is_grouped = pc.and_(
-            pc.match_substring_regex(texts, self.grouped()), pc.match_substring_regex(texts, self.pattern())
-        )
-        texts = pc.if_else(is_grouped, pc.replace_substring(texts, self.thousands, ""), texts)
+        if self.thousands:
+            is_grouped = pc.and_(
+                pc.match_substring_regex(texts, self.grouped()), pc.match_substring_regex(texts, self.pattern())
+            )
+            texts = pc.if_else(is_grouped, pc.replace_substring(texts, self.thousands, ""), texts)
         return texts if self.decimal == "." else pc.replace_substring(texts, self.decimal, ".")
 
     def as_numbers(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -60,17 +62,21 @@ class _Votes:
 
 
 def find_marks(
-    sample: pa.Table, missing: tuple[str, ...], decimal: str | None, thousands: str | None, name: str
+    columns: Mapping[str, pa.ChunkedArray],
+    missing: tuple[str, ...],
+    decimal: str | None,
+    thousands: str | None,
+    name: str,
 ) -> tuple[NumberMarks, str]:
-    """The marks of a table whose values are texts, as options or its columns say, and what there is to tell of it.
+    """The marks of columns whose values are texts, as options or the columns say, and what there is to tell of it.
 
-    A point is a decimal point and a comma separates thousands, or the other way round. Refuses a table that can be read
-    in both ways, or has columns of both kinds.
+    A point is a decimal point and a comma separates thousands, or the other way round; where no column has a mark,
+    thousands are not separated. Refuses columns that can be read in both ways, or are of both kinds.
     """
     if decimal is not None or thousands is not None:
         decimal = decimal or _OTHER.get(str(thousands), ".")
         return NumberMarks(decimal, _OTHER[decimal] if thousands is None else thousands), ""
-    votes = _votes_of(sample, missing)
+    votes = _votes_of(columns, missing)
     if votes.point and votes.comma:
         raise ValueError(
             f"{name} has numbers with a decimal point ({_examples(votes.point)}) and with a decimal comma "
@@ -85,13 +91,18 @@ def find_marks(
         return NumberMarks(",", "."), f"numbers are read with a decimal comma, as in {_examples(votes.comma)}"
     grouped = {name: text for name, text in {**votes.point, **votes.either}.items() if "," in text}
     what = f"commas in numbers are read as separators of thousands, as in {_examples(grouped)}" if grouped else ""
-    return NumberMarks(), what
+    return (NumberMarks() if votes.point else NumberMarks(thousands="")), what
 
 
-def _votes_of(sample: pa.Table, missing: tuple[str, ...]) -> _Votes:
+def has_marks(texts: pa.ChunkedArray) -> bool:
+    """Whether a text has a point or a comma."""
+    return bool(pc.any(pc.match_substring_regex(texts, "[.,]")).as_py())
+
+
+def _votes_of(columns: Mapping[str, pa.ChunkedArray], missing: tuple[str, ...]) -> _Votes:
     point, comma = NumberMarks(".", ","), NumberMarks(",", ".")
     votes = _Votes({}, {}, {})
-    for name, column in zip(sample.column_names, sample.columns, strict=True):
+    for name, column in columns.items():
         present = column.filter(pc.invert(pc.is_in(column, pa.array(missing))))
         marked = present.filter(pc.match_substring_regex(present, "[.,]"))
         if len(marked) == 0:

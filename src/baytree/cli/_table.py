@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from .._words import count_text, shorten
 from ._blocks import read_blocks
+from ._columns import is_text
 from ._files import Dialect, Stream, TextFormat, as_utf8, detect_dialect, is_parquet, open_stream, source_text
-from ._numbers import NumberMarks, find_marks
+from ._numbers import NumberMarks, find_marks, has_marks
 
 _PARQUET_ROWS = 2**14
 
@@ -103,16 +104,16 @@ def _parquet_errors(path: str) -> Iterator[None]:
 
 
 def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
-    import pyarrow.csv as pc
-
     dialect = detect_dialect(stream.head, text_format, source_text(path))
     blocks = list(read_blocks(as_utf8(stream, dialect.encoding), dialect.delimiter, source_text(path)))
-    marks = _find_marks(_sample(iter(blocks), dialect)[0], path, text_format)
-    typed = pc.ConvertOptions(
-        null_values=list(text_format.missing_texts), strings_can_be_null=True, decimal_point=marks.decimal
-    )
-    read = pc.ReadOptions(block_size=max(map(len, blocks)) + 1)  # which no row exceeds
-    table = _parse(b"".join(blocks), dialect, read, typed)
+    text = _WholeText(b"".join(blocks), dialect, max(map(len, blocks)) + 1, text_format.missing_texts)
+    decimal = text_format.decimal or "."
+    table = text.typed(decimal)
+    first_rows = _columns_of(_sample(iter(blocks), dialect)[0])
+    marks, note = _marks_of(first_rows | text.with_later_marks(table, first_rows), path, text_format)
+    if marks.decimal != decimal:
+        table = text.typed(marks.decimal)
+    _tell(note, path)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise ValueError(
@@ -120,6 +121,39 @@ def _read_text(stream: Stream, path: str, text_format: TextFormat) -> pa.Table:
                 "cp1252 for files from Windows."
             )
     return pa.table([marks.as_numbers(column) for column in table.columns], table.column_names)
+
+
+@dataclass(frozen=True)
+class _WholeText:
+    """The content of a text file, to be parsed in more than one way."""
+
+    content: bytes
+    dialect: Dialect
+    block_size: int  # which no row exceeds
+    missing: tuple[str, ...]
+
+    def typed(self, decimal: str) -> pa.Table:
+        """Columns of the types of their values."""
+        return self._parse(null_values=list(self.missing), strings_can_be_null=True, decimal_point=decimal)
+
+    def with_later_marks(self, table: pa.Table, first_rows: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
+        """The columns whose later rows may have marks in numbers that the first ones lack, whole and as text."""
+        columns = _columns_of(table)
+        texts = {name: column.fill_null("") for name, column in columns.items() if is_text(column.type)}
+        real = [name for name, column in columns.items() if pa.types.is_floating(column.type)]
+        unmarked = [name for name in real if not has_marks(first_rows[name])]
+        if not unmarked:
+            return texts
+        as_text = dict.fromkeys(unmarked, pa.string())
+        parsed = self._parse(include_columns=unmarked, column_types=as_text, strings_can_be_null=False)
+        return texts | _columns_of(parsed)
+
+    def _parse(self, **options: Any) -> pa.Table:
+        import pyarrow.csv as pc
+
+        return _parse(
+            self.content, self.dialect, pc.ReadOptions(block_size=self.block_size), pc.ConvertOptions(**options)
+        )
 
 
 def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TableParts:
@@ -137,7 +171,9 @@ def _text_parts(stream: Stream, path: str, text_format: TextFormat) -> TablePart
                 read = pc.ReadOptions(column_names=names if i else None, block_size=len(block) + 1)
                 yield _parse(block, dialect, read, as_text)
 
-    return TableParts(names, tables(), _find_marks(sample, path, text_format))
+    marks, note = _marks_of(_columns_of(sample), path, text_format)
+    _tell(note, path)
+    return TableParts(names, tables(), marks)
 
 
 def _sample(blocks: Iterator[bytes], dialect: Dialect) -> tuple[pa.Table, bytes]:
@@ -156,13 +192,19 @@ def _sample(blocks: Iterator[bytes], dialect: Dialect) -> tuple[pa.Table, bytes]
     return _parse(content, dialect, read, as_text), content
 
 
-def _find_marks(sample: pa.Table, path: str, text_format: TextFormat) -> NumberMarks:
-    """The marks in numbers; says on standard error where they are not those of programs."""
+def _columns_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _marks_of(columns: dict[str, pa.ChunkedArray], path: str, text_format: TextFormat) -> tuple[NumberMarks, str]:
+    """The marks in numbers, and a note where they are not those of programs."""
     options = text_format.missing_texts, text_format.decimal, text_format.thousands
-    marks, note = find_marks(sample, *options, source_text(path))
+    return find_marks(columns, *options, source_text(path))
+
+
+def _tell(note: str, path: str) -> None:
     if note:
         sys.stderr.write(f"{source_text(path)}: {note}.\n")
-    return marks
 
 
 def _parse(content: bytes, dialect: Dialect, read: Any = None, convert: Any = None) -> pa.Table:

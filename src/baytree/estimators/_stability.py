@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._progress import Progress
+from .._threads import map_on_threads
 from ..fitted import Fitted, Stability, compare_with_refits
 from ..growth import TableData, bootstrap_weights, hash_each_row
 from ..sources import MemorySource
@@ -30,15 +30,17 @@ def stability_of(
     n_threads = data.growth.n_threads
     data.columns  # noqa: B018 - encoded once, before threads use it
     hashes = hash_each_row(data.rows, data.target)
+    done = count(1)
 
     def refit(draw: int) -> Fitted:
         weight = bootstrap_weights(hashes, data.target.weight, seed, draw)
         tree = estimator._refit_tree(data.reweighted(weight, n_threads=1), fitted.outcome)
         tree = tree.with_outcome(fitted.readable.outcome)  # with the calibration of the fit
+        progress.update(next(done))
         return replace(tree, decision=fitted.decision, unseen=fitted.unseen)
 
     with Progress("Stability", n_refits, unit="refits", show=True if show else None) as progress:
-        refits = _in_threads(refit, n_refits, n_threads, progress)
+        refits = map_on_threads(refit, range(n_refits), n_threads)
         return compare_with_refits(fitted.readable, refits, data.rows)
 
 
@@ -62,19 +64,3 @@ def _columns(schema: Any) -> list[Any]:
         (column.kind, None if column.categories is None else tuple(map(str, column.categories)))
         for column in schema.columns
     ]
-
-
-def _in_threads(refit: Callable[[int], Fitted], n_refits: int, n_threads: int, progress: Progress) -> Iterator[Fitted]:
-    """The refits in their order, some at the same time."""
-    if n_threads == 1:
-        for draw in range(n_refits):
-            yield refit(draw)
-            progress.update(draw + 1)
-        return
-    pool = ThreadPoolExecutor(n_threads)
-    try:
-        for draw, result in enumerate(pool.map(refit, range(n_refits))):
-            yield result
-            progress.update(draw + 1)
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -18,7 +18,7 @@ from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
 from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
-from ..table import PartSchema, Rows, Schema, as_table, is_frame, nearest_name
+from ..table import PartSchema, Schema, as_table, is_frame, nearest_name
 from ._bins import ColumnValues, IntervalCounts, collect, count, splitters_of
 from ._column_specs import ColumnSpecs, TableSpec
 from ._frames import eager
@@ -201,12 +201,13 @@ def summarise_part(
     part = part.like(specs.names, len(specs.columns))
     matrix, schema = _learn_schema(part, specs)
     target, has_weight = plan.read(part.y, part.weight, part.extras)
+    part_schema = PartSchema.of(schema, matrix, has_weight)
     matrix = matrix if has_weight is None else matrix[has_weight]
     pairs = enumerate(zip(splitters, schema.columns, strict=True))
     numeric = count(matrix, {i: between for i, (between, column) in pairs if not column.is_nominal}, max_bins)
     counts = tuple(numeric.get(i) for i in range(schema.n_features))
     sums = PartSums.of(matrix, dict(zip(specs.incomplete, schema.columns, strict=True)), target, specs.names)
-    return PartSummary(PartSchema.of(schema, Rows(matrix)), counts, TargetSummary.of(target, plan), sums, max_bins)
+    return PartSummary(part_schema, counts, TargetSummary.of(target, plan), sums, max_bins)
 
 
 def _class_rows(target: Target, plan: TargetPlan) -> dict[Any, tuple[int, float]]:

@@ -6,24 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import AnyArray, BoolArray
-from ._rows import Rows
+from .._typing import AnyArray, BoolArray, FloatArray
 from ._schema import MAX_CATEGORIES, Column, Kind, Schema, too_many_categories
 
 
 @dataclass(frozen=True)
 class PartSchema:
-    """The columns of a part of a table, and which of them have values and missing values there."""
+    """The columns of a part of a table, which of them have values there, and which miss some in rows that count."""
 
     schema: Schema
     has_values: BoolArray
     has_missing: BoolArray
 
     @classmethod
-    def of(cls, schema: Schema, rows: Rows) -> PartSchema:
-        """Describe the columns of some rows."""
-        missing = np.isnan(rows.matrix)
-        return cls(schema, ~missing.all(axis=0), missing.any(axis=0))
+    def of(cls, schema: Schema, matrix: FloatArray, has_weight: BoolArray | None) -> PartSchema:
+        """Describe the columns of some rows, of which those without weight do not count."""
+        missing = np.asarray(np.isnan(matrix))
+        counted = missing if has_weight is None else missing[has_weight]
+        return cls(schema, np.asarray(~missing.all(axis=0)), np.asarray(counted.any(axis=0)))
 
     def __or__(self, other: PartSchema) -> PartSchema:
         """Merge the columns of two parts."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators import Model, columns_of_source
-from ..sources import KINDS, TableSpec, open_source, remember_interrupts
+from ..sources import KINDS, RemoteSource, TableSpec, open_source, remember_interrupts
 from ..table import Kind
 
 
@@ -28,7 +28,8 @@ def describe(
     dict
         ``dtypes``, ``bins`` and ``categories``, each a dict by the names of columns: give them to `fit` as
         ``fit(model, source, **described)``. The trees are the same, bit for bit, as without. An ordered column of
-        more categories than `max_bins` has no entry in ``categories``: the fit finds its bins.
+        more categories than `max_bins` has no entry in ``categories``: the fit finds its bins. All of it are lists,
+        numbers and text, so that ``json.dump`` can write it to a file.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def describe(
     >>> frame = load_iris(as_frame=True).frame
     >>> model = BayesianTreeClassifier(max_bins=3)
     >>> described = engines.describe(model, frame, target="target")
-    >>> described["bins"]["petal width (cm)"].tolist()
+    >>> described["bins"]["petal width (cm)"]
     [[0.1, 0.6], [1.0, 1.6], [1.7, 2.5]]
     >>> engines.fit(model, frame, target="target", **described).get_n_leaves()
     4
@@ -46,15 +47,20 @@ def describe(
     rows = open_source(source, targets, TableSpec(), cache=True)
     with remember_interrupts():
         try:
-            schema, bins = columns_of_source(model, rows)
+            return describe_source(model, rows)
         finally:
             rows.close()
+
+
+def describe_source(model: Model, rows: RemoteSource) -> dict[str, dict[Any, Any]]:
+    """The description of an open source, in lists, numbers and text."""
+    schema, bins = columns_of_source(model, rows)
     name_of = {kind: name for name, kind in KINDS.items()}
     columns = dict(zip(range(schema.n_features) if schema.names is None else schema.names, schema.columns, strict=True))
     return {
         "dtypes": {name: name_of[column.kind] for name, column in columns.items()},
         "bins": {
-            name: np.stack([ends.lows, ends.highs], axis=1)
+            name: np.stack([ends.lows, ends.highs], axis=1).tolist() or [[]]  # no bin, for a column without values
             for (name, column), ends in zip(columns.items(), bins, strict=True)
             if column.kind is Kind.NUMBER
         },

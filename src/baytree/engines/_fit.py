@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from .._progress import Progress
-from ..estimators import fit_source
+from ..estimators import fit_source, refuse_other_models
 from ..priors import is_paper
-from ..sources import TableSpec, open_source, raise_remembered_interrupt, remember_interrupts
+from ..sources import RemoteSource, TableSpec, open_source, raise_remembered_interrupt, remember_interrupts
+from ._checkpoint import Checkpoint
+from ._describe import describe_source
+from ._journal import journaled
 
 Model = TypeVar("Model")
 
@@ -24,6 +30,7 @@ def fit(
     bins: Any = None,
     categories: Any = None,
     cache: bool = True,
+    checkpoint: str | Path | None = None,
     verbose: int = 0,
 ) -> Model:
     """Fit a tree, a forest or the prunings of a tree to data that need not fit into memory, or stay in a database.
@@ -48,6 +55,11 @@ def fit(
         has lists, in order for an ordered column. `describe` returns all three.
     cache
         For batches: store the encoded rows in a temporary folder, instead of reading the table for every level.
+    checkpoint
+        A folder, in which the fit stores the results of its passes over the rows: sums for each level of a tree, and
+        where intervals or probabilities are calibrated, some thousand encoded rows. A fit that was interrupted goes on
+        at the last finished level, with the same tree, when it is called again with the same arguments. Another fit and
+        other rows are refused. A fit that finishes removes what it stored.
     verbose
         1 shows the current pass over the rows or level of the tree, its progress and the elapsed time on standard
         error, once the fit takes more than a second.
@@ -79,9 +91,41 @@ def fit(
             raise_remembered_interrupt()
             progress.begin(text)
 
-        rows = open_source(source, targets, specs, cache=cache, progress=progress)
+        def open_rows(specs: TableSpec) -> RemoteSource:
+            return open_source(source, targets, specs, cache=cache, progress=progress)
+
+        kept = None
+        if checkpoint is not None:
+            kept = _open_checkpoint(checkpoint, model, targets, [dtypes, bins, categories])
+            if not any([dtypes, bins, categories]):
+                specs = _described(model, kept, open_rows)
+        rows = open_rows(specs)
+        if kept is not None:
+            rows = replace(rows, encoding=journaled(rows.encoding, kept))
         try:
             fitted: Model = fit_source(model, rows, at_level)
-            return fitted
         finally:
             rows.close()
+        if kept is not None:
+            kept.remove()
+        return fitted
+
+
+def _open_checkpoint(folder: Any, model: Any, targets: dict[str, Any], given: list[Any]) -> Checkpoint:
+    """Open the checkpoint of a fit with these arguments."""
+    refuse_other_models(model)
+    names = {name: column for name, column in targets.items() if column is None or isinstance(column, str)}
+    return Checkpoint.open(folder, model, names | dict(zip(("dtypes", "bins", "categories"), given, strict=True)))
+
+
+def _described(model: Any, kept: Checkpoint, open_rows: Callable[[TableSpec], RemoteSource]) -> TableSpec:
+    """The columns, which are found in the first fit with a checkpoint and stored there."""
+    described = kept.description()
+    if described is None:
+        rows = open_rows(TableSpec())
+        try:
+            described = describe_source(model, rows)
+        finally:
+            rows.close()
+        kept.store_description(described)
+    return TableSpec.read(described["dtypes"], described["bins"], described["categories"], [])

@@ -4,6 +4,7 @@ from ._base import Estimator as Estimator
 from ._classifier import BayesianTreeClassifier as BayesianTreeClassifier
 from ._fit import columns_of_source as columns_of_source
 from ._fit import fit_source as fit_source
+from ._fit import refuse_other_models as refuse_other_models
 from ._forest_classifier import BayesianForestClassifier as BayesianForestClassifier
 from ._forest_regressor import BayesianForestRegressor as BayesianForestRegressor
 from ._load import ESTIMATORS as ESTIMATORS

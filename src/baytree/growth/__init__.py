@@ -27,6 +27,7 @@ from ._grower import list_partitions as list_partitions
 from ._histogram_data import DivisibleSource as DivisibleSource
 from ._histogram_data import HistogramData as HistogramData
 from ._histogram_data import HistogramSource as HistogramSource
+from ._histogram_data import KeyedSource as KeyedSource
 from ._histogram_data import OnLevel as OnLevel
 from ._histograms import WAITING as WAITING
 from ._histograms import ClassHistograms as ClassHistograms
@@ -42,6 +43,8 @@ from ._out_of_bag import out_of_bag_weights as out_of_bag_weights
 from ._refit import add_rows as add_rows
 from ._refit import held_out_log_likelihood as held_out_log_likelihood
 from ._refit import refit as refit
+from ._row_draws import DrawSize as DrawSize
+from ._row_draws import Sums as Sums
 from ._row_hash import hash_of_codes as hash_of_codes
 from ._row_hash import mix_bits as mix_bits
 from ._row_keys import KeyedInMemory as KeyedInMemory

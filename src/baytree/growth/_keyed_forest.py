@@ -18,7 +18,7 @@ from ._encoded_rows import CodeLayout, n_sample_shares
 from ._forest import ForestPlan, store_of_members
 from ._histogram_data import ForestMember, HistogramData, LevelPass, Levels
 from ._histograms import ClassHistograms, Histograms
-from ._row_draws import DrawSize, TreeDraw
+from ._row_draws import DrawSize, Sums, TreeDraw
 from ._row_keys import KeyedParts, KeyedRows, hash_of_encoded, mean_over_copies
 from ._settings import Growth
 from ._table_data import TableData, data_of_sample
@@ -164,23 +164,16 @@ def _sizes_of(rows: KeyedRows, draws: list[TreeDraw]) -> list[DrawSize]:
 
 def _answers(
     rows: KeyedRows, layout: CodeLayout, requests: tuple[_Asked, ...]
-) -> list[Histograms | ClassHistograms | _Factors]:
+) -> list[Histograms | ClassHistograms | Sums]:
     """What each tree asks of a part."""
-    answers: list[Histograms | ClassHistograms | _Factors] = []
+    answers: list[Histograms | ClassHistograms | Sums] = []
     for draw, (routes, outcome) in requests:
         of_tree = draw.rows(rows)
         if outcome is None:
             answers.append(of_tree.histograms(layout, routes))
         else:
-            answers.append(_Factors(of_tree.factors(layout, routes, outcome)))
+            answers.append(Sums(of_tree.factors(layout, routes, outcome)))
     return answers
-
-
-class _Factors(list[int]):
-    """Sums of the logs of factors, which are added one by one."""
-
-    def __add__(self, other: list[int]) -> _Factors:  # type: ignore[override]
-        return _Factors(a + b for a, b in zip(self, other, strict=True))
 
 
 def _add_each(one: list[Any], other: list[Any]) -> list[Any]:

@@ -35,6 +35,13 @@ class DrawSize(NamedTuple):
         return DrawSize(self.n_rows + other.n_rows, self.counts + other.counts, self.base + other.base)
 
 
+class Sums(list[int]):
+    """Sums of the logs of factors, which are added one by one."""
+
+    def __add__(self, other: list[int]) -> Sums:  # type: ignore[override]
+        return Sums(a + b for a, b in zip(self, other, strict=True))
+
+
 @dataclass(frozen=True)
 class TreeDraw:
     """The counts of rows in one tree."""

@@ -223,6 +223,8 @@ def _column_spec(
 def _by_position(parameter: str, by_column: dict[Any, Any], names: Sequence[str] | None, n: int) -> dict[int, Any]:
     result: dict[int, Any] = {}
     for column, value in by_column.items():
+        if names is None and isinstance(column, str) and column.isdecimal():
+            column = int(column)  # noqa: PLW2901  which JSON made a text
         position = column_position(parameter, column, n, names)
         if position in result:
             raise ValueError(f"{parameter} gives {within_sentence(describe_column(position, names))} twice.")
@@ -288,6 +290,8 @@ def _bins(column: Any, values: Any) -> ColumnBins:
         numbers = np.asarray(values, dtype=np.float64) + 0.0
     except (TypeError, ValueError):
         raise TypeError(f"{what}; got {short_repr(values)}.") from None
+    if numbers.shape == (1, 0):  # JSON's way to say that there is no bin
+        numbers = numbers.reshape(0, 2)
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] != 2) or not np.isfinite(numbers).all():
         raise ValueError(f"{what}; got {short_repr(values)}.")
     if numbers.ndim == 1:

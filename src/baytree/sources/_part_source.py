@@ -203,6 +203,11 @@ class PartSource:
         if with_absent:
             self.encoded = encoded.map(partial(drop_absent_codes, is_present=with_absent))
 
+    def row_sums(self) -> list[int]:
+        """The sums of the hashes of all columns, in their order."""
+        sums = require(self.encoded).sums()
+        return [] if sums is None else [sums.n_rows, *sums.features.values(), *sums.target.values()]
+
     def rows_in_memory(self) -> EncodedRows | None:
         """All rows, if they are cached and fit into memory."""
         return self._source.rows_in_memory()

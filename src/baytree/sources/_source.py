@@ -76,7 +76,9 @@ class Source(Protocol):
 class EncodingSource(DivisibleSource, Protocol):
     """Rows that are encoded where they are, and of which only histograms are transferred."""
 
-    columns: tuple[ColumnBins, ...]  # final after `totals`
+    @property
+    def columns(self) -> tuple[ColumnBins, ...]:
+        """The bins of the columns, final after `totals`."""
 
     def summarise(self, plan: TargetPlan, categorical_features: Any, max_bins: int) -> TableSummary:
         """Summarise the columns and targets in a first pass over the rows."""

@@ -218,12 +218,12 @@ def assert_nodes_say_the_truth(model, X, outcome, prior, parameters, tolerance=1
         depth, node_prior = int(tree.depth[node]), tree.prior[node].tolist()
         if parameters.get("monotonic_cst") is not None:
             continue
-        no_split, *others = problem.partition_space(rows, depth, node_prior, path=path)
+        no_split, *others = space = problem.partition_space(rows, depth, node_prior, path=path)
         if not others:
             assert tree.children_left[node] < 0
             continue
         assert_allclose(tree.log_prior_leaf[node], no_split.log_prior, rtol=tolerance, atol=tolerance)
-        best = max(partition.score for partition in others)
+        _, best = oracle.choose(space, [partition.score for partition in space], settings.choose == "column")
         if tree.children_left[node] < 0:
             assert no_split.score >= best - tolerance * (1 + abs(best))
             continue

@@ -460,7 +460,7 @@ def test_a_page_of_a_model(folder, capsys):
     assert main(["report", "customers.csv", "--target", "bought", "--model", "bought.json", "-o", "page.html"]) == 0
     assert capsys.readouterr().out == "page.html\n"
     page = (folder / "page.html").read_text("utf-8")
-    assert "predicts bought, the class (no, yes)" in page
+    assert "predicts bought (no, yes)" in page
     assert "other rows than those" not in page
 
 

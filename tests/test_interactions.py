@@ -212,7 +212,7 @@ def test_bins_and_threads_do_not_matter(max_bins, n_jobs):
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_rows_in_parts_give_the_tree_of_rows_in_memory(outcome, in_memory, monkeypatch):
     if not in_memory:
-        monkeypatch.setattr(_batches, "_max_bytes_in_memory", lambda: 0)
+        monkeypatch.setattr(_batches, "half_of_memory", lambda: 0)
     frame, names = table_of(outcome)
     sets = [["city", "x"], ["x", "noise"], ["flag"]]
     memory = fitted_in_memory(model_of(outcome, interaction_cst=sets), frame, names)

@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, TreeSpaceRegressor
 from baytree.explain import AllowedChanges
+from baytree.report._about import About
 from baytree.report._contents import contents_of
 from baytree.table import Kind, Rows
 from baytree.tree import CategorySet, Hyperplane, PresentMissing, SplitKind, Threshold
@@ -189,7 +190,7 @@ def test_the_page_sends_rows_the_same_way(name):
     routing = script[script.index("const sumOf =") : script.index("function hasSeen(")]
     model = MODELS[name]
     splits, rows = grown(model), random_rows(model, 300)
-    contents = contents_of(model.fitted_, None, AllowedChanges(), None, [])
+    contents = contents_of(model.fitted_, About(), AllowedChanges(), None, [])
     choices = [choice for of_node in (contents["space"] or contents["tree"])["choices"] for choice in of_node]
     given_rows = [[None if np.isnan(value) else value for value in row] for row in rows]
     program = (

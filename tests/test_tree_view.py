@@ -77,7 +77,7 @@ def test_search_goes_to_its_hits(open_page):
     page.click("#search")
     page.keyboard.type("NUMBER 5")
     uses = [node for node in model.tree_.internal_nodes if model.tree_.feature[node] == 5]
-    assert page.inner_text("#found") == f"1 of {len(uses)} splits; Enter for the next"
+    assert page.inner_text("#found") == f"1 of {len(uses)} splits; press Enter for the next"
     seen = set()
     for _ in uses:
         (selected,) = page.locator(".node[aria-selected=true]").all()
@@ -165,13 +165,13 @@ def test_the_tree_prints_from_a_page_of_its_own_and_nothing_overlaps(make, open_
     page = open_page(model, X, y, {"folds": 2}).page
     pdf = pdfium.PdfDocument(io.BytesIO(page.pdf(format="A4")))
     texts = [one.get_textpage().get_text_range() for one in pdf]
-    (start,) = (i for i, text in enumerate(texts) if re.search(r"^The tree\r?$", text, re.MULTILINE))
-    assert texts[start].lstrip().startswith("The tree")
+    (start,) = (i for i, text in enumerate(texts) if re.search(r"^Tree\r?$", text, re.MULTILINE))
+    assert texts[start].lstrip().startswith("Tree")
     everything = "\n".join(texts)
     assert "Single cases" not in everything
-    assert "The tree as text" in everything
+    assert "Tree as text" in everything
     assert everything.count("├─ yes") >= min(model.get_n_leaves() - 1, 60)  # it is open
-    assert "Where it comes from" in everything
+    assert "Provenance" in everything
     for one in pdf:
         assert not overlaps(one)
     assert page.locator("#printed").count() == 0  # and gone again
@@ -185,6 +185,6 @@ def test_500_leaves_print_on_few_pages(open_page):
     pdf = pdfium.PdfDocument(io.BytesIO(page.pdf(format="A4")))
     everything = "\n".join(one.get_textpage().get_text_range() for one in pdf)
     assert len(pdf) <= 30
-    assert "500 rules, one for each leaf, would fill many pages: the tree as text says the same." in everything
+    assert "The list of 500 rules, one for each leaf, is not printed. See the tree as text." in everything
     assert everything.count("└─ ") >= 499
     assert page.locator("#rules table tbody tr").count() == 400  # on the screen

@@ -14,18 +14,7 @@ namespace baytree::bindings {
 
 namespace {
 
-void bind_prior(nb::module_& module) {
-  nb::class_<PartitionPrior>(module, "PartitionPrior", "Prior of the partitions of a node.")
-      .def(
-          "__init__",
-          [](PartitionPrior* self, double split, bool by_depth, bool by_distance, bool subsets, bool proper,
-             bool by_column, const Vector<double>& feature_weight) {
-            new (self)
-                PartitionPrior{split, by_depth, by_distance, subsets, proper, by_column, copy_of(feature_weight), {}};
-          },
-          nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("subsets"), nb::arg("proper"),
-          nb::arg("by_column"), nb::arg("feature_weight").noconvert());
-
+void bind_rules(nb::module_& module) {
   nb::class_<PathRules>(module, "PathRules", "Which columns may stand together on a path.")
       .def(
           "__init__",
@@ -48,6 +37,19 @@ void bind_prior(nb::module_& module) {
           },
           nb::arg("max_depth").none(), nb::arg("min_samples_leaf"), nb::arg("min_weight_fraction_leaf"),
           nb::arg("monotonic").noconvert().none(), nb::arg("paths").none());
+}
+
+void bind_prior(nb::module_& module) {
+  nb::class_<PartitionPrior>(module, "PartitionPrior", "Prior of the partitions of a node.")
+      .def(
+          "__init__",
+          [](PartitionPrior* self, double split, bool by_depth, bool by_distance, bool subsets, bool proper,
+             bool by_column, const Vector<double>& feature_weight) {
+            new (self)
+                PartitionPrior{split, by_depth, by_distance, subsets, proper, by_column, copy_of(feature_weight), {}};
+          },
+          nb::arg("split"), nb::arg("by_depth"), nb::arg("by_distance"), nb::arg("subsets"), nb::arg("proper"),
+          nb::arg("by_column"), nb::arg("feature_weight").noconvert());
 
   nb::class_<Oblique>(module, "Oblique", "Splits along hyperplanes of several features.")
       .def(
@@ -149,6 +151,7 @@ void bind_budget(nb::module_& module) {
 
 void bind_priors(nb::module_& module) {
   bind_prior(module);
+  bind_rules(module);
   bind_settings(module);
   bind_plan(module);
   bind_budget(module);

@@ -81,23 +81,6 @@ class PartitionPrior:
         feature_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
 
-class PathRules:
-    """Which columns may stand together on a path."""
-
-    def __init__(self, n_features: int, sets: Sequence[Sequence[int]]) -> None: ...
-
-class Rules:
-    """What the nodes of a tree may do."""
-
-    def __init__(
-        self,
-        max_depth: int | None,
-        min_samples_leaf: int,
-        min_weight_fraction_leaf: float,
-        monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        paths: PathRules | None,
-    ) -> None: ...
-
 class Oblique:
     """Splits along hyperplanes of several features."""
 
@@ -118,6 +101,23 @@ class HyperplaneEffort:
         round_off: bool,
         n_values: int,
         fit_few: bool,
+    ) -> None: ...
+
+class PathRules:
+    """Which columns may stand together on a path."""
+
+    def __init__(self, n_features: int, sets: Sequence[Sequence[int]]) -> None: ...
+
+class Rules:
+    """What the nodes of a tree may do."""
+
+    def __init__(
+        self,
+        max_depth: int | None,
+        min_samples_leaf: int,
+        min_weight_fraction_leaf: float,
+        monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        paths: PathRules | None,
     ) -> None: ...
 
 class Settings:

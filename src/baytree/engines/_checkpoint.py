@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._validation import short_repr
 from ..growth import ClassHistograms, DrawSize, EncodedRows, Histograms, KeyedRows, Sums
@@ -39,7 +40,7 @@ class Checkpoint:
     fit: dict[str, Any]  # what is fitted, and with which parameters
 
     @classmethod
-    def open(cls, folder: Any, model: Any, arguments: dict[str, Any]) -> Checkpoint:
+    def open(cls, folder: Any, model: BaseEstimator, arguments: dict[str, Any]) -> Checkpoint:
         """Open a folder, or make it; one of another fit is refused."""
         checkpoint = cls(Path(folder), _as_json(_facts_of(model, arguments)))
         path = checkpoint.folder / _DOCUMENT
@@ -106,7 +107,7 @@ class Checkpoint:
             self.folder.rmdir()
 
 
-def _facts_of(model: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(model: BaseEstimator, arguments: dict[str, Any]) -> dict[str, Any]:
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name not in _NO_PARAMETERS}
     if "random_state" in parameters and not isinstance(parameters["random_state"], (int, np.integer)):
         raise ValueError(

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sklearn.base import BaseEstimator
+
 from .._progress import Progress
 from ..estimators import fit_source, refuse_other_models
 from ..priors import is_paper
@@ -15,7 +17,7 @@ from ._checkpoint import Checkpoint
 from ._describe import describe_source
 from ._journal import journaled
 
-Model = TypeVar("Model")
+Model = TypeVar("Model", bound=BaseEstimator)
 
 
 def fit(
@@ -111,14 +113,14 @@ def fit(
         return fitted
 
 
-def _open_checkpoint(folder: Any, model: Any, targets: dict[str, Any], given: list[Any]) -> Checkpoint:
+def _open_checkpoint(folder: Any, model: BaseEstimator, targets: dict[str, Any], given: list[Any]) -> Checkpoint:
     """Open the checkpoint of a fit with these arguments."""
     refuse_other_models(model)
     names = {name: column for name, column in targets.items() if column is None or isinstance(column, str)}
     return Checkpoint.open(folder, model, names | dict(zip(("dtypes", "bins", "categories"), given, strict=True)))
 
 
-def _described(model: Any, kept: Checkpoint, open_rows: Callable[[TableSpec], RemoteSource]) -> TableSpec:
+def _described(model: BaseEstimator, kept: Checkpoint, open_rows: Callable[[TableSpec], RemoteSource]) -> TableSpec:
     """The columns, which are found in the first fit with a checkpoint and stored there."""
     described = kept.description()
     if described is None:

@@ -86,7 +86,7 @@ class LogisticLeaves(ModelLeaves):
         """Logits of rows u of one and the scaled terms: b of each mean b'u, and Q of each variance u'Qu.
 
         Of two classes these are the log odds of the second; of more the logits of every class. Monotonic predictions do
-        not depend on variances, which are 0 here.
+        not depend on the variances, which are 0 here.
         """
         n_contrasts, width = self.n_classes - 1, len(self.terms.of(node)) + 1
         blocks = self.covariance_of(node).reshape(n_contrasts, width, n_contrasts, width)

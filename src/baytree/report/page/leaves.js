@@ -11,7 +11,7 @@ function scaledTerms({ terms }, row) {  // centred, scaled and clipped; 0 where 
     return between((between(term, low, high) - centre) / scale, -1e100, 1e100);
   });
 }
-function meanIn({ posterior, coefficient, covariance, limits }, z) {
+function meanFor({ posterior, coefficient, covariance, limits }, z) {
   const [level, kappaOfLevel, alpha, beta] = posterior, mean = between(level + product(z, coefficient), ...limits);
   const kappa = 1 / (1 / kappaOfLevel + square(z, covariance)), noise = beta / alpha;
   const spreads = [Math.sqrt(noise / kappa), model.outcome.spread * Math.sqrt(noise * (kappa + 1) / kappa)];
@@ -43,7 +43,7 @@ function predictedIn(node, row) {  // the value and the parameters of the poster
   const own = modelOf(node);
   if (!own) return { value: graph.value[node], posterior: graph.posterior ? graph.posterior[node] : null };
   const z = scaledTerms(own, row);
-  if (!model.classes) return meanIn(own, z);
+  if (!model.classes) return meanFor(own, z);
   const [mean, covariance] = logitsIn(own, z);
   return two ? betaIn(mean[1] - mean[0], 4 * covariance[1][1]) : dirichletIn(mean, covariance);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "leaves/choice.hpp"
+#include "math/dot.hpp"
 #include "math/log_gamma.hpp"
 #include "types.hpp"
 
@@ -70,8 +71,31 @@ struct Mode {
   double log_evidence = -std::numeric_limits<double>::infinity();
 };
 
+// Of two classes: log odds column after column, and one exponential a row.
+double set_probabilities_of_two(const Problem& problem, Mode& mode) {
+  const std::size_t n = problem.n_rows();
+  mode.probabilities.resize(2 * n);
+  std::vector<double> log_odds(n, std::sqrt(2.0) * mode.coefficient[0]);
+  for (std::size_t k = 0; k < mode.chosen.size(); ++k) {
+    const double slope = std::sqrt(2.0) * mode.coefficient[k + 1];
+    const double* z = problem.terms.column(mode.chosen[k]).data();
+    for (std::size_t i = 0; i < n; ++i) log_odds[i] += slope * z[i];
+  }
+  double log_likelihood = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double less = std::exp(-std::abs(log_odds[i])), likely = 1.0 / (1.0 + less), unlikely = less * likely;
+    const bool is_first_likely = log_odds[i] < 0.0;
+    mode.probabilities[2 * i] = is_first_likely ? likely : unlikely;
+    mode.probabilities[2 * i + 1] = is_first_likely ? unlikely : likely;
+    const bool is_likely = (problem.classes[i] == 0) == is_first_likely;
+    log_likelihood -= problem.weight(i) * (std::log1p(less) + (is_likely ? 0.0 : std::abs(log_odds[i])));
+  }
+  return log_likelihood;
+}
+
 // Sets the probabilities of all rows; returns the log likelihood.
 double set_probabilities(const Problem& problem, Mode& mode) {
+  if (problem.n_classes == 2) return set_probabilities_of_two(problem, mode);
   const std::size_t n = problem.n_rows(), c_all = problem.n_classes, width = mode.chosen.size() + 1;
   mode.probabilities.resize(n * c_all);
   std::vector<double> by_class(c_all * width);  // coefficients
@@ -117,16 +141,59 @@ double covariance(const Problem& problem, const double* p, std::size_t a, std::s
   return both - one * other;
 }
 
+// How much each row exceeds its expectation, and its variance, contrast by contrast and times its weight.
+struct Moments {
+  std::vector<double> excess, variance;
+};
+
+Moments moments_of_two(const Problem& problem, const Mode& mode) {
+  const std::size_t n = problem.n_rows();
+  Moments result{std::vector<double>(n), std::vector<double>(n)};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double *p = mode.probabilities.data() + 2 * i, w = problem.weight(i);
+    result.excess[i] = std::sqrt(2.0) * w * (problem.classes[i] == 0 ? -p[1] : p[0]);
+    result.variance[i] = 2.0 * w * p[0] * p[1];
+  }
+  return result;
+}
+
+Moments moments(const Problem& problem, const Mode& mode) {
+  if (problem.n_classes == 2) return moments_of_two(problem, mode);
+  const std::size_t n = problem.n_rows(), n_contrasts = problem.n_contrasts();
+  Moments result{std::vector<double>(n * n_contrasts), std::vector<double>(n * n_contrasts)};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* p = mode.probabilities.data() + i * problem.n_classes;
+    for (std::size_t a = 0; a < n_contrasts; ++a) {
+      result.excess[a * n + i] = problem.weight(i) * excess(problem, mode, i, a);
+      result.variance[a * n + i] = problem.weight(i) * covariance(problem, p, a, a);
+    }
+  }
+  return result;
+}
+
 double precision(std::size_t k) {
   return 2.0 / (k == 0 ? LogisticLeafModels::kLevelVariance : LogisticLeafModels::kSlopeVariance);
 }
 
-// The gradient and the negative second derivative of the log posterior.
-void differentiate(const Problem& problem, const Mode& mode, std::vector<double>& gradient,
-                   std::vector<double>& curvature) {
+// The derivatives of the log likelihood of two classes, column by column.
+void differentiate_two(const Problem& problem, const Mode& mode, std::vector<double>& gradient,
+                       std::vector<double>& curvature) {
+  const std::size_t n = problem.n_rows(), width = mode.chosen.size() + 1;
+  const Moments of_rows = moments_of_two(problem, mode);
+  const std::vector<double> ones(n, 1.0);
+  const auto z = [&](std::size_t k) { return k == 0 ? ones.data() : problem.terms.column(mode.chosen[k - 1]).data(); };
+  std::vector<double> scaled(n);
+  for (std::size_t k = 0; k < width; ++k) {
+    gradient[k] = dot(of_rows.excess.data(), z(k), n);
+    for (std::size_t i = 0; i < n; ++i) scaled[i] = of_rows.variance[i] * z(k)[i];
+    for (std::size_t l = 0; l <= k; ++l) curvature[k * width + l] = dot(scaled.data(), z(l), n);
+  }
+}
+
+// Those of any number of classes, row by row.
+void differentiate_several(const Problem& problem, const Mode& mode, std::vector<double>& gradient,
+                           std::vector<double>& curvature) {
   const std::size_t width = mode.chosen.size() + 1, n_contrasts = problem.n_contrasts(), m = width * n_contrasts;
-  gradient.assign(m, 0.0);
-  curvature.assign(m * m, 0.0);
   std::vector<double> z(width, 1.0);
   for (std::size_t i = 0; i < problem.n_rows(); ++i) {
     for (std::size_t k = 1; k < width; ++k) z[k] = problem.terms.column(mode.chosen[k - 1])[i];
@@ -145,6 +212,16 @@ void differentiate(const Problem& problem, const Mode& mode, std::vector<double>
       }
     }
   }
+}
+
+// The gradient and the lower half of the negative second derivative of the log posterior.
+void differentiate(const Problem& problem, const Mode& mode, std::vector<double>& gradient,
+                   std::vector<double>& curvature) {
+  const std::size_t width = mode.chosen.size() + 1, m = width * problem.n_contrasts();
+  gradient.assign(m, 0.0);
+  curvature.assign(m * m, 0.0);
+  if (problem.n_classes == 2) differentiate_two(problem, mode, gradient, curvature);
+  else differentiate_several(problem, mode, gradient, curvature);
   for (std::size_t j = 0; j < m; ++j) {
     gradient[j] -= precision(j % width) * mode.coefficient[j];
     curvature[j * m + j] += precision(j % width);
@@ -211,25 +288,18 @@ Mode extended(const Mode& mode, std::size_t term, std::size_t n_contrasts) {
 // The terms in the order of their scores: the gain in evidence that a step in each alone would bring.
 std::vector<std::size_t> by_score(const Problem& problem, const Mode& mode) {
   const std::size_t n = problem.n_rows(), n_contrasts = problem.n_contrasts();
-  std::vector<double> more(n * n_contrasts), spread(n * n_contrasts);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t a = 0; a < n_contrasts; ++a) {
-      more[a * n + i] = problem.weight(i) * excess(problem, mode, i, a);
-      spread[a * n + i] = problem.weight(i) *
-                          covariance(problem, mode.probabilities.data() + i * problem.n_classes, a, a);
-    }
+  const Moments of_rows = moments(problem, mode);
+  std::vector<double> squares(n);
   std::vector<std::pair<double, std::size_t>> scores;
   for (std::size_t j = 0; j < problem.terms.size(); ++j) {
     if (std::find(mode.chosen.begin(), mode.chosen.end(), j) != mode.chosen.end()) continue;
     const auto z = problem.terms.column(j);
+    for (std::size_t i = 0; i < n; ++i) squares[i] = z[i] * z[i];
     double score = 2.0 * problem.term(j).log_weight;
     bool has_directions = true;  // the coefficient at the mode has that of the step
     for (std::size_t a = 0; a < n_contrasts; ++a) {
-      double slope = 0.0, information = precision(1);
-      for (std::size_t i = 0; i < n; ++i) {
-        slope += more[a * n + i] * z[i];
-        information += spread[a * n + i] * z[i] * z[i];
-      }
+      const double slope = dot(of_rows.excess.data() + a * n, z.data(), n);
+      const double information = precision(1) + dot(of_rows.variance.data() + a * n, squares.data(), n);
       score += slope * slope / information - std::log(information);
       has_directions = has_directions && has_direction(problem.term(j), slope);
     }

@@ -42,6 +42,7 @@ def contents_of(
         "classes": list(fitted.class_names) or None,
         "outcome": _outcome(fitted.outcome),
         "widening": fitted.widening,
+        "calibration": _calibration(fitted),
         "unseen": fitted.unseen,
         "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
         "treeName": "the readable tree" if fitted.kind is ModelKind.FOREST else "the most probable tree",
@@ -76,6 +77,14 @@ def _feature(column: Column) -> dict[str, Any]:
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     return {"name": outcome.name, "size": outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None}
+
+
+def _calibration(fitted: Fitted) -> dict[str, Any] | None:
+    """What makes probabilities of the averages of a forest."""
+    calibration = fitted.forest_calibration
+    if calibration is None:
+        return None
+    return {"exponent": calibration.exponent, "factors": np.exp(calibration.intercepts).tolist()}
 
 
 def _decision(fitted: Fitted) -> dict[str, Any]:

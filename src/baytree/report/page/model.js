@@ -89,13 +89,19 @@ function weightsOf(row) {  // how much the row belongs to each node: over all tr
   }
   return ends;
 }
-function averageOf(ends) {
+function meanOfNodes(ends) {
   const first = graph.value[ends.keys().next().value];
   return first.map((_, k) => {
     let sum = 0;
     for (const [node, weight] of ends) sum = sum === null || graph.value[node][k] === null ? null : sum + weight * graph.value[node][k];
     return sum;
   });
+}
+const calibration = model.space ? model.calibration : null;  // of the class probabilities of a forest
+const scoreOf = (p, code) => calibration.factors[code] * p ** calibration.exponent;
+function averageOf(ends) {
+  const mean = meanOfNodes(ends);
+  return calibration ? meanOf(mean.map(scoreOf)) : mean;
 }
 function mixtureInterval(ends, cdfOf, low, high) {  // the central 90 % of a mixture
   const parts = [...ends].filter(([, weight]) => weight > 1e-7);
@@ -104,10 +110,17 @@ function mixtureInterval(ends, cdfOf, low, high) {  // the central 90 % of a mix
   return [root(cdf, 0.05, low, high), root(cdf, 0.95, low, high)];
 }
 function classMixtureInterval(ends, code) {
-  return mixtureInterval(ends, (node, x) => {
+  const interval = mixtureInterval(ends, (node, x) => {
     const posterior = graph.posterior[node], total = posterior.reduce((sum, a) => sum + a, 0);
     return total > posterior[code] ? betaCdf(posterior[code], total - posterior[code], x) : Number(x >= 1);
   }, 0, 1);
+  if (!calibration) return interval;
+  const mean = meanOfNodes(ends), rest = 1 - mean[code];  // the other classes keep their proportions
+  const ofOthers = mean.reduce((sum, p, other) => other === code ? sum : sum + scoreOf(p, other), 0);
+  return interval.map((p) => {
+    const own = scoreOf(p, code), other = rest > 0 ? ofOthers * ((1 - p) / rest) ** calibration.exponent : 0;
+    return own + other > 0 ? own / (own + other) : 1;
+  });
 }
 const MOST_COUNTED = 100000;  // counts whose probabilities are added up one by one
 const sums = new Map();

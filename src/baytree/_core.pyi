@@ -34,7 +34,7 @@ def scan(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
 ) -> tuple:
     """
-    The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.
+    The sum of the bits of each column modulo 2**64, its lowest and highest number, and whether all are integers.
     """
 
 def encode(
@@ -796,6 +796,18 @@ class Router:
         `columns` has the column of X that holds each feature,
         -1 for those that X does not hold and the tree does not use;
         None: feature f is in column f.
+        """
+
+    def count_missing(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> object:
+        """
+        How many rows come to each node without a value of its feature.
+
+        `columns` as in `route`.
         """
 
 class SpaceRouter:

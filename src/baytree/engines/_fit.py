@@ -45,7 +45,8 @@ def fit(
     source
         A data frame; the path of a Parquet file or folder, a pattern such as ``"loans/*.parquet"``, or a list of
         these; a pyarrow data set; a function that returns an iterator of frames, the same ones whenever it is called;
-        a Dask data frame or array; an Ibis table. Folders named like ``city=Bonn`` make a column ``city``.
+        a Dask data frame or array; a Spark data frame; an Ibis table. Folders named like ``city=Bonn`` make a column
+        ``city``.
     target, weight, exposure, event
         Names of the columns that hold y, weights, and the arguments of the same names of a regressor's `fit`. All
         other columns are features. With a Dask array, these are Dask arrays as well.

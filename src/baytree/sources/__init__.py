@@ -12,6 +12,7 @@ from ._open import SourceKind as SourceKind
 from ._open import kind_of as kind_of
 from ._open import open_source as open_source
 from ._open import predict_dask_array as predict_dask_array
+from ._open import predict_spark as predict_spark
 from ._open import read_dataset as read_dataset
 from ._source import DEFAULT_BINS as DEFAULT_BINS
 from ._source import Capability as Capability

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Any
 
 from .._progress import Progress
+from .._typing import AnyArray
 from ..table import is_frame
 from ._batches import BATCH_ROWS, Batches
 from ._column_specs import TableSpec
@@ -25,6 +26,7 @@ class SourceKind(Enum):
     DASK = auto()
     DASK_ARRAY = auto()
     IBIS = auto()
+    SPARK = auto()
 
 
 def kind_of(source: Any) -> SourceKind:
@@ -34,6 +36,8 @@ def kind_of(source: Any) -> SourceKind:
         return SourceKind.DASK if is_frame(source) else SourceKind.DASK_ARRAY
     if package == "ibis" and is_frame(source):
         return SourceKind.IBIS
+    if package == "pyspark" and hasattr(source, "mapInArrow"):
+        return SourceKind.SPARK
     if package in ("_duckdb", "duckdb"):
         raise TypeError(
             f"source is a {type(source).__name__} of DuckDB itself: give an Ibis table, as in "
@@ -47,7 +51,8 @@ def kind_of(source: Any) -> SourceKind:
         return SourceKind.FUNCTION
     raise TypeError(
         "source must be a data frame, a Parquet path or a list of them, a pyarrow data set, a function that returns an "
-        f"iterator of frames, a Dask data frame or array, or an Ibis table; got {type(source).__name__}."
+        "iterator of frames, a Dask data frame or array, a Spark data frame, or an Ibis table; got "
+        f"{type(source).__name__}."
     )
 
 
@@ -79,6 +84,10 @@ def open_source(
         from ._dask import parts_of_frame  # noqa: PLC0415
 
         return RemoteSource(PartSource(parts_of_frame(source, names), specs), progress)
+    if kind is SourceKind.SPARK:
+        from ._spark import parts_of_spark  # noqa: PLC0415
+
+        return RemoteSource(PartSource(parts_of_spark(source, names), specs), progress)
     if kind is SourceKind.FRAME:
         return RemoteSource(
             PartSource(Batches(lambda: [source], names, cache=False, progress=progress), specs), progress
@@ -112,3 +121,10 @@ def predict_dask_array(work: Callable[[Any], Any], X: Any) -> Any:
     from ._dask import predict_array  # noqa: PLC0415
 
     return predict_array(work, X)
+
+
+def predict_spark(work: Callable[[Any], Any], source: Any, new: dict[str, AnyArray]) -> Any:
+    """Apply a function to the rows of a Spark data frame, which adds columns of the types of these arrays."""
+    from ._spark import predict_rows  # noqa: PLC0415
+
+    return predict_rows(work, source, new)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes, join_rows
 from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
 from ..table import PartSchema, Schema, as_table, is_frame, nearest_name
 from ._bins import ColumnValues, IntervalCounts, collect, count, splitters_of
@@ -284,6 +284,11 @@ class EncodedPart(EncodedRows):
     raw: RawTarget | None = None
     sums: PartSums | None = None  # of the rows as they were read; None without rows
 
+    @property
+    def n_bytes(self) -> int:
+        """The size in memory."""
+        return self.codes.nbytes + self.numbers.nbytes + (0 if self.weight is None else self.weight.nbytes)
+
     def target(self) -> Target:
         """The target as it was read."""
         if self.raw is None:
@@ -291,6 +296,14 @@ class EncodedPart(EncodedRows):
         y = self.numbers[:, 0] if self.raw.labels is None else self.raw.labels[self.numbers[:, 0].astype(np.int64)]
         extras = {name: self.numbers[:, i + 1] for i, name in enumerate(self.raw.extras)}
         return Target(np.asarray(y), None if self.weight is None else np.asarray(self.weight), extras)
+
+
+def join_parts(parts: list[EncodedPart]) -> EncodedPart:
+    """The rows of several parts, whose targets are in fixed point unless there is but one, and their sums."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, sums = join_rows(parts), [part.sums for part in parts if part.sums is not None]
+    return EncodedPart(rows.codes, rows.numbers, rows.weight, None, reduce(add, sums) if sums else None)
 
 
 def encode(

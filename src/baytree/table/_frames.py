@@ -17,7 +17,11 @@ def check_frame(X: Any) -> None:
     """Refuse a data frame that cannot be read: lazy, or with two columns of one name."""
     if hasattr(type(X), "collect"):
         raise TypeError("X is a lazy table: collect() it first.")
-    labels = list(X.column_names if hasattr(type(X), "column_names") else X.columns)
+    check_unique(list(X.column_names if hasattr(type(X), "column_names") else X.columns))
+
+
+def check_unique(labels: list[Any]) -> None:
+    """Refuse two columns of one name."""
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise ValueError(f"X has {labels.count(twice[0])} columns of the name {twice[0]!r}: names must be unique.")

@@ -88,8 +88,8 @@ class ForestCalibration(NamedTuple):
         They are bounds with more than two classes, whose errors may depend on each other in any way.
         """
         result = np.zeros_like(errors)
-        for step, p, q in self._way(base, added.sum(axis=1)):
-            of_class, q = errors / p[:, None], q[:, None]
+        for step, p, calibrated in self._way(base, added.sum(axis=1)):
+            of_class, q = errors / p[:, None], calibrated[:, None]
             of_others = (q * of_class).sum(axis=2, keepdims=True) - q * of_class
             result += step * q * ((1 - q) * of_class + of_others)
         return result

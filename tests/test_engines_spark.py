@@ -67,8 +67,9 @@ def test_what_is_known_is_not_looked_for_and_no_memory_is_kept(spark, monkeypatc
     expected = fitted_in_memory(model_of("classes", max_depth=3), frame, names)
     known = engines.describe(model_of("classes", max_depth=3), frame, **names)
     monkeypatch.setattr(_spark.SparkParts, "reduce", lambda *_args: pytest.fail("the table is read again"))
-    source = in_spark(spark, divided(frame, 2))
-    assert_same_model(engines.fit(model_of("classes", max_depth=3), source, **names, **known), expected)
+    source = in_spark(spark, divided(frame, 2)).selectExpr("uuid() AS id", "*")
+    model = engines.fit(model_of("classes", max_depth=3), source, drop=["id"], **names, **known)
+    assert_same_model(model, expected)
     assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
 
 
@@ -84,7 +85,7 @@ def test_errors_on_an_executor_are_the_users_sentences(spark):
         engines.fit(model_of("classes"), source, target="z")
     with pytest.raises(ValueError, match="X has 2 columns of the name 'x'"):
         engines.fit(model_of("classes"), source.select("x", "x", "y"))
-    with pytest.raises(TypeError, match=r"source must be .* a Spark data frame.*; got RDD"):
+    with pytest.raises(TypeError, match=r"RDD is no source: give the data frame itself, or rdd.toDF\(\)"):
         engines.fit(model_of("classes"), source.rdd)
 
 
@@ -150,7 +151,7 @@ CONNECT = """
         frame, names = table_of("classes")
         expected = fitted_in_memory(model_of("classes", max_depth=2), frame, names)
         source = in_spark(session, divided(frame, 2))
-        model = engines.fit(model_of("classes", max_depth=2), source, **names)
+        model = model_of("classes", max_depth=2).fit(source, "y")
         assert_same_model(model, expected)
         predicted = engines.predict(model, source).select("prediction").toArrow()["prediction"].to_pylist()
         assert sorted(predicted) == sorted(expected.predict(frame.drop(columns="y")))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted
-from ..sources import SourceKind, eager, frames_of, kind_of, predict_dask_array, predict_spark, read_dataset
+from ..sources import SourceKind, eager, frames_of, kind_of, predict_dask_array, predict_spark, read_batches
 from ..table import nearest_name
 
 
@@ -57,8 +57,7 @@ def predict(model: Model, source: Any) -> Any:
     if kind is SourceKind.SPARK:
         _check_columns(fitted, source.columns)
         return predict_spark(predict_one, source, _empty_predictions(fitted))
-    read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
-    return _predict_frames(predict_one, read)
+    return _predict_frames(predict_one, read_batches(source, kind))
 
 
 def _predict_frames(predict_one: Any, read: Any) -> Iterator[Any]:

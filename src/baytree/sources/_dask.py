@@ -22,7 +22,8 @@ from ..growth import EncodedRows, KeyedParts, KeyedRows, join_rows, split_by_has
 from ..table import check_frame
 from ._part_source import EncodedParts
 from ._part_sums import PartSums
-from ._parts import ColumnRoles, EncodedPart, Part, join_parts, split_frame
+from ._parts import EncodedPart, Part, join_parts, split_frame
+from ._roles import ColumnRoles
 from ._source import require
 
 T = TypeVar("T")
@@ -65,6 +66,9 @@ def parts_of_frame(frame: Any, names: ColumnRoles) -> DaskParts:
     """The partitions of a Dask data frame."""
     check_frame(frame._meta)
     names.check([str(name) for name in frame.columns])
+    if names.features is not None or names.drop:
+        frame = frame[names.needed(list(frame.columns))]
+        names = names.without_drop()
     return DaskParts(list(frame.to_delayed()), partial(split_frame, names=names))
 
 

@@ -22,7 +22,8 @@ from ..growth import EncodedRows, KeyedParts, KeyedRows, join_rows, split_by_has
 from ..table import check_unique
 from ._part_source import EncodedParts
 from ._part_sums import PartSums
-from ._parts import ColumnRoles, EncodedPart, Part, split_frame
+from ._parts import EncodedPart, Part, split_frame
+from ._roles import ColumnRoles
 from ._source import require
 
 T = TypeVar("T")
@@ -46,34 +47,37 @@ _BUCKET_PARTITIONS = 32  # at most: each partition sends a piece to each of them
 class SparkParts:
     """The partitions of a Spark data frame, each of which is read in blocks of rows."""
 
-    frame: Any
+    frame: Any  # with plain names
+    columns: list[str]  # the names of the user
     names: ColumnRoles
 
     def first(self, work: Callable[[Part], T]) -> T:
         """Apply a function to the first rows."""
-        result = _reduce(_plain(self.frame.limit(_FIRST_ROWS)), 1, self._read, work, _first_of)
+        result = _reduce(self.frame.limit(_FIRST_ROWS), 1, self._read, work, _first_of)
         if result is None:
             raise ValueError("The table has no rows.")
         return result
 
     def reduce(self, work: Callable[[Part], T | None], merge: Callable[[T, T], T]) -> T | None:
         """Apply a function to all blocks of rows and merge the results."""
-        return _reduce(_plain(self.frame), _TABLE_PARTITIONS, self._read, work, merge)
+        return _reduce(self.frame, _TABLE_PARTITIONS, self._read, work, merge)
 
     def encode(self, work: Callable[[Part], EncodedPart]) -> EncodedParts:
         """Encode the blocks, and keep them on the executors."""
-        return SparkEncoded(_items(_plain(self.frame), partial(_map, read=self._read, work=work)).persist())
+        return SparkEncoded(_items(self.frame, partial(_map, read=self._read, work=work)).persist())
 
     @property
     def _read(self) -> Callable[[Any], Iterator[Part]]:
-        return partial(_read_parts, columns=self.frame.columns, names=self.names)
+        return partial(_read_parts, columns=self.columns, names=self.names)
 
 
 def parts_of_spark(frame: Any, names: ColumnRoles) -> SparkParts:
     """The partitions of a Spark data frame."""
     check_unique(frame.columns)
     names.check(frame.columns)
-    return SparkParts(frame, names)
+    plain, needed = _plain(frame), names.needed(frame.columns)
+    chosen = [column for column, name in zip(plain.columns, frame.columns, strict=True) if name in needed]
+    return SparkParts(plain.select(*chosen), needed, names.without_drop())
 
 
 def predict_rows(work: Callable[[Any], Any], frame: Any, new: dict[str, AnyArray]) -> Any:

@@ -483,6 +483,11 @@ def values_in_intervals(
 def hash_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)]) -> object:
     """The sum of the hashes of the values of each column, modulo 2**64."""
 
+def row_hashes(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
+) -> object:
+    """The sum of the hashes of the values of each row, modulo 2**64."""
+
 def encode_part(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     highs: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],

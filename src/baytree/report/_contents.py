@@ -44,6 +44,7 @@ def contents_of(
         "outcome": _outcome(fitted.outcome),
         "leaves": leaf_constants(fitted.trees.leaves),
         "widening": fitted.widening,
+        "calibration": _calibration(fitted),
         "unseen": fitted.unseen,
         "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
         "treeName": "the readable tree" if fitted.kind is ModelKind.FOREST else "the most probable tree",
@@ -80,6 +81,14 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     size = outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None
     spread = outcome.spread if isinstance(outcome, NormalOutcome) else None
     return {"name": outcome.name, "size": size, "spread": spread}
+
+
+def _calibration(fitted: Fitted) -> dict[str, Any] | None:
+    """What makes probabilities of the averages of a forest."""
+    calibration = fitted.forest_calibration
+    if calibration is None:
+        return None
+    return {"exponent": calibration.exponent, "factors": np.exp(calibration.intercepts).tolist()}
 
 
 def _decision(fitted: Fitted) -> dict[str, Any]:

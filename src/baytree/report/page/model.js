@@ -91,12 +91,18 @@ function weightsOf(row) {  // how much the row belongs to each node: over all tr
 }
 // What the nodes predict that a row belongs to, with their weights.
 const partsOf = (ends, row) => [...ends].map(([node, weight]) => ({ node, weight, ...predictedIn(node, row) }));
-function averageOf(parts) {
+function meanOfParts(parts) {
   return parts[0].value.map((_, k) => {
     let sum = 0;
     for (const { weight, value } of parts) sum = sum === null || value[k] === null ? null : sum + weight * value[k];
     return sum;
   });
+}
+const calibration = model.space ? model.calibration : null;  // of the class probabilities of a forest
+const scoreOf = (p, code) => calibration.factors[code] * p ** calibration.exponent;
+function averageOf(parts) {
+  const mean = meanOfParts(parts);
+  return calibration ? meanOf(mean.map(scoreOf)) : mean;
 }
 const averageAt = (row) => averageOf(partsOf(weightsOf(row), row));
 function mixtureInterval(all, cdfOf, low, high) {  // the central 90 % of a mixture
@@ -106,10 +112,17 @@ function mixtureInterval(all, cdfOf, low, high) {  // the central 90 % of a mixt
   return [root(cdf, 0.05, low, high), root(cdf, 0.95, low, high)];
 }
 function classMixtureInterval(parts, code) {
-  return mixtureInterval(parts, ({ posterior }, x) => {
+  const interval = mixtureInterval(parts, ({ posterior }, x) => {
     const total = posterior.reduce((sum, a) => sum + a, 0);
     return total > posterior[code] ? betaCdf(posterior[code], total - posterior[code], x) : Number(x >= 1);
   }, 0, 1);
+  if (!calibration) return interval;
+  const mean = meanOfParts(parts), rest = 1 - mean[code];  // the other classes keep their proportions
+  const ofOthers = mean.reduce((sum, p, other) => other === code ? sum : sum + scoreOf(p, other), 0);
+  return interval.map((p) => {
+    const own = scoreOf(p, code), other = rest > 0 ? ofOthers * ((1 - p) / rest) ** calibration.exponent : 0;
+    return own + other > 0 ? own / (own + other) : 1;
+  });
 }
 const MOST_COUNTED = 100000;  // counts whose probabilities are added up one by one
 const sums = new Map();

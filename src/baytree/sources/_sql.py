@@ -102,8 +102,10 @@ class SqlSource:
         self.stores_codes = self.temporary.are_possible(self.table)
         self.snapshot = Snapshot(self.table.get_backend())
         columns, targets = ColumnQueries(self.table, self.names), TargetQueries(self.table, self.names, plan)
-        self.rows = rows = targets.counted_rows()
         incomplete = specs.incomplete
+        self.rows = rows = targets.counted_rows()
+        if (uncounted := targets.uncounted_rows()) is not None:
+            columns.refuse_infinity(uncounted, [i for i in incomplete if kinds[i] is Kind.NUMBER])
         target_range = targets.target_range(rows)
         self.n_rows = target_range.n_rows
         self.ranges = columns.ranges(rows, target_range.n_rows, {i: kinds[i] for i in incomplete})

@@ -89,9 +89,9 @@ class ForestCalibration(NamedTuple):
         """
         result = np.zeros_like(errors)
         for step, p, q in self._way(base, added.sum(axis=1)):
-            of_class, q = errors / p[:, None], q[:, None]
-            of_others = (q * of_class).sum(axis=2, keepdims=True) - q * of_class
-            result += step * q * ((1 - q) * of_class + of_others)
+            share, of_class = q[:, None], errors / p[:, None]
+            of_others = (share * of_class).sum(axis=2, keepdims=True) - share * of_class
+            result += step * share * ((1 - share) * of_class + of_others)
         return result
 
     def _way(self, base: FloatArray, change: FloatArray) -> Iterator[tuple[float, FloatArray, FloatArray]]:

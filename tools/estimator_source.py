@@ -409,7 +409,8 @@ FITS = {
 ROWS = {
     "X": "Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse "
     "matrix. "
-    "NaN and None are missing values.",
+    "NaN and None are missing values. Or rows elsewhere, such as a Dask or Spark data frame, an Ibis table or the path "
+    "of Parquet files; then the other arguments are names of its columns, as in `engines.fit`.",
     "y": {"classes": "Class label of each row.", "numbers": "Outcome of each row."},
     "sample_weight": "Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of "
     "weight 0 "

@@ -88,10 +88,10 @@ class ForestCalibration(NamedTuple):
         They are bounds with more than two classes, whose errors may depend on each other in any way.
         """
         result = np.zeros_like(errors)
-        for step, p, q in self._way(base, added.sum(axis=1)):
-            share, of_class = q[:, None], errors / p[:, None]
-            of_others = (share * of_class).sum(axis=2, keepdims=True) - share * of_class
-            result += step * share * ((1 - share) * of_class + of_others)
+        for step, p, calibrated in self._way(base, added.sum(axis=1)):
+            of_class, q = errors / p[:, None], calibrated[:, None]
+            of_others = (q * of_class).sum(axis=2, keepdims=True) - q * of_class
+            result += step * q * ((1 - q) * of_class + of_others)
         return result
 
     def _way(self, base: FloatArray, change: FloatArray) -> Iterator[tuple[float, FloatArray, FloatArray]]:

@@ -31,6 +31,7 @@ RESULTS = (
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
     "baytree.outcomes.Calibration",
+    "baytree.outcomes.ForestCalibration",
     "baytree.fitted.SplitStability",
     "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",

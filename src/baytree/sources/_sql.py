@@ -301,7 +301,7 @@ class SqlSource:
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
         """The histograms of the open nodes, by a GROUP BY for each feature."""
         aggregation = self._aggregation
-        if self.node_table is not None:
+        if self.node_table is not None and routes.by_level:
             return aggregation.histograms(routes.n_open, self.node_table.query_results(routes))
         part = aggregation.part(self.coded, self._node(routes))
         rows = self.coded.mutate(part=part).filter(lambda rows: rows.part >= 0)

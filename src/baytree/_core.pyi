@@ -332,7 +332,7 @@ def forest_weights(
 class LeafSearch:
     """How a tree with models in its leaves is searched."""
 
-    def __init__(self, width: int, few_rows: int, n_rounds: int) -> None: ...
+    def __init__(self, width: int, few_rows: int, n_rounds: int, extrapolate: bool) -> None: ...
 
 class LeafModels:
     """Models for the leaves of a table, with terms that evidence chooses."""
@@ -348,6 +348,7 @@ def linear_leaves(
     kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    direction: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     most_terms: int,
     y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
@@ -361,6 +362,7 @@ def logistic_leaves(
     kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    direction: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     most_terms: int,
     classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
@@ -480,6 +482,11 @@ def values_in_intervals(
 
 def hash_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)]) -> object:
     """The sum of the hashes of the values of each column, modulo 2**64."""
+
+def row_hashes(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
+) -> object:
+    """The sum of the hashes of the values of each row, modulo 2**64."""
 
 def encode_part(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],

@@ -1,6 +1,7 @@
 """A fitted result: trees with their outcome, schema and decision, and everything that is predicted from them."""
 
 from ._contributions import Contributions as Contributions
+from ._contributions import calibrated_contributions as calibrated_contributions
 from ._contributions import contributions as contributions
 from ._facts import FittedOn as FittedOn
 from ._facts import ForestFacts as ForestFacts

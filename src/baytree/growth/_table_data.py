@@ -189,7 +189,10 @@ class TableData:
         """The rows as positions of their values among those of the column: units and constant columns do not count."""
         if sparse.issparse(self.rows.matrix) and np.prod(self.rows.matrix.shape) > _MOST_CODES:
             return self.rows
-        return Rows(self._codes.astype(np.float64))
+        codes = np.empty((len(self.rows), self.columns.n_columns), order="F")
+        for feature in range(self.columns.n_columns):
+            codes[:, feature] = np.asarray(self.columns.codes(feature))
+        return Rows(codes)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
         """The shape of the table, the total weight of its rows, and its hash."""

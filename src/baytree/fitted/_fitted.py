@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Self
@@ -22,6 +21,7 @@ from ..table import Rows, Schema
 from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
 from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
+from ._kinds import Decisions, ModelKind
 from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
@@ -31,6 +31,7 @@ from ._mixtures import (
     has_distribution,
     real_outcome,
     sort_quantiles,
+    weights_of_leaves,
 )
 
 UNSEEN = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
@@ -38,27 +39,6 @@ _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory 
 
 # The prediction of a node: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
-
-
-class ModelKind(StrEnum):
-    """The kind of a fitted model."""
-
-    TREE = "tree"
-    SPACE = "space"  # many trees at once, each with its posterior probability
-    FOREST = "forest"  # trees that were grown on the same rows with random weights; each counts alike
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """The decision in each node of a tree, and the estimate that belongs to it."""
-
-    code: IntArray  # by node
-    names: tuple[str, ...]  # by code
-    estimate: FloatArray  # by node
-
-    def name(self, node: int) -> str:
-        """The decision of a node."""
-        return self.names[int(self.code[node])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +287,7 @@ class Fitted:
             leaves = self.routed.leaves(rows, n_threads)[:, None]
         else:
             leaves = self.routed.leaves_by_tree(rows, n_threads)
-        yield _weights_of_leaves(leaves, by_tree, trees.node_count)
+        yield weights_of_leaves(leaves, by_tree, trees.node_count)
 
     def mixture(
         self, rows: Rows, n_threads: int = 1, by_tree: FloatArray | None = None
@@ -589,19 +569,6 @@ class Fitted:
             for child in (trees.children_left[at], trees.children_right[at]):
                 result[child] = result[at] | uses[at]
         return result
-
-
-def _weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: int) -> sparse.csr_matrix:
-    """Rows that are in one leaf of each tree, as a sparse matrix of shape (n_rows, n_nodes)."""
-    n_rows, n_trees = leaves.shape
-    if by_tree is None:
-        start, weights = n_trees * np.arange(n_rows + 1), np.full(leaves.size, 1 / n_trees)
-        return sparse.csr_matrix((weights, leaves.ravel(), start), shape=(n_rows, n_nodes))
-    counts = by_tree > 0
-    n_counted = counts.sum(axis=1)
-    weights = by_tree[counts] / np.repeat(by_tree.sum(axis=1, dtype=np.float64), n_counted)
-    start = np.append(0, np.cumsum(n_counted))
-    return sparse.csr_matrix((weights, leaves[counts], start), shape=(n_rows, n_nodes))
 
 
 def _with_feature_posterior(tree: TreeStore) -> TreeStore:

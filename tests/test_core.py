@@ -11,6 +11,9 @@ import pytest
 from scipy import sparse
 
 from baytree import _core
+from baytree.growth._row_hash import hash_of_values
+from baytree.outcomes import Target
+from baytree.table import Rows
 
 
 def settings(n_features):
@@ -78,6 +81,17 @@ def test_a_scan_is_what_numpy_finds(n_rows, n_columns, layout):
             for scanned, expected in zip(_core.scan(values, n_threads), (sums, *ranges, are_integers), strict=True):
                 assert scanned.dtype == expected.dtype
                 np.testing.assert_array_equal(scanned, expected)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sparse.csr_matrix])
+def test_hashes_of_rows_do_not_depend_on_the_layout_nor_on_the_order_of_columns(layout):
+    X = np.random.default_rng(0).choice([0.0, -0.0, 1.5, np.nan, -1.7e308], (5000, 7))
+    target = Target(np.zeros(5000))
+    hashes = hash_of_values(Rows(layout(X)), target)
+    assert np.array_equal(hashes, hash_of_values(Rows(layout(X[:, ::-1])), target))
+    # Equal hashes are those of the same values: sorted rows with one zero and one missing value.
+    values = np.sort(np.where(np.isnan(X), 1.8e300, X + 0.0), axis=1)
+    assert len(np.unique(hashes)) == len(np.unique(values, axis=0))
 
 
 def test_the_arrays_of_a_tree_have_the_types_that_are_promised():

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, report
 from baytree.export import to_text
-from tests.test_page import entries_of, random_rows
+from tests.browser import entries_of, random_rows
 
 
 def lines(**parameters):

@@ -277,6 +277,16 @@ PARAMETERS = [
         "one. The columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).",
     ),
     Parameter(
+        "forced_splits",
+        "Any",
+        "None",
+        "Splits that the tree begins with, and columns that are forbidden below them, as nested dicts: "
+        '``{"column": "age", "threshold": 30, "left": {"leaf": True}, "right": {"forbidden": ["sex"]}}``. '
+        "A forced split is never pruned, and its odds are those that the rows give (docs/edit.md). "
+        "None: no forced splits.",
+        ("tree",),
+    ),
+    Parameter(
         "class_weight",
         "Any",
         "None",

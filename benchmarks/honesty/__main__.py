@@ -1,6 +1,7 @@
 """Whether the certainty that models express is right: ``python -m benchmarks.honesty``, or ``make honesty``.
 
-Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
+Six parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
+`linear` (coverage of the intervals of models in leaves),
 `noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
 (log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
 --page writes the coverage of `simulated` into docs/benchmarks.md and README.md.
@@ -27,6 +28,7 @@ from baytree import (
     TreeSpaceClassifier,
 )
 from benchmarks.honesty.intervals import held_out, simulated
+from benchmarks.honesty.linear import print_linear
 from benchmarks.honesty.pages import Coverage, write_pages
 from benchmarks.honesty.tables import NOISE_KINDS, SHAPES, noise, real_tables
 from benchmarks.measure import calibration_error
@@ -140,6 +142,7 @@ def print_scores(names: list[str]) -> None:
 
 PARTS: dict[str, Callable[[], Any]] = {
     "simulated": print_simulated,
+    "linear": print_linear,
     "held-out": print_held_out,
     "noise": print_noise,
     "decisions": print_decisions,

@@ -78,11 +78,7 @@ void bind_thresholds(nb::module_& module) {
       "The threshold between each two values that are neighbours.");
 }
 
-}  // namespace
-
-void bind_columns(nb::module_& module) {
-  bind_thresholds(module);
-  bind_codes(module);
+void bind_scan(nb::module_& module) {
   module.def(
       "scan",
       [](const Matrix& X, std::size_t n_threads) {
@@ -104,7 +100,14 @@ void bind_columns(nb::module_& module) {
       },
       nb::arg("X").noconvert(), nb::arg("n_threads"),
       "The sum of the bits of each column modulo 2**64, its lowest and highest number, and whether all are integers.");
+}
 
+}  // namespace
+
+void bind_columns(nb::module_& module) {
+  bind_thresholds(module);
+  bind_codes(module);
+  bind_scan(module);
   module.def(
       "encode",
       [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,

@@ -280,10 +280,11 @@ def refit(
     outcome_prior: Sequence[float],
     settings: Settings,
     structure: TreeStructure,
+    subtree_rows: int,
     n_threads: int,
 ) -> dict:
     """
-    The nodes that a tree structure has on the rows of a table, in its order; one array per field.
+    The nodes that a tree structure has on the rows of a table, and those that it lets grow; one array per field.
     """
 
 def tree_space(
@@ -483,6 +484,11 @@ def values_in_intervals(
 def hash_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)]) -> object:
     """The sum of the hashes of the values of each column, modulo 2**64."""
 
+def row_hashes(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
+) -> object:
+    """The sum of the hashes of the values of each row, modulo 2**64."""
+
 def encode_part(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     highs: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
@@ -636,6 +642,9 @@ class TreeStructure:
         hyperplane_missing_value: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
+        grow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        forbidden_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         n_features: int,
     ) -> None: ...
 

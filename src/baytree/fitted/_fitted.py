@@ -122,14 +122,14 @@ class Fitted:
     @property
     def leaf_outcome(self) -> Outcome:
         """The outcome as single leaves predict it: a forest calibrates the average of all trees, not theirs."""
-        if self.kind is ModelKind.FOREST and isinstance(self.outcome, RealOutcome):
-            return self.outcome.with_spread(1.0)
+        if isinstance(self.outcome, RealOutcome):
+            return self.outcome.with_spread(1.0) if self.kind is ModelKind.FOREST else self.outcome
         return self.readable_outcome
 
     @property
     def readable_outcome(self) -> Outcome:
-        """The outcome as the tree to read predicts it: with the spread of a forest, without its class calibration."""
-        return self.outcome.of_single_tree() if isinstance(self.outcome, CategoricalOutcome) else self.outcome
+        """The outcome as the tree to read predicts it: with the spread of a forest, without its other calibration."""
+        return self.outcome.of_single_tree()
 
     @property
     def forest_calibration(self) -> ForestCalibration | None:

@@ -20,6 +20,7 @@ from sklearn.model_selection import train_test_split
 
 from baytree import BayesianTreeClassifier, BayesianTreeRegressor, TreeSpaceClassifier, partition_space, report
 from benchmarks.paper_sets import make_ripley
+from docs.figures_edit import draw_edit
 from docs.figures_idea import draw_idea
 from docs.figures_linear import draw_linear
 from docs.figures_tree import draw_annotated_tree
@@ -55,6 +56,7 @@ def main() -> None:
     draw_annotated_tree(model, IMAGES / "annotated_tree.png")
     draw_idea()
     draw_linear()
+    draw_edit()
     draw_gallery()
     photograph_page(model, X, y)
 

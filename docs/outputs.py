@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
-NEED_DATA = ("credit.md", "german_credit.md")  # they read the folder that BAYTREE_DATA names
+NEED_DATA = ("committee.md", "credit.md", "german_credit.md")  # they read the folder that BAYTREE_DATA names
 
 
 @dataclass(frozen=True)

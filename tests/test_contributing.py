@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import baytree
-from baytree import BayesianForestClassifier, BayesianTreeClassifier, engines, report
+from baytree import BayesianForestClassifier, BayesianTreeClassifier, edit, engines, report
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -42,6 +42,7 @@ WALKS = {
     ).fit(X, Y),
     "fit a database table": database,
     "explain": lambda _: str(TREE.explain(X[:2])[0]),
+    "edit": lambda _: edit.start(TREE, X, Y).swap(0, "b"),
     "stability": lambda _: TREE.stability(X, Y, n_refits=2),
     "report": lambda folder: report.write(TREE, X, Y, folder / "page.html", refits=0),
 }

@@ -12,7 +12,15 @@ import pytest
 
 import baytree
 
-MODULES = ("baytree", "baytree.engines", "baytree.export", "baytree.metrics", "baytree.plot", "baytree.report")
+MODULES = (
+    "baytree",
+    "baytree.edit",
+    "baytree.engines",
+    "baytree.export",
+    "baytree.metrics",
+    "baytree.plot",
+    "baytree.report",
+)
 ESTIMATORS = [value for name in baytree.__all__ if hasattr(value := getattr(baytree, name), "fit")]
 # Results that users hold in their hands, and the options of an outcome: documented by name.
 RESULTS = (
@@ -28,9 +36,12 @@ RESULTS = (
     "baytree.explain.Explanation",
     "baytree.explain.Step",
     "baytree.figures.Figure",
+    "baytree.fitted.DecisionChange",
+    "baytree.fitted.Edit",
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
     "baytree.outcomes.Calibration",
+    "baytree.outcomes.ForestCalibration",
     "baytree.fitted.SplitStability",
     "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",

@@ -239,7 +239,7 @@ PARAMETERS = [
     Parameter(
         "max_features",
         "Any",
-        {"classes": "1.0", "numbers": "0.8"},
+        {"classes": "0.5", "numbers": "0.8"},
         'Features that each node draws to choose from: a proportion (at least two features), a number, ``"sqrt"``, '
         '``"log2"``, or None for all.',
         ("forest",),
@@ -275,6 +275,16 @@ PARAMETERS = [
         "Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in "
         'one set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` '
         "one. The columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).",
+    ),
+    Parameter(
+        "forced_splits",
+        "Any",
+        "None",
+        "Splits that the tree begins with, and columns that are forbidden below them, as nested dicts: "
+        '``{"column": "age", "threshold": 30, "left": {"leaf": True}, "right": {"forbidden": ["sex"]}}``. '
+        "A forced split is never pruned, and its odds are those that the rows give (docs/edit.md). "
+        "None: no forced splits.",
+        ("tree",),
     ),
     Parameter(
         "class_weight",

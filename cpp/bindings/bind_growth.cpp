@@ -45,13 +45,14 @@ nb::dict grow(const Columns& columns, const BoundOutcome& outcome, const std::ve
 }
 
 nb::dict refit(const Columns& columns, const BoundOutcome& outcome, const std::vector<double>& outcome_prior,
-               const Settings& settings, const TreeStructure& structure, std::size_t n_threads) {
+               const Settings& settings, const TreeStructure& structure, std::size_t subtree_rows,
+               std::size_t n_threads) {
   check_shapes(columns, settings, outcome);
   return with_rows(outcome, [&]<Outcome T>(Engine<T>, const T& of) {
     return without_gil([&](Interrupt& interrupt) {
              return filled_fields_of_tree(
-                 Engine<T>::refit(columns, of, settings, outcome_prior, structure, n_threads, interrupt), of,
-                 columns.columns.size(), n_threads, interrupt);
+                 Engine<T>::refit(columns, of, settings, outcome_prior, structure, subtree_rows, n_threads, interrupt),
+                 of, columns.columns.size(), n_threads, interrupt);
            })
         .to_dict();
   });
@@ -186,9 +187,10 @@ void bind_growth(nb::module_& module) {
   module.def("grow", &grow, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
              nb::arg("lookahead"), nb::arg("subtree_rows"), nb::arg("n_threads"),
              "Grow the tree; returns one array per field of its nodes.");
-  module.def("refit", &refit, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
-             nb::arg("structure"), nb::arg("n_threads"),
-             "The nodes that a tree structure has on the rows of a table, in its order; one array per field.");
+  module.def(
+      "refit", &refit, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"), nb::arg("settings"),
+      nb::arg("structure"), nb::arg("subtree_rows"), nb::arg("n_threads"),
+      "The nodes that a tree structure has on the rows of a table, and those that it lets grow; one array per field.");
   module.def("tree_space", &tree_space, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"),
              nb::arg("settings"), nb::arg("budget"), nb::arg("subtree_rows"), nb::arg("n_threads"),
              "Explore the tree space; returns one array per field of its nodes and of its choices.");

@@ -124,7 +124,9 @@ void bind_forest_router(nb::module_& module) {
 
 void bind_routers(nb::module_& module) {
   nb::class_<TreeStructure> structure(module, "TreeStructure", "A tree whose splits are given, in depth-first order.");
-  def_init<std::size_t>(structure, nb::arg("n_features"));
+  def_init<Integers, Integers, Integers, std::size_t>(structure, nb::arg("grow").noconvert(),
+                                                      nb::arg("forbidden_start").noconvert(),
+                                                      nb::arg("forbidden").noconvert(), nb::arg("n_features"));
   bind_forest_router(module);
   bind_shapley(module);
   nb::class_<Router> router(module, "Router", "Routes rows down a tree; its arrays are checked and copied once.");

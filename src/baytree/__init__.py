@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "PartitionPrior": "priors",
     "compare": "evaluation",
 }  # all others are among the estimators
-_PACKAGES = ("engines", "export", "metrics", "plot", "report")
+_PACKAGES = ("edit", "engines", "export", "metrics", "plot", "report")
 
 
 def __getattr__(name: str) -> _Any:

@@ -280,10 +280,11 @@ def refit(
     outcome_prior: Sequence[float],
     settings: Settings,
     structure: TreeStructure,
+    subtree_rows: int,
     n_threads: int,
 ) -> dict:
     """
-    The nodes that a tree structure has on the rows of a table, in its order; one array per field.
+    The nodes that a tree structure has on the rows of a table, and those that it lets grow; one array per field.
     """
 
 def tree_space(
@@ -641,6 +642,9 @@ class TreeStructure:
         hyperplane_missing_value: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
+        grow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        forbidden_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         n_features: int,
     ) -> None: ...
 

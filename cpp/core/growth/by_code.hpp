@@ -155,6 +155,17 @@ class ByCode {
                            [&](Keyed entry) { return lower[key_of(entry)] != 0; });
   }
 
+  // Scores all partitions of a node; returns the best of those of one feature, no split if it has none.
+  Partition best_of_feature(Node<Number>& node, const Sums& sums, std::size_t f, Scratch& scratch) const {
+    score_given(node, sums, NoSplit{}, {}, scratch);
+    const TalliedNode<T> scorer(outcome_.node(node.prior, node.statistics.data()));
+    if (!settings_.rules.uses(f) || !node.rules.allows(f) || !list(node, scorer, f, sums, scratch)) return {};
+    collect(f, sums, scratch);
+    return best_partition(scratch.list, f, columns_, scratch.sorted(), settings_,
+                          NodePrior(settings_.prior, node.rules.depth).of_feature(f),
+                          [](Keyed entry) { return Row{key_of(entry)}; });
+  }
+
   // A node of the rows whose codes of a feature are chosen.
   template <class Chosen>
   Node<Number> node_of(const NodeSums<Number>& sums, std::size_t feature, Chosen&& chosen) const {

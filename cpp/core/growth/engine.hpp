@@ -113,10 +113,10 @@ struct Engine {
                             std::vector<double> weights, std::size_t subtree_rows, std::size_t n_threads,
                             Interrupt& interrupt, FunctionRef<void(std::size_t, const Nodes&)> keep);
 
-  // The nodes that a tree structure has on the rows of a table, in its order.
+  // The nodes that a tree structure has on the rows of a table, and those that it lets grow.
   static Nodes refit(const Columns& columns, const T& outcome, const Settings& settings,
-                     const std::vector<double>& root_prior, const TreeStructure& structure, std::size_t n_threads,
-                     Interrupt& interrupt);
+                     const std::vector<double>& root_prior, const TreeStructure& structure, std::size_t subtree_rows,
+                     std::size_t n_threads, Interrupt& interrupt);
 
   // The outcome has no rows.
   static std::unique_ptr<LevelGrower<Number>> levels(Columns columns, T outcome, Settings settings,

@@ -66,11 +66,11 @@ double Engine<T>::grow_forest(const Columns& columns, const T& outcome, const Se
 template <Outcome T>
 typename Engine<T>::Nodes Engine<T>::refit(const Columns& columns, const T& outcome, const Settings& settings,
                                            const std::vector<double>& root_prior, const TreeStructure& structure,
-                                           std::size_t n_threads, Interrupt& interrupt) {
+                                           std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt) {
   T prepared = outcome;
   Settings completed = settings;
   auto root = make_root(columns, prepared, completed, root_prior, n_threads, interrupt);
-  return RefitGrower<T>(columns, prepared, completed, structure, n_threads, interrupt)
+  return RefitGrower<T>(columns, prepared, completed, structure, subtree_rows, n_threads, interrupt)
       .grow(std::move(root), all_rows(columns, completed));
 }
 

@@ -96,6 +96,17 @@ Partition partition_at(const PartitionList<Number>& list, std::size_t index, std
   return with_probability(std::move(split), list.splits, index, log_prior);
 }
 
+// The best partition of those of a feature that are listed; no split if there is none.
+template <class Number, class Entry, class RowOf>
+Partition best_partition(PartitionList<Number>& list, std::size_t feature, const Columns& columns,
+                         const SortedFeature<Entry>& sorted, const Settings& settings, double log_prior,
+                         RowOf&& row_of) {
+  if (list.splits.n_splits == 0) return {};
+  const double best = summarise(list.splits, -kMinusInfinity).best;
+  const std::size_t index = first_split(list.splits, as_good_as(log_prior + best) - log_prior);
+  return partition_at(list, index, feature, columns, sorted, settings, log_prior, row_of);
+}
+
 // A node divided by a split.
 template <class Number>
 struct Expanded {

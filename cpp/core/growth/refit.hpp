@@ -1,4 +1,5 @@
-// Makes the nodes that a tree structure has on the rows of a table, and scores them as those of a tree that is grown.
+// Makes the nodes that a tree structure has on the rows of a table, and scores them as those of a tree that is grown;
+// grows on where the structure asks for it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "data/columns.hpp"
 #include "growth/expand.hpp"
+#include "growth/greedy.hpp"
 #include "growth/nodes.hpp"
 #include "growth/tree_structure.hpp"
 #include "outcomes/outcome.hpp"
@@ -44,15 +46,16 @@ class RefitGrower {
 
   // The settings and the outcome are those that `make_root` completed.
   RefitGrower(const Columns& columns, const T& outcome, const Settings& settings, const TreeStructure& structure,
-              std::size_t n_threads, Interrupt& interrupt)
-      : columns_(columns), outcome_(outcome), settings_(settings), structure_(structure),
+              std::size_t subtree_rows, std::size_t n_threads, Interrupt& interrupt)
+      : columns_(columns), outcome_(outcome), settings_(settings), structure_(structure), subtree_rows_(subtree_rows),
         n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt) {}
 
-  // The nodes in the order of the structure, some of them perhaps without rows.
+  // The nodes in depth-first order, that of the structure; some of them perhaps without rows.
   std::vector<Node<Number>> grow(Node<Number> root, std::vector<Row> rows) {
     nodes_.assign(structure_.size(), {});
     nodes_[0] = std::move(root);
-    std::vector<Task> level;
+    forbid(0);
+    std::vector<Task> level, growing;
     level.push_back({0, std::move(rows)});
     while (!level.empty()) {
       std::vector<Sides> sides(level.size());
@@ -63,13 +66,15 @@ class RefitGrower {
       std::vector<Task> next;
       for (std::size_t i = 0; i < level.size(); ++i) {
         const std::size_t node = level[i].node;
+        if (structure_.grow(node) != TreeStructure::kNothing) growing.push_back(std::move(level[i]));
         if (structure_.is_leaf(node)) continue;
         next.push_back({structure_.lower(node), std::move(sides[i].lower)});
         next.push_back({structure_.upper(node), std::move(sides[i].upper)});
       }
       level = std::move(next);
     }
-    return std::move(nodes_);
+    for (Task& task : growing) grow_below(std::move(task));
+    return depth_first(std::move(nodes_));
   }
 
  private:
@@ -80,10 +85,12 @@ class RefitGrower {
 
   Sides expand(std::size_t i, const std::vector<Row>& rows, FeatureScratch<Number>& scratch) {
     Node<Number>& node = nodes_[i];
+    if (structure_.grow(i) != TreeStructure::kNothing) return {};
     Sides sides;
     if (!structure_.is_leaf(i)) {
       for (const Row row : rows) (structure_.goes_lower(i, columns_, row) ? sides.lower : sides.upper).push_back(row);
       make_children_of(i, sides);
+      forbid(structure_.lower(i)), forbid(structure_.upper(i));
       node.partition = {structure_.split(i), kMinusInfinity, log_likelihood_of_sides(i, rows)};
     }
     if (!rows.empty() && may_split(node, settings_.rules)) node.partition.log_prior = score(i, rows, scratch);
@@ -91,6 +98,41 @@ class RefitGrower {
     node.lower = static_cast<std::int64_t>(structure_.lower(i)),
     node.upper = static_cast<std::int64_t>(structure_.upper(i));
     return sides;
+  }
+
+  void grow_below(Task task) {
+    if (task.rows.empty()) return;
+    if (structure_.grow(task.node) == TreeStructure::kAnything) {
+      GreedyGrower<T> grower(columns_, outcome_, settings_, subtree_rows_, n_threads_, interrupt_);
+      graft(nodes_, task.node, grower.grow(std::move(nodes_[task.node]), std::move(task.rows)));
+      return;
+    }
+    Node<Number>& node = nodes_[task.node];
+    if (may_split(node, settings_.rules)) node.partition = best_of_feature(task.node, task.rows);
+    if (!node.partition.is_split()) return;
+    auto children = expand_by(columns_, outcome_, settings_, node, node.partition.split, task.rows).children;
+    add_children(nodes_, task.node, std::move(children));
+  }
+
+  // The best split by the feature that the structure names for a leaf; none if the feature has none.
+  Partition best_of_feature(std::size_t i, std::span<const Row> rows) {
+    FeatureScratch<Number> scratch;
+    score(i, rows, scratch);
+    const Node<Number>& node = nodes_[i];
+    const auto f = static_cast<std::size_t>(structure_.grow(i));
+    if (!settings_.rules.uses(f) || !node.rules.allows(f) || columns_.columns[f].n_codes < 2) return {};
+    const NodeOutcome<T> node_outcome(outcome_, rows, node);
+    const auto sorted = list_feature(columns_, node_outcome.scored(node), f, rows, settings_, scratch);
+    return best_partition(scratch.list, f, columns_, sorted, settings_,
+                          NodePrior(settings_.prior, node.rules.depth).of_feature(f),
+                          [&](Keyed entry) { return rows[row_in_node(entry)]; });
+  }
+
+  // What the structure forbids from a node on down.
+  void forbid(std::size_t i) {
+    if (structure_.forbidden(i).empty()) return;
+    require(settings_.rules.paths != nullptr, "columns are forbidden by rules of paths");
+    nodes_[i].rules.path = settings_.rules.paths->without(*nodes_[i].rules.path, structure_.forbidden(i));
   }
 
   // Scores all partitions of a node; returns the log prior of the given one.
@@ -171,7 +213,7 @@ class RefitGrower {
   const T& outcome_;
   const Settings& settings_;
   const TreeStructure& structure_;
-  std::size_t n_threads_;
+  std::size_t subtree_rows_, n_threads_;
   Interrupt& interrupt_;
   std::vector<Node<Number>> nodes_;
 };

@@ -42,18 +42,36 @@ Split split_of(const SplitArrays& arrays, std::size_t i) {
   return NoSplit{};
 }
 
+std::vector<std::uint32_t> features_between(std::span<const std::int64_t> features, std::int64_t first,
+                                            std::int64_t stop, std::size_t n_features) {
+  require(first >= 0 && first <= stop && static_cast<std::size_t>(stop) <= features.size(), "features in a list");
+  std::vector<std::uint32_t> result;
+  for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(stop); ++k) {
+    require(features[k] >= 0 && static_cast<std::size_t>(features[k]) < n_features, "a feature that is there");
+    result.push_back(static_cast<std::uint32_t>(features[k]));
+  }
+  return result;
+}
+
 }  // namespace
 
-TreeStructure::TreeStructure(const SplitArrays& arrays, std::size_t n_features) {
+TreeStructure::TreeStructure(const SplitArrays& arrays, std::span<const std::int64_t> grow,
+                             std::span<const std::int64_t> forbidden_start, std::span<const std::int64_t> forbidden,
+                             std::size_t n_features)
+    : grow_(grow.begin(), grow.end()) {
   check_splits(arrays, n_features);
   const std::size_t n = arrays.size();
   std::vector<std::uint8_t> has_parent(n);
   rules_.reserve(arrays);
+  require(grow.size() == n && forbidden_start.size() == n + 1, "one entry for each node of a given tree");
   for (std::size_t i = 0; i < n; ++i) {
     rules_.add(arrays, i);
     splits_.push_back(split_of(arrays, i));
     upper_.push_back(static_cast<std::size_t>(arrays.children_right[i]));
+    require(grow[i] >= kNothing && grow[i] < static_cast<std::int64_t>(n_features), "a feature that is there");
+    forbidden_.push_back(features_between(forbidden, forbidden_start[i], forbidden_start[i + 1], n_features));
     if (is_leaf(i)) continue;
+    require(grow[i] == kNothing, "a given tree grows below its leaves");
     require(arrays.children_left[i] == static_cast<std::int64_t>(i) + 1 && upper_[i] > i + 1 && upper_[i] < n &&
                 !has_parent[upper_[i]],
             "the nodes of a given tree are in depth-first order");

@@ -1,5 +1,5 @@
 // The columns that may stand together on a path. A node may use those that are in one set with all columns of the
-// splits above it.
+// splits above it, but for those that are forbidden from a node above it on down.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "partitions/split.hpp"
@@ -16,9 +17,10 @@ namespace baytree {
 
 // What a path allows. There is one object for all paths that allow the same, so that pointers tell them apart.
 struct PathState {
-  std::vector<std::uint32_t> sets;    // those that hold all columns of the path, ascending
-  std::vector<std::uint8_t> allowed;  // by feature: whether it is in one of them
-  std::uint64_t mark;                 // tells it from others
+  std::vector<std::uint32_t> sets;       // those that hold all columns of the path, ascending
+  std::vector<std::uint32_t> forbidden;  // features, ascending
+  std::vector<std::uint8_t> allowed;     // by feature: whether it is in one of the sets, and not forbidden
+  std::uint64_t mark;                    // tells it from others
 
   bool allows(std::size_t feature) const { return allowed[feature] != 0; }
 };
@@ -33,14 +35,17 @@ class PathRules {
   const PathState* root() const { return root_; }
   // After one more split. Any thread may ask.
   const PathState* below(const PathState& above, const Split& split) const;
+  // With more features forbidden.
+  const PathState* without(const PathState& state, const std::vector<std::uint32_t>& features) const;
 
  private:
-  const PathState* state_of(std::vector<std::uint32_t> sets) const;
+  const PathState* state_of(std::vector<std::uint32_t> sets, std::vector<std::uint32_t> forbidden) const;
 
   std::vector<std::vector<std::uint32_t>> members_;  // by set
   std::vector<std::vector<std::uint32_t>> sets_of_;  // by feature, ascending
   mutable std::mutex lock_;
-  mutable std::map<std::vector<std::uint32_t>, std::unique_ptr<PathState>> states_;
+  using Key = std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>;  // sets, forbidden features
+  mutable std::map<Key, std::unique_ptr<PathState>> states_;
   const PathState* root_;
 };
 

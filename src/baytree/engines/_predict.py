@@ -132,8 +132,10 @@ def _predict_array(fitted: Fitted, X: Any) -> Any:
 
 def _predictions(fitted: Fitted, features: Any) -> dict[str, Any]:
     """The new columns of a frame that has rows."""
-    mean = fitted.mean(read_rows(fitted, features))
+    rows = read_rows(fitted, features)
+    mean = fitted.mean(rows)
     names = column_names(fitted)
     if not fitted.outcome.predicts_classes:
         return dict(zip(names, mean.T, strict=True))
-    return dict(zip(names, [fitted.outcome.predict(mean, fitted.decision), *mean.T], strict=True))
+    predicted = fitted.outcome.labels[fitted.class_codes(rows, mean=mean)]
+    return dict(zip(names, [predicted, *mean.T], strict=True))

@@ -20,6 +20,7 @@ from ._resolve import explanations as explanations
 from ._resolve import facts_of_fit as facts_of_fit
 from ._resolve import fitted_of as fitted_of
 from ._resolve import holds_estimator as holds_estimator
+from ._resolve import prepare_for_edits as prepare_for_edits
 from ._resolve import read_rows as read_rows
 from ._resolve import readable_tree_of as readable_tree_of
 from ._resolve import refit_model as refit_model

@@ -74,6 +74,10 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in one
         set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` one. The
         columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).
+    forced_splits
+        Splits that the tree begins with, and columns that are forbidden below them, as nested dicts: ``{"column":
+        "age", "threshold": 30, "left": {"leaf": True}, "right": {"forbidden": ["sex"]}}``. A forced split is never
+        pruned, and its odds are those that the rows give (docs/edit.md). None: no forced splits.
     class_weight
         Weights of the classes by label, ``"balanced"`` for weights in inverse proportion to their frequency, or None.
     weights
@@ -162,6 +166,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
+        forced_splits: Any = None,
         class_weight: Any = None,
         weights: str | None = None,
         max_depth: int | None = None,
@@ -188,6 +193,7 @@ class BayesianTreeClassifier(ClassPredictions, ClassifierMixin, SingleTree):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.forced_splits = forced_splits
         self.class_weight = class_weight
         self.weights = weights
         self.max_depth = max_depth

@@ -68,6 +68,10 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         Sets of columns that may stand on one path, by name or position: all columns of the splits on a path are in one
         set. Columns in no set form one more. ``"pairwise"`` allows any two columns, ``"no_interactions"`` one. The
         columns of a hyperplane are in one set too. None: no limit (docs/input_data.md).
+    forced_splits
+        Splits that the tree begins with, and columns that are forbidden below them, as nested dicts: ``{"column":
+        "age", "threshold": 30, "left": {"leaf": True}, "right": {"forbidden": ["sex"]}}``. A forced split is never
+        pruned, and its odds are those that the rows give (docs/edit.md). None: no forced splits.
     weights
         What `sample_weight` means. ``"counts"``: a row of weight 2 stands for two equal rows. ``"importance"``: weights
         only compare rows, as those of a survey do; they are scaled to sum to the effective number of rows, (sum of w)²
@@ -143,6 +147,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
+        forced_splits: Any = None,
         weights: str | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
@@ -168,6 +173,7 @@ class BayesianTreeRegressor(NumberPredictions, RegressorMixin, SingleTree):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.forced_splits = forced_splits
         self.weights = weights
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

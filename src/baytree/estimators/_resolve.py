@@ -16,10 +16,13 @@ from .._validation import short_repr
 from ..decision import Decision, position_of
 from ..explain import Explanation
 from ..fitted import Fitted, FittedOn, Stability
+from ..growth import constant_leaves
+from ..sources import Source
 from ..table import Rows, as_table
 from ._base import Estimator
 from ._facts import facts_of
 from ._fit import prepare
+from ._stability import read_rows_of_fit
 from ._tree import SingleTree
 
 
@@ -209,3 +212,19 @@ def _with_whole_decision(model: Model) -> Estimator:
     """The estimator inside pipelines and wrappers, with the decision rule of the whole."""
     bare = estimator_of(model)
     return type(bare).from_fitted(fitted_of(model), bare.get_params(deep=False))
+
+
+def prepare_for_edits(estimator: Estimator, source: Source | None, table: tuple[Any, Any, Any, dict[str, Any]]) -> Any:
+    """The training data of a single tree that is to be edited: the rows of a source, or else of a table in memory.
+
+    A table is X, y, the weights and the extras.
+    """
+    if not isinstance(estimator, SingleTree):
+        raise TypeError(
+            f"Edits are made to a single tree, and model is a {type(estimator).__name__}: give its readable_tree_."
+        )
+    constant_leaves(estimator.tree_, "An edited tree")
+    if source is None:
+        X, y, sample_weight, extras = table
+        source = estimator._source_of_fit(X, y, sample_weight, **extras)
+    return read_rows_of_fit(estimator, source, "An edit")

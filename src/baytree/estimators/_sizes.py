@@ -65,7 +65,7 @@ def _losses_of_parts(
     if n_folds == 1:
         raise ValueError("n_folds is 1, but one fold leaves no other rows: give 2 or more, or 0 for new rows.")
     source = estimator._source_of_fit(X, y, sample_weight, exposure=exposure, event=event)
-    data = read_rows_of_fit(estimator, source, "sizes")
+    data: TableData = read_rows_of_fit(estimator, source, "sizes")
     fold = assign_folds(data.rows, data.target, n_folds)  # duplicates share a fold
     for k in range(n_folds):
         is_test = fold == k

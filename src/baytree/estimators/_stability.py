@@ -13,7 +13,7 @@ from .._progress import Progress
 from .._threads import map_on_threads
 from ..fitted import Fitted, Stability, compare_with_refits
 from ..growth import TableData, bootstrap_weights, hash_each_row
-from ..sources import MemorySource
+from ..sources import MemorySource, Source
 from ._fit import prepare
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def stability_of(
     """Refit the tree of a fitted estimator, or the tree to read of several, on weighted rows and compare."""
     seed = 0 if random_state is None else int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     fitted = estimator.fitted_
-    data = read_rows_of_fit(estimator, source, "stability")
+    data: TableData = read_rows_of_fit(estimator, source, "stability")
     n_threads = data.growth.n_threads
     data.columns  # noqa: B018 - encoded once, before threads use it
     hashes = hash_each_row(data.rows, data.target)
@@ -44,12 +44,11 @@ def stability_of(
         return compare_with_refits(fitted.readable, refits, data.rows)
 
 
-def read_rows_of_fit(estimator: Estimator, source: MemorySource, what: str) -> TableData:
+def read_rows_of_fit(estimator: Estimator, source: Source, what: str) -> Any:
     """The rows of the fit, with the columns and classes that it found in them."""
     fitted = estimator.fitted_
-    data, *_ = prepare(estimator, source, estimator._target_reader())
-    classes = None if source.target is None else source.target.classes
-    same_classes = np.array_equal([] if classes is None else classes, fitted.outcome.labels)
+    data, plan, _ = prepare(estimator, source, estimator._target_reader())
+    same_classes = np.array_equal([] if plan.classes is None else plan.classes, fitted.outcome.labels)
     if not same_classes or _columns(data.schema) != _columns(fitted.schema):
         others = "columns or categories" if same_classes else "classes"
         raise ValueError(

@@ -9,14 +9,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_integer, check_optional_integer, check_truth, unchanged_on_error
 from .._words import count_text
 from ..fitted import Fitted
-from ..growth import LeafModelSettings, TableData, TrainingData, add_rows, enforce_monotonic
+from ..growth import Growth, LeafModelSettings, TableData, TrainingData, add_rows, enforce_monotonic, read_forced
 from ..outcomes import Outcome
 from ..sources import TargetPlan, TargetReader, read_target
-from ..table import Rows
+from ..table import Rows, Schema
 from ..tree import TreeStore, best_of_size, reduce_trees
 from ._base import Estimator
 from ._calibrate import calibrate
@@ -35,6 +35,7 @@ class SingleTree(Estimator):
     leaf: Any
     max_leaf_terms: Any
     extrapolate: Any
+    forced_splits: Any
 
     def _check_own_parameters(self) -> dict[str, Any]:
         check_truth("prune", self.prune)
@@ -43,6 +44,21 @@ class SingleTree(Estimator):
             "lookahead": check_integer("lookahead", self.lookahead, low=0),
             "max_leaf_nodes": check_optional_integer("max_leaf_nodes", self.max_leaf_nodes, low=1),
         }
+
+    def _growth(self, schema: Schema, reader: TargetReader, classes: AnyArray | None) -> Growth:
+        growth, forced = super()._growth(schema, reader, classes), read_forced(self.forced_splits, schema, classes)
+        if forced is None:
+            return growth
+        if growth.lookahead:
+            raise ValueError("forced_splits is not for trees with look-ahead: make lookahead 0.")
+        if forced.decided and self.unseen != "majority":
+            raise ValueError("A decision in forced_splits needs rows that end in one leaf: make unseen 'majority'.")
+        if growth.max_leaf_nodes is not None and growth.max_leaf_nodes < forced.n_leaves:
+            raise ValueError(
+                f"max_leaf_nodes is {growth.max_leaf_nodes}, but forced_splits has {forced.n_leaves} leaves: give at "
+                "least as many, or None."
+            )
+        return replace(growth, forced=forced)
 
     def _read_leaf_models(self) -> LeafModelSettings | None:
         """Read `leaf`, `max_leaf_terms` and `extrapolate`, and refuse parameters that only constant leaves have."""
@@ -56,9 +72,12 @@ class SingleTree(Estimator):
     def _grow(self, data: TrainingData, outcome: Outcome, *, calibrated: bool) -> Fitted:
         def grow(data: TrainingData) -> Fitted:
             grown = enforce_monotonic(data.grow(outcome), data.growth.monotonic)
-            tree = reduce_trees(grown, prune=self.prune, max_leaf_nodes=data.growth.max_leaf_nodes)
+            forced = data.growth.forced
+            kept = None if forced is None else forced.is_forced(grown)
+            tree = reduce_trees(grown, prune=self.prune, max_leaf_nodes=data.growth.max_leaf_nodes, kept=kept)
             grown_tree = None if tree is grown else grown
-            return Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
+            fitted = Fitted(tree, outcome, data.schema, grown_tree=grown_tree, monotonic=data.growth.monotonic)
+            return fitted if forced is None else fitted.with_set_decisions(forced.decided_leaves(tree))
 
         fitted = grow(data)
         return calibrate(fitted, data, grow) if calibrated else fitted

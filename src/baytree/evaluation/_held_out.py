@@ -143,7 +143,10 @@ def merge_folds(
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if fitted.outcome.predicts_classes:
         probabilities = np.concatenate([part.probabilities for part in parts])[order]
-        return HeldOutPredictions(method, data, probabilities, fitted.decision.codes(probabilities))
+        codes = fitted.decision.codes(probabilities)
+        if fitted.set_decisions is not None:  # the parts are of one splits each, with the decisions of its leaves
+            codes = np.concatenate([part.codes for part in parts if part.codes is not None])[order]
+        return HeldOutPredictions(method, data, probabilities, codes)
     mean = np.concatenate([part.mean for part in parts if part.mean is not None])[order]
     intervals = [part.interval for part in parts if part.interval is not None]
     return HeldOutPredictions(method, data, mean=mean, interval=np.concatenate(intervals)[order] if intervals else None)
@@ -163,7 +166,7 @@ def _fold_predictions(model: Model, data: Dataset) -> HeldOutPredictions:
     fitted, rows = fitted_of(model), read_rows(model, data.X)
     mean = fitted.mean(rows)
     if fitted.outcome.predicts_classes:
-        return HeldOutPredictions("", data, mean)
+        return HeldOutPredictions("", data, mean, fitted.class_codes(rows, mean=mean))
     ends = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Of counts over an exposure, and of durations that were cut off, the interval of one whole outcome says nothing.
     interval = fitted.quantiles(rows, ends) if fitted.has_distribution() and not data.extras else None

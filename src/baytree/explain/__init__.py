@@ -5,7 +5,9 @@ from ._alternatives import Alternatives as Alternatives
 from ._alternatives import alternatives_of as alternatives_of
 from ._boxes import Box as Box
 from ._boxes import Condition as Condition
+from ._boxes import box_of_node as box_of_node
 from ._boxes import boxes_of as boxes_of
+from ._boxes import no_condition as no_condition
 from ._conditions import condition_text as condition_text
 from ._conditions import conditions_of as conditions_of
 from ._contribution import Contribution as Contribution

@@ -61,6 +61,13 @@ class Condition:
         after = math.nextafter(self.low, math.inf)
         return after <= self.high and after < math.inf
 
+    @property
+    def can_hold(self) -> bool:
+        """Whether some value meets the condition."""
+        if self.missing or self.categories is None:
+            return self.missing or self.has_numbers
+        return self.categories.others or bool(self.categories.leads_here.any())
+
     def within(self, low: float, high: float) -> Condition:
         """Restrict the condition to numbers within bounds."""
         return replace(self, low=max(self.low, low), high=min(self.high, high), missing=False)
@@ -104,16 +111,26 @@ def boxes_of(tree: TreeStore, schema: Schema) -> list[Box]:
     stack = [Box(0, {}, ())]
     while stack:
         box = stack.pop()
-        node = box.leaf
-        if tree.children_left[node] == NO_CHILD:
+        if tree.children_left[box.leaf] == NO_CHILD:
             boxes.append(box)
-            continue
-        split = tree.split(node)
-        for child, left in ((int(tree.children_right[node]), False), (int(tree.children_left[node]), True)):
-            if isinstance(split, Hyperplane):
-                stack.append(Box(child, box.conditions, (*box.hyperplanes, (node, left))))
-                continue
-            before = box.conditions.get(split.feature) or no_condition(schema.columns[split.feature])
-            conditions = box.conditions | {split.feature: before.after_split(split, left=left)}
-            stack.append(Box(child, conditions, box.hyperplanes))
+        else:
+            stack += [_below(tree, schema, box, left=left) for left in (False, True)]
     return boxes
+
+
+def box_of_node(tree: TreeStore, schema: Schema, node: int) -> Box:
+    """The box of one node."""
+    box = Box(0, {}, ())
+    for child in tree.path(node)[1:]:
+        box = _below(tree, schema, box, left=child == tree.children_left[box.leaf])
+    return box
+
+
+def _below(tree: TreeStore, schema: Schema, box: Box, *, left: bool) -> Box:
+    """The box of a child of the node of a box."""
+    node = box.leaf
+    split, child = tree.split(node), int((tree.children_left if left else tree.children_right)[node])
+    if isinstance(split, Hyperplane):
+        return Box(child, box.conditions, (*box.hyperplanes, (node, left)))
+    before = box.conditions.get(split.feature) or no_condition(schema.columns[split.feature])
+    return Box(child, box.conditions | {split.feature: before.after_split(split, left=left)}, box.hyperplanes)

@@ -53,8 +53,9 @@ def _read_towards(fitted: Fitted, rows: Rows, towards: Any, n_threads: int) -> t
     """For each row, which of the predicted numbers is explained, and whether upwards (1) or downwards (-1)."""
     decided = RowDecisions(fitted)
     if towards is None:
-        codes = decided.codes(fitted.mean(rows, n_threads)).tolist()
-        pairs = [(decided.column(code), decided.direction(code)) for code in codes]
+        mean = fitted.mean(rows, n_threads)
+        codes = fitted.class_codes(rows, n_threads, mean) if fitted.outcome.predicts_classes else decided.codes(mean)
+        pairs = [(decided.column(code), decided.direction(code)) for code in codes.tolist()]
     elif fitted.outcome.predicts_classes:
         labels = fitted.outcome.labels.tolist()
         if towards not in labels:

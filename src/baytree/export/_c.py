@@ -10,7 +10,7 @@ from .._typing import FloatArray
 from .._validation import short_repr
 from ..decision import Decision
 from ..estimators import Model
-from ..fitted import Fitted
+from ..fitted import Fitted, edit_lines
 from ..leaves import ModelLeaves
 from ..outcomes import ForestCalibration
 from ..table import Kind
@@ -134,6 +134,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
     True
     """
     fitted = exportable(model, but=ModelLeaves)
+    fitted.check_no_set_decisions("C")
     schema = fitted.schema
     if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or _is_reserved(name):
         raise ValueError(
@@ -148,7 +149,7 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
         parts = _average_code(fitted, member_values(fitted, interval, std), prefix)
         names = [*fitted.value_names, *(["std"] if std else [])]
     lists = {"column": map(schema.name, range(schema.n_features)), "value": names, "label": fitted.class_names}
-    return _TEXT.format(
+    return _history(fitted) + _TEXT.format(
         name=name,
         guard=name.upper(),
         n_columns=schema.n_features,
@@ -158,6 +159,14 @@ def to_c(model: Model, *, name: str = "predict", interval: float | None = None, 
         numbers=_categories(fitted, text=False),
         parts=parts,
     )
+
+
+def _history(fitted: Fitted) -> str:
+    """The edits of a tree as a comment; without slashes, nothing in their text begins or ends one."""
+    if not fitted.edits:
+        return ""
+    lines = "\n".join(edit_lines(fitted.edits)).replace("/", "∕")
+    return f"/* Edits of the tree\n{lines}\n*/\n"
 
 
 def _list(name: str, texts: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._validation import short_repr
 from ..estimators import Model
-from ..fitted import Fitted
+from ..fitted import Fitted, edit_lines
 from ..leaves import ModelLeaves
 from ._members import exportable
 
@@ -45,6 +45,7 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
     except ImportError:
         raise ImportError("to_onnx needs onnx: pip install 'baytree[onnx]'.") from None
     fitted = exportable(model, but=ModelLeaves)
+    fitted.check_no_set_decisions("ONNX")
     used = fitted.used_features.tolist() or [0]
     _check_missing(missing, fitted, used)
     for feature in used:
@@ -52,7 +53,10 @@ def to_onnx(model: Model, *, missing: str = "") -> Any:
             raise ValueError(
                 f"ONNX cannot hold a column of the name {fitted.schema.name(feature)!r}: an output has it. Rename it."
             )
-    return onnx_model(fitted, used, missing)
+    model_proto = onnx_model(fitted, used, missing)
+    if fitted.edits:
+        model_proto.metadata_props.add(key="edits", value="\n".join(edit_lines(fitted.edits)))
+    return model_proto
 
 
 def _check_missing(missing: Any, fitted: Fitted, used: list[int]) -> None:

@@ -49,6 +49,7 @@ def to_sklearn(model: Model) -> Any:
     fitted = readable_tree_of(model)
     tree, schema = fitted.trees, fitted.schema
     fitted.check_constant("scikit-learn's tree")
+    fitted.check_no_set_decisions("scikit-learn's tree")
     _refuse_other_splits(fitted)
     if fitted.outcome.predicts_classes:
         result = DecisionTreeClassifier(max_depth=max(1, tree.max_depth))

@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import short_repr
 from ..estimators import Model
-from ..fitted import Fitted
+from ..fitted import Fitted, edit_lines
 from ..leaves import LinearLeaves, LogisticLeaves, ModelLeaves
 from ..tree import NO_CHILD, TreeStore
 from ._members import Member, exportable, leaf_columns, member_values
@@ -84,7 +84,8 @@ def to_sql(
         text = query.tree_query(fitted, leaf_columns(fitted, interval, std))
     else:
         text = query.average_query(member_values(fitted, interval, std))
-    return text if dialect in DIALECTS else translate(text, dialect)
+    history = "".join(f"-- {line}\n" for line in edit_lines(fitted.edits))
+    return history + (text if dialect in DIALECTS else translate(text, dialect))
 
 
 def to_ibis(

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._words import amount_text, estimate_text, grouping, number_text
 from ..estimators import Model, readable_tree_of
-from ..fitted import Fitted, split_facts
+from ..fitted import Fitted, edit_lines, split_facts
 from ..leaves import ModelLeaves, leaf_headline, leaf_lines
 from ..tree import NO_CHILD, threshold_text
 
@@ -14,14 +14,15 @@ _MANY = 6  # classes: with more, not all probabilities are listed
 _TOLD = 2
 
 
-def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) -> str:
+def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None, numbers: bool = False) -> str:
     """Draw a fitted tree in text: splits with two numbers, leaves with their posterior.
 
     ``split`` has the odds of the split against leaving the node whole; beyond a million to one they are beyond doubt.
     ``column`` has the probability that the node is split on this column, and the most probable other column. ``n``
     counts training rows. Where some of them lack the value, their number and the branch that they take follow. A leaf
     with a linear model tells its prediction where every term is at its mean, and below it each term in a line, the most
-    important first: a slope, or a factor on the odds, with its 90 % interval in brackets.
+    important first: a slope, or a factor on the odds, with its 90 % interval in brackets. Below a tree that people
+    edited, there is the history of the edits.
 
     Parameters
     ----------
@@ -31,6 +32,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
         Most digits behind the point.
     max_depth
         Deepest level to draw; None for all.
+    numbers
+        Whether each line begins with the number of its node.
 
     Returns
     -------
@@ -57,6 +60,7 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
     stack = [(0, "", "")]
     while stack:
         node, head, indent = stack.pop()
+        head += f"{node}: " if numbers else ""
         if tree.children_left[node] == NO_CHILD:
             lines.append(head + _leaf(fitted, node, decimals))
             lines += [f"{indent}    {line}" for line in _terms(fitted, node)]
@@ -70,6 +74,8 @@ def to_text(model: Model, *, decimals: int = 3, max_depth: int | None = None) ->
         yes, no = sides if yes_left else sides[::-1]
         stack.append((no, indent + "└─ no:  ", indent + " " * 8))
         stack.append((yes, indent + "├─ yes: ", indent + "│" + " " * 7))
+    if fitted.edits:
+        lines += ["", "Edits", *edit_lines(fitted.edits)]
     return "\n".join(lines)
 
 

@@ -3,6 +3,9 @@
 from ._contributions import Contributions as Contributions
 from ._contributions import calibrated_contributions as calibrated_contributions
 from ._contributions import contributions as contributions
+from ._edits import DecisionChange as DecisionChange
+from ._edits import Edit as Edit
+from ._edits import edit_lines as edit_lines
 from ._facts import FittedOn as FittedOn
 from ._facts import ForestFacts as ForestFacts
 from ._facts import OutOfBag as OutOfBag

@@ -20,6 +20,7 @@ from ..mixtures import Mixture
 from ..outcomes import CategoricalOutcome, ForestCalibration, Outcome, RealOutcome
 from ..table import Rows, Schema
 from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
+from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
 from ._mixtures import (
     cdf_of_mixture,
@@ -84,6 +85,11 @@ class Fitted:
         Facts about the training data; None where it was not fitted here.
     decision, unseen
         Which class is predicted, and what happens to values that a split has not seen.
+    edits
+        The edits that people made to the tree, in their order.
+    set_decisions
+        Of an edited tree: the position of the class that people decided on in each node, -1 where `decision` decides;
+        None where it decides in all of them.
 
     Examples
     --------
@@ -106,11 +112,14 @@ class Fitted:
     fitted_on: FittedOn | None = None
     decision: Decision = field(default_factory=Decision)
     unseen: str = "majority"
+    edits: tuple[Edit, ...] = ()
+    set_decisions: IntArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {item.name: vars(self)[item.name] for item in fields(self)}  # without cached properties
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = {"edits": (), "set_decisions": None} | state  # what an older state lacks
         vars(self).update(state | {"kind": ModelKind(state["kind"])})  # skops makes plain text of it
 
     def with_outcome(self, outcome: Outcome) -> Self:
@@ -177,6 +186,7 @@ class Fitted:
 
     def with_pruning(self, tree: TreeStore) -> Self:
         """A single tree replaced by another pruning of the tree as it was grown."""
+        self.check_no_set_decisions("A smaller tree")
         return replace(self, trees=tree, grown_tree=None if tree is self.grown else self.grown)
 
     def grown_node(self, node: int) -> int:
@@ -376,11 +386,31 @@ class Fitted:
 
     def predict(self, rows: Rows, n_threads: int = 1) -> AnyArray:
         """The class that is decided on, or the expected outcome."""
+        if self.set_decisions is not None:
+            return self.outcome.labels[self.class_codes(rows, n_threads)]
         return self.outcome.predict(self.mean(rows, n_threads), self.decision)
 
-    def class_codes(self, rows: Rows, n_threads: int = 1) -> IntArray:
-        """The position of the class that is decided on, one for each row."""
-        return self.decision.codes(self.mean(rows, n_threads))
+    def class_codes(self, rows: Rows, n_threads: int = 1, mean: FloatArray | None = None) -> IntArray:
+        """The position of the class that is decided on, one for each row; `mean` if it is known already."""
+        if self.set_decisions is not None:
+            return self.node_codes[self.leaves(rows, n_threads)]
+        return self.decision.codes(self.mean(rows, n_threads) if mean is None else mean)
+
+    def with_set_decisions(self, by_leaf: dict[int, int]) -> Self:
+        """A tree with the decisions that people set for some leaves: the position of a class by leaf."""
+        if not by_leaf:
+            return replace(self, set_decisions=None)
+        codes = np.full(self.trees.node_count, -1, dtype=np.int64)
+        codes[list(by_leaf)] = list(by_leaf.values())
+        return replace(self, set_decisions=codes)
+
+    def check_no_set_decisions(self, what: str) -> None:
+        """Refuse decisions that people set for single leaves, for something that decides by probabilities."""
+        if self.set_decisions is not None:
+            raise ValueError(
+                f"{what} decides by probabilities alone, but people set the decisions of single leaves of this tree: "
+                "undo these edits."
+            )
 
     def class_quantiles(self, rows: Rows, quantiles: FloatArray, n_threads: int = 1) -> FloatArray:
         """Quantiles of the class probabilities over the posteriors of all trees, (n_rows, n_classes, n_quantiles)."""
@@ -496,7 +526,8 @@ class Fitted:
     @cached_property
     def node_codes(self) -> IntArray:
         """The position of the class that is decided on in each node."""
-        return self.decision.codes(self.node_means)
+        codes = self.decision.codes(self.node_means)
+        return codes if self.set_decisions is None else np.where(self.set_decisions < 0, codes, self.set_decisions)
 
     def summaries(self, nodes: IntArray) -> list[Summary]:
         """The prediction of nodes with 90 % intervals: every class, or the mean and the outcome."""

@@ -16,6 +16,9 @@ from ._folds import assign_small_folds as assign_small_folds
 from ._folds import count_duplicates as count_duplicates
 from ._folds import deal_small_folds as deal_small_folds
 from ._folds import split_whole_weights as split_whole_weights
+from ._forced import ForcedTree as ForcedTree
+from ._forced import forced_splits_of as forced_splits_of
+from ._forced import read_forced as read_forced
 from ._forest import ForestPlan as ForestPlan
 from ._forest import draw_weight as draw_weight
 from ._forest import grow_forest as grow_forest
@@ -40,8 +43,12 @@ from ._monotonic import enforce_monotonic as enforce_monotonic
 from ._monotonic import read_monotonic as read_monotonic
 from ._other_rows import other_rows as other_rows
 from ._out_of_bag import out_of_bag_weights as out_of_bag_weights
+from ._read_split import read_split as read_split
+from ._read_split import read_threshold as read_threshold
 from ._refit import add_rows as add_rows
+from ._refit import constant_leaves as constant_leaves
 from ._refit import held_out_log_likelihood as held_out_log_likelihood
+from ._refit import held_out_loss as held_out_loss
 from ._refit import refit as refit
 from ._row_draws import DrawSize as DrawSize
 from ._row_draws import Sums as Sums

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..leaves import ConstantLeaves, LeafModel
 from ..outcomes import Outcome, Target
-from ..tree import NO_CHILD, SplitKind, TreeStore, take_splits
+from ..tree import NO_CHILD, Outline, SplitKind, TreeStore, structure_of, take_splits
 from ._settings import Growth
 
 _SPLITS = (
@@ -50,8 +50,39 @@ def score_tree(
 ) -> TreeStore:
     """Score a given tree on the rows of an encoded table."""
     prior, settings = outcome.core_prior().tolist(), growth.settings()
-    nodes = _core.refit(columns, target_in_core, prior, settings, tree.routing.for_scoring(), growth.n_threads)
+    structure, n_rows = tree.routing.for_scoring(), growth.engine.subtree_rows
+    nodes = _core.refit(columns, target_in_core, prior, settings, structure, n_rows, growth.n_threads)
     return replace_scores(tree, nodes, outcome, growth)
+
+
+def grow_below(
+    outline: Outline, columns: _core.Columns, target_in_core: Any, outcome: Outcome, growth: Growth
+) -> TreeStore:
+    """Score an outline on the rows of an encoded table, and grow the tree where the outline asks for it."""
+    prior, settings = outcome.core_prior().tolist(), growth.settings()
+    structure, n_rows = structure_of(outline, columns.n_columns, outcome), growth.engine.subtree_rows
+    nodes = _core.refit(columns, target_in_core, prior, settings, structure, n_rows, growth.n_threads)
+    return read_tree(nodes, outcome, growth)
+
+
+def settle_given(tree: TreeStore) -> TreeStore:
+    """What splits that are given know of their rows: their own odds, and where values go that no row of a node has.
+
+    The core has the odds of the best split of a node; those of the split that it has are the same where it grew.
+    """
+    at = tree.internal_nodes
+    odds = tree.log_odds_split.copy()
+    odds[at] = tree.log_prior_split[at] + tree.log_likelihood_split[at] - tree.log_leaf[at]
+    has_missing = np.zeros(tree.node_count, dtype=bool) if tree.n_missing is None else tree.n_missing > 0
+    sides = _unseen_sides(tree.children_left, tree.children_right, tree.kind, tree.leaves.weight)
+    return replace(
+        tree,
+        log_odds_split=odds,
+        has_missing=has_missing,
+        missing_go_to_left=np.where(has_missing, tree.missing_go_to_left, sides["missing_go_to_left"]),
+        unseen_go_to_left=sides["unseen_go_to_left"],
+        n_missing=tree.n_missing if has_missing.any() else None,
+    )
 
 
 def read_tree(
@@ -198,12 +229,20 @@ def _read_nodes(nodes: dict[str, Any]) -> dict[str, Any]:
 def _read_splits(arrays: dict[str, Any], weight: FloatArray) -> dict[str, Any]:
     """The arrays that have one entry per split; values that no row of a node has go to the child of more weight."""
     left, right = arrays["children_left"], arrays["children_right"]
-    # The tolerance keeps rounding from deciding.
-    more_left: BoolArray = (left != NO_CHILD) & (weight[left] > weight[right] * (1 + 1e-9))
+    sides = _unseen_sides(left, right, arrays["kind"], weight)
     return {
         "children_left": left,
         "children_right": right,
         **{name: arrays[name] for name in _SPLITS},
-        "missing_go_to_left": np.where(arrays["has_missing"], arrays["missing_go_to_left"], more_left),
-        "unseen_go_to_left": more_left & (arrays["kind"] == SplitKind.CATEGORY_SET),
+        "missing_go_to_left": np.where(
+            arrays["has_missing"], arrays["missing_go_to_left"], sides["missing_go_to_left"]
+        ),
+        "unseen_go_to_left": sides["unseen_go_to_left"],
     }
+
+
+def _unseen_sides(left: AnyArray, right: AnyArray, kind: AnyArray, weight: FloatArray) -> dict[str, BoolArray]:
+    """Where values go that no row of a node has: to the child of more weight."""
+    # The tolerance keeps rounding from deciding.
+    more_left: BoolArray = (left != NO_CHILD) & (weight[left] > weight[right] * (1 + 1e-9))
+    return {"missing_go_to_left": more_left, "unseen_go_to_left": more_left & (kind == SplitKind.CATEGORY_SET)}

@@ -14,10 +14,10 @@ from .. import _core
 from .._typing import BoolArray, IntArray
 from ..outcomes import Family, Grids, Outcome, SampleSize, Target, fixed_point_outcome
 from ..table import Schema
-from ..tree import TreeStore
+from ..tree import Outline, TreeStore, structure_of
 from ._binning import ColumnBins
 from ._encoded_rows import CodeLayout, EncodedRows, n_sample_shares
-from ._grower import read_tree, replace_scores, score_tree, space_of_prunings
+from ._grower import grow_below, read_tree, replace_scores, score_tree, settle_given, space_of_prunings
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
 from ._machine import half_of_memory
 from ._missing import LevelCounts, count_missing, encoded_parts_without
@@ -108,6 +108,10 @@ class HistogramData:
         """Which columns are unordered categories."""
         return self.schema.is_nominal
 
+    def with_growth(self, growth: Growth) -> Self:
+        """Return the rows with other settings, which do not change how columns are encoded."""
+        return replace(self, growth=growth)
+
     def layout(self, outcome: Outcome) -> CodeLayout:
         """The layout of histograms of an outcome."""
         return CodeLayout.of(self.bins, n_classes_of(outcome), self.grids, self.growth.n_threads)
@@ -125,6 +129,8 @@ class HistogramData:
 
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
+        if self.growth.forced is not None:
+            return self.grow_below(self.growth.forced.outline, outcome, factors=factors)
         rows = self.source.rows_in_memory()
         if rows is not None:
             if self.on_level is not None:
@@ -143,8 +149,18 @@ class HistogramData:
         if rows is not None:
             scored = score_tree(tree, *self._columns_and_target(rows, outcome), outcome, self.growth)
             return self.count_missing(scored)
-        nodes = self._answer(self.levels(outcome, tree, factors=outcome.has_factor))
+        nodes = self._answer(self.levels(outcome, tree, tree.routing.for_scoring(), factors=outcome.has_factor))
         return replace(replace_scores(tree, nodes, outcome, self.growth), n_missing=_known(nodes["n_missing"]))
+
+    def grow_below(self, outline: Outline, outcome: Outcome, *, factors: bool = True) -> TreeStore:
+        """Score an outline on these rows, and grow the tree where the outline asks for it."""
+        rows = self.source.rows_in_memory()
+        if rows is not None:
+            grown = grow_below(outline, *self._columns_and_target(rows, outcome), outcome, self.growth)
+            return settle_given(self.count_missing(grown))
+        structure = structure_of(outline, len(self.bins), outcome)
+        nodes = self._answer(self.levels(outcome, structure=structure, factors=factors and outcome.has_factor))
+        return settle_given(read_tree(nodes, outcome, self.growth))
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:  # noqa: ARG002
         """A few rows that lead to the same prior as all; invalid values were refused when they were read."""
@@ -216,10 +232,19 @@ class HistogramData:
             return nodes
 
     def levels(
-        self, outcome: Outcome, tree: TreeStore | None = None, *, factors: bool, max_bytes: int = _MAX_BYTES
+        self,
+        outcome: Outcome,
+        tree: TreeStore | None = None,
+        structure: _core.TreeStructure | None = None,
+        *,
+        factors: bool,
+        max_bytes: int = _MAX_BYTES,
     ) -> Levels:
-        """Grow a tree level by level, or score a given one, by what is sent in answer to what is asked for."""
-        levels, depth, at_once = self._new_levels(outcome, tree), 0, 1
+        """Grow a tree level by level, or what a structure gives, by what is sent in answer to what is asked for.
+
+        `tree` is the tree of the structure, where nothing grows below it.
+        """
+        levels, depth, at_once = self._new_levels(outcome, structure), 0, 1
         first = np.cumsum([0, *(bins.n_codes for bins in self.bins)])
         subtraction, n_threads = Subtraction(first), self.growth.n_threads
         node_totals = NodeTotals.of_table(first, self.sample_size.n_rows, self.totals)
@@ -305,15 +330,14 @@ class HistogramData:
             self.growth.partition_prior.location == "distance",
         )
 
-    def _new_levels(self, outcome: Outcome, tree: TreeStore | None) -> Any:
+    def _new_levels(self, outcome: Outcome, structure: _core.TreeStructure | None) -> Any:
         columns = _core.columns_without_rows(*self._core_columns())
         empty = np.zeros(0, dtype=np.int64)
         core = fixed_point_outcome(outcome).fixed_point_core(
             [empty, empty, empty], None if self.grids.weight is None else empty, self.grids, self.sample_size
         )
         prior, settings = outcome.core_prior().tolist(), self._settings()
-        given = None if tree is None else tree.routing.for_scoring()
-        return _core.levels(columns, core, prior, settings, self.grids.weight_unit, given)
+        return _core.levels(columns, core, prior, settings, self.grids.weight_unit, structure)
 
     def _with_factors(self, nodes: dict[str, Any], tree: TreeStore, outcome: Outcome) -> Levels:
         """Add the logs of factors that no split changes to the statistics of nodes, from those of the leaves."""

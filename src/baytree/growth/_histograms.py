@@ -28,6 +28,7 @@ class Routes:
     goes_lower: AnyArray
     open: AnyArray  # for each node: its number in the histograms; WAITING where it is open but not asked for; else -1
     n_open: int
+    by_level: bool = True  # the tree grows by a level from one call to the next
 
 
 def routes_to(tree: TreeStore, bins: tuple[ColumnBins, ...], nodes: IntArray, at_once: int) -> Iterator[Routes]:
@@ -42,7 +43,7 @@ def routes_to(tree: TreeStore, bins: tuple[ColumnBins, ...], nodes: IntArray, at
         number = np.full(tree.node_count, -1, dtype=np.int32)
         number[nodes] = WAITING
         number[chosen] = np.arange(len(chosen))
-        yield Routes(feature, lower, upper, start, flat, number, len(chosen))
+        yield Routes(feature, lower, upper, start, flat, number, len(chosen), by_level=False)
 
 
 def _codes_on_left(tree: TreeStore, node: int, bins: tuple[ColumnBins, ...]) -> AnyArray:

@@ -50,6 +50,13 @@ def held_out_log_likelihood(tree: TreeStore, sums: LeafSums, outcome: Outcome) -
     return float(outcome.log_marginal(posterior, sums.statistics).sum())
 
 
+def held_out_loss(leaves: ConstantLeaves, statistics: FloatArray) -> float:
+    """Loss of rows with these sums in each leaf: minus the log probability of their classes, or of all outcomes."""
+    if leaves.outcome.predicts_classes:
+        return -float(np.sum(statistics * np.log(np.maximum(leaves.value, np.finfo(float).eps))))
+    return -float(np.sum(leaves.outcome.log_marginal(leaves.posterior, statistics)))
+
+
 def constant_leaves(tree: TreeStore, what: str) -> ConstantLeaves:
     """The leaves of a tree, which must be constant."""
     if not isinstance(tree.leaves, ConstantLeaves):

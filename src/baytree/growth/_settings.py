@@ -9,6 +9,7 @@ import numpy as np
 from .. import _core
 from .._typing import FloatArray, IntArray
 from ..priors import PartitionPrior
+from ._forced import ForcedTree
 from ._interactions import ColumnSets
 
 
@@ -88,6 +89,7 @@ class Growth:
     monotonic: IntArray | None
     n_threads: int
     interactions: ColumnSets | None = None  # columns that may stand on one path; None: all
+    forced: ForcedTree | None = None  # what a tree begins with
     max_leaf_nodes: int | None = None
     lookahead: int = 0
     round_thresholds: bool = True  # thresholds of few digits, not midpoints
@@ -106,6 +108,8 @@ class Growth:
         """Convert these settings for the compiled core."""
         monotonic = None if self.monotonic is None else self.monotonic.astype(np.int8)
         sets = self.interactions
+        if sets is None and self.forced is not None and self.forced.forbids:  # rules of paths hold what is forbidden
+            sets = (tuple(range(len(self.feature_weight))),)
         paths = None if sets is None else _core.PathRules(len(self.feature_weight), list(map(list, sets)))
         rules = _core.Rules(self.max_depth, self.min_samples_leaf, self.min_weight_fraction_leaf, monotonic, paths)
         engine = self.engine

@@ -23,13 +23,13 @@ from ..outcomes import (
     integer_weight,
 )
 from ..table import Rows, Schema
-from ..tree import TreeStore
+from ..tree import Outline, TreeStore
 from ._binning import ColumnBins, bins_of_columns, encode_rows
 from ._canonical_target import canonical_target
 from ._encoded_rows import CodeLayout, EncodedRows, RowHistograms, n_sample_shares
 from ._fingerprint import fingerprint
 from ._folds import assign_folds
-from ._grower import explore_space, grow_tree, score_tree, space_of_prunings
+from ._grower import explore_space, grow_below, grow_tree, score_tree, settle_given, space_of_prunings
 from ._histogram_data import HistogramData, n_classes_of
 from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
 from ._missing import count_missing
@@ -87,6 +87,12 @@ class TableData:
         vars(result)["columns"] = self.columns
         return result
 
+    def with_growth(self, growth: Growth) -> TableData:
+        """Return the encoded rows with other settings, which do not change how columns are encoded."""
+        result = TableData(self.rows, self.schema, self.target, growth, self.has_weight)
+        vars(result)["columns"] = self.columns
+        return result
+
     @cached_property
     def columns(self) -> _core.Columns:
         """The encoded columns, as the compiled core reads them."""
@@ -112,6 +118,8 @@ class TableData:
         return grown
 
     def _grow(self, outcome: Outcome) -> TreeStore:
+        if self.growth.forced is not None:
+            return self.grow_below(self.growth.forced.outline, outcome)
         if self.growth.leaf_models is None:
             return grow_tree(self.columns, self.target, outcome, self.growth)
         return grow_with_models(self.columns, self._terms, self.target, outcome, self.growth)
@@ -126,7 +134,7 @@ class TableData:
 
     def prunings(self, outcome: Outcome) -> TreeStore:
         """The tree space of the tree of an outcome and its prunings; with `max_bins` the one of any source."""
-        if self.target.grids is None or self.growth.oblique:
+        if self.growth.forced is None and (self.target.grids is None or self.growth.oblique):
             return self.explore(outcome, _core.Budget(0, None, False, None))[0]
         return space_of_prunings(self.grow(outcome))
 
@@ -134,6 +142,11 @@ class TableData:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
         scored = score_tree(tree, self.columns, outcome.to_core(self.target), outcome, self.growth)
         return self.count_missing(scored)
+
+    def grow_below(self, outline: Outline, outcome: Outcome) -> TreeStore:
+        """Score an outline on these rows, and grow the tree where the outline asks for it."""
+        grown = grow_below(outline, self.columns, outcome.to_core(self.target), outcome, self.growth)
+        return settle_given(self.count_missing(grown))
 
     def count_missing(self, tree: TreeStore) -> TreeStore:
         """Count the rows that lack the feature of each split."""
@@ -171,7 +184,7 @@ class TableData:
         grids = self.target.grids
         if grids is None or self._codes.max(initial=0) >= _MAX_CODES:
             return None
-        rows, bins = self._encode_rows(outcome), self._bins
+        rows, bins = self._encode_rows(outcome), self.bins
         layout = CodeLayout.of(bins, n_classes_of(outcome), grids, self.growth.n_threads)
         sample_size = SampleSize(len(self), self.target.total_weight())
         data = HistogramData(RowHistograms(rows, layout), self.schema, bins, grids, sample_size, self.growth)
@@ -183,7 +196,7 @@ class TableData:
         if grids is None:
             return self
         sample = self._encode_rows(outcome).sample(n_sample_shares(len(self)))
-        return data_of_sample(sample, self._bins, self.schema, grids, self.growth)
+        return data_of_sample(sample, self.bins, self.schema, grids, self.growth)
 
     def coded_rows(self) -> Rows:
         """The rows as positions of their values among those of the column: units and constant columns do not count."""
@@ -200,7 +213,8 @@ class TableData:
         return self.rows.matrix.shape, self.target.total_weight(), hash_of_table
 
     @cached_property
-    def _bins(self) -> tuple[ColumnBins, ...]:
+    def bins(self) -> tuple[ColumnBins, ...]:
+        """The bins of the columns."""
         return bins_of_columns(self.columns, self.rows)
 
     @cached_property

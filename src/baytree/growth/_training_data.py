@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from .._typing import FloatArray, IntArray
 from ..outcomes import Family, Outcome, Target
 from ..table import Schema
-from ..tree import TreeStore
+from ..tree import Outline, TreeStore
 from ._settings import Growth
 
 if TYPE_CHECKING:
+    from ._binning import ColumnBins
     from ._table_data import TableData
 
 
@@ -41,6 +42,13 @@ class TrainingData(Protocol):
     def total_weight(self) -> float:
         """The sum of the weights."""
 
+    @property
+    def bins(self) -> tuple[ColumnBins, ...]:
+        """The bins of the columns."""
+
+    def with_growth(self, growth: Growth) -> TrainingData:
+        """Return the encoded rows with other settings, which do not change how columns are encoded."""
+
     def grow(self, outcome: Outcome, *, factors: bool = True) -> TreeStore:
         """Grow the tree of an outcome; `factors` includes the logs of factors that no split changes."""
 
@@ -49,6 +57,9 @@ class TrainingData(Protocol):
 
     def score(self, tree: TreeStore, outcome: Outcome) -> TreeStore:
         """Compute the posteriors, priors and odds of the nodes of a given tree from these rows."""
+
+    def grow_below(self, outline: Outline, outcome: Outcome) -> TreeStore:
+        """Score an outline on these rows, and grow the tree where the outline asks for it."""
 
     def count_missing(self, tree: TreeStore) -> TreeStore:
         """Count the rows that lack the feature of each split; None where that takes another pass over a source."""

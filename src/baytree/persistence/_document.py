@@ -29,6 +29,7 @@ from ._check import (
     check_record,
     check_rules,
 )
+from ._edits import encode_edits, read_edits
 from ._error import ModelFileError
 from ._trees import arrays_of, check_pruning, read_store
 from ._values import Decoder, encode, encode_beside
@@ -80,6 +81,7 @@ def document_of(
     }
     if forest is not None and forest.out_of_bag is not None:
         document["out_of_bag"] = _encode_out_of_bag(forest.out_of_bag, beside)
+    document |= encode_edits(fitted)
     return document | {"sha256": _checksum(document)}
 
 
@@ -135,7 +137,9 @@ def _read(
     monotonic = decoder.decode(document["monotonic"])
     check_monotonic(monotonic, schema)
     fitted = _read_trees(document, decoder, schema, outcome, monotonic)
-    return estimator, parameters, replace(fitted, fitted_on=fitted_on, decision=decision, unseen=document["unseen"])
+    edits = read_edits(document, decoder, fitted.trees, len(outcome.labels))
+    fitted = replace(fitted, fitted_on=fitted_on, decision=decision, unseen=document["unseen"], **edits)
+    return estimator, parameters, fitted
 
 
 def _read_record(kind: type[T], values: dict[str, Any] | None) -> T | None:

@@ -56,8 +56,9 @@ def roc(model: Model, X: Any, y: Any, *, positive: Any = None, sample_weight: An
     is_positive = outcomes == classes[place]
     if is_positive.all() or not is_positive.any():
         raise ValueError("roc needs rows of both classes in y.")
-    probability = fitted.mean(read_rows(model, X))
-    decided = fitted.decision.codes(probability) == place
+    rows = read_rows(model, X)
+    probability = fitted.mean(rows)
+    decided = fitted.class_codes(rows, mean=probability) == place
     false, true, _ = roc_curve(is_positive, probability[:, place], sample_weight=weight)
     area = roc_auc_score(is_positive, probability[:, place], sample_weight=weight)
     ax = axes_of(ax, size=(5.0, 5.0))

@@ -90,8 +90,9 @@ def _figure(values: Any, rows: BoolArray, weight: Any, *, is_share: bool) -> Fig
 
 def _class_figures(fitted: Fitted, model: Model, X: Any, y: Any) -> list[tuple[str, Any, bool]]:
     outcomes, classes = labels_of("subgroups", fitted, X, y)
-    probability = fitted.mean(read_rows(model, X))
-    codes = fitted.decision.codes(probability)
+    rows = read_rows(model, X)
+    probability = fitted.mean(rows)
+    codes = fitted.class_codes(rows, mean=probability)
     if len(classes) == 2:
         place = fitted.decision.positive
         name = wrap_text(fitted.class_names[place], 2.0, TEXT_SIZE)

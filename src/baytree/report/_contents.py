@@ -124,6 +124,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
     curves, number, means = _curves(fitted), threshold_text(tree), fitted.node_means.tolist()
     return {
         "value": [mean if leaf else None for mean, leaf in zip(means, tree.is_leaf, strict=True)],
+        "decided": None if fitted.set_decisions is None else fitted.set_decisions.tolist(),
         "posterior": _posteriors(fitted, tree.calibrated),
         "models": leaf_models(tree, fitted.schema),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],

@@ -16,6 +16,7 @@ from ._html import element
 SECTIONS = {
     "summary": "Summary",
     "tree": "Tree",
+    "edits": "Edits",
     "decision": "Decision",
     "quality": "Quality",
     "stability": "Stability",

@@ -30,6 +30,7 @@ from ..persistence import write_text
 from ._about import About, read_about
 from ._contents import contents_of
 from ._decision_part import decision_figures, decision_part
+from ._edit_part import edit_part
 from ._html import element, paragraph
 from ._page import page
 from ._provenance import difference_part, lead_text, provenance_part
@@ -108,7 +109,8 @@ def write(
         Number of refits that measure the stability, as in the model's ``stability``; 0 for none. By default 30 for a
         tree with splits on single columns, 10 for other models, and none above 50,000 rows.
     references
-        Whether to fit reference models to the same folds: a linear model, scikit-learn's tree and a forest.
+        Whether to fit reference models to the same folds: a linear model, scikit-learn's tree, the tree with the other
+        kind of leaves (linear or constant), and a forest.
     actions
         Names of the decisions by class: ``{"bad": "decline", "good": "approve"}``.
     intended_use, owner, approver, period
@@ -166,6 +168,7 @@ def write(
     parts = {
         "summary": summary_part(fitted, about, measured, results.metrics, results.thresholds, compared, stability),
         "tree": tree_part(fitted.readable),
+        "edits": edit_part(fitted),
         "decision": decision_part(fitted, *results.decision) if fitted.outcome.predicts_classes else "",
         "quality": quality_part(*results.quality),
         "stability": stability_part(stability, reason),

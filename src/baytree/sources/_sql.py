@@ -111,8 +111,10 @@ class SqlSource:
         self.stores_codes = self.temporary.are_possible(self.table)
         self.snapshot = Snapshot(self.table.get_backend())
         columns, targets = ColumnQueries(self.table, self.names), TargetQueries(self.table, self.names, plan)
-        self.rows = rows = targets.counted_rows()
         incomplete = specs.incomplete
+        self.rows = rows = targets.counted_rows()
+        if (uncounted := targets.uncounted_rows()) is not None:
+            columns.refuse_infinity(uncounted, [i for i in incomplete if kinds[i] is Kind.NUMBER])
         target_range = targets.target_range(rows)
         self.n_rows = target_range.n_rows
         self.ranges = columns.ranges(rows, target_range.n_rows, {i: kinds[i] for i in incomplete})
@@ -316,7 +318,7 @@ class SqlSource:
     def histograms(self, routes: Routes) -> Histograms | ClassHistograms:
         """The histograms of the open nodes, by a GROUP BY for each feature."""
         aggregation = self._aggregation
-        if self.node_table is not None:
+        if self.node_table is not None and routes.by_level:
             return aggregation.histograms(routes.n_open, self.node_table.query_results(routes))
         part = aggregation.part(self.coded, self._node(routes))
         rows = self.coded.mutate(part=part).filter(lambda rows: rows.part >= 0)

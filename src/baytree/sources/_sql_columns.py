@@ -100,13 +100,21 @@ class ColumnQueries:
         with_nan = [i for i, of in result.items() if of.has_nan]
         for batch in _batches(with_nan):
             row = _fetch_row(rows, [self._range_without_nan(rows, i) for i in batch])
-            for i in batch:
-                if row[f"infinite_{i}"]:
-                    raise ValueError(
-                        f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
-                    )
-                result[i] = _range(row, i, n_rows, has_nan=True)
+            self._check_finite(row, batch)
+            result |= {i: _range(row, i, n_rows, has_nan=True) for i in batch}
         return result
+
+    def refuse_infinity(self, rows: Any, features: list[int]) -> None:
+        """Refuse infinite values of some features in rows that do not count, as in memory."""
+        for batch in _batches(features):
+            self._check_finite(_fetch_row(rows, [self._n_infinite(rows, i) for i in batch]), batch)
+
+    def _check_finite(self, row: dict[str, Any], features: list[int]) -> None:
+        for i in features:
+            if row[f"infinite_{i}"]:
+                raise ValueError(
+                    f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
+                )
 
     def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
         """The count and the extremes of a feature, and an aggregate that shows NaN and infinite values."""
@@ -117,10 +125,13 @@ class ColumnQueries:
         return aggregates if odd is None else aggregates | {f"odd_{i}": odd}
 
     def _range_without_nan(self, rows: Any, i: int) -> dict[str, Any]:
-        column, values = rows[self.features[i]], number(rows[self.features[i]])
-        infinite = (as_number(column).isinf() & ~is_missing(column)).sum()
+        values = number(rows[self.features[i]])
         extremes = {f"low_{i}": values.min(), f"high_{i}": values.max()}
-        return {f"infinite_{i}": infinite, f"n_{i}": values.count()} | extremes
+        return self._n_infinite(rows, i) | {f"n_{i}": values.count()} | extremes
+
+    def _n_infinite(self, rows: Any, i: int) -> dict[str, Any]:
+        column = rows[self.features[i]]
+        return {f"infinite_{i}": (as_number(column).isinf() & ~is_missing(column)).sum()}
 
     def labels(self, name: str) -> tuple[AnyArray, AnyArray]:
         """The categories of a column in ascending order, and the positions of those in rows of positive weight."""

@@ -65,11 +65,12 @@ class NodeTable:
         self.temporary, self.selections = TemporaryTables(backend), TemporaryTables(backend)
 
     def query_results(self, routes: Routes) -> Iterator[dict[str, AnyArray]]:
-        """The sums of open nodes; the tree grows from one call to the next, and a single node begins a new tree."""
-        if len(routes.feature) == 1 or self.rows is None:
+        """The sums of open nodes; the tree grows from one call to the next, and an open root begins a new tree."""
+        is_root = routes.open[0] >= 0
+        if is_root or self.rows is None:
             self._reset()
         self.selections.drop()
-        for table in [self.coded] if len(routes.feature) == 1 else self._move_rows(routes):
+        for table in [self.coded] if is_root else self._move_rows(routes):
             self.settings.tune_for(table)
             yield from run_queries(table.get_backend(), self._queries_of(table))
 

@@ -13,15 +13,19 @@ from ._sizes import TOLERANCE, BestPrunings
 from ._store import TreeStore
 
 
-def reduce_trees(store: TreeStore, *, prune: bool, max_leaf_nodes: int | None) -> TreeStore:
+def reduce_trees(
+    store: TreeStore, *, prune: bool, max_leaf_nodes: int | None, kept: BoolArray | None = None
+) -> TreeStore:
     """Reduce plain trees to their most probable prunings, or to those with a limited number of leaves.
 
     With `prune` these are the most probable prunings with at most `max_leaf_nodes` leaves. Without, a tree of more
-    leaves becomes its most probable pruning with exactly so many.
+    leaves becomes its most probable pruning with exactly so many. Nodes that are `kept` stay split.
     """
     internal = is_split_better(store) if prune else ~store.is_leaf
+    if kept is not None:
+        internal = internal | kept
     if max_leaf_nodes is not None:
-        internal = _limited(store, internal, max_leaf_nodes, prune=prune)
+        internal = _limited(store, internal, max_leaf_nodes, kept, prune=prune)
     return prune_to(store, internal)
 
 
@@ -91,12 +95,14 @@ def is_split_better(store: TreeStore) -> BoolArray:
     return np.asarray(best_split(store) > as_leaf + TOLERANCE * (1 + np.abs(as_leaf)))  # rounding does not decide
 
 
-def _limited(store: TreeStore, internal: BoolArray, max_leaf_nodes: int, *, prune: bool) -> BoolArray:
+def _limited(
+    store: TreeStore, internal: BoolArray, max_leaf_nodes: int, kept: BoolArray | None, *, prune: bool
+) -> BoolArray:
     """The nodes to split if trees of too many leaves have the best ones of the sizes that are allowed."""
     internal = internal & _reached(store, internal)
     n_splits = np.bincount(store.tree_of_node[internal], minlength=store.n_trees)
     for tree in np.flatnonzero(n_splits >= max_leaf_nodes).tolist():
-        prunings = BestPrunings(store, tree, max_leaf_nodes)
+        prunings = BestPrunings(store, tree, max_leaf_nodes, kept)
         internal[store.tree_of_node == tree] = False
         internal[prunings.internal_nodes(prunings.best_size() if prune else max_leaf_nodes)] = True
     return internal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +77,8 @@ class Routing:
 
     def for_scoring(self) -> _core.TreeStructure:
         """Convert a single tree, whose nodes are in depth-first order, for scoring in the compiled core."""
-        store = self.store
-        return _core.TreeStructure(**_split_arrays(store.arrays()), **_children(store), n_features=store.n_features)
+        n = self.store.node_count
+        return core_structure(self.store, np.full(n, -2, dtype=np.int64), [()] * n)
 
     @cached_property
     def _forest(self) -> _core.ForestRouter:
@@ -108,6 +108,18 @@ class Routing:
         return [
             _graph_router(self.store.tree(t), share[choices[t] : choices[t + 1]]) for t in range(self.store.n_trees)
         ]
+
+
+def core_structure(store: TreeStore, grow: IntArray, forbidden: Sequence[Sequence[int]]) -> _core.TreeStructure:
+    """Convert a single tree, with what grows below each node (-2: nothing) and what is forbidden from there on down."""
+    return _core.TreeStructure(
+        **_split_arrays(store.arrays()),
+        **_children(store),
+        grow=grow,
+        forbidden_start=np.cumsum([0, *map(len, forbidden)]).astype(np.int64),
+        forbidden=np.array([feature for features in forbidden for feature in features], dtype=np.int64),
+        n_features=store.n_features,
+    )
 
 
 def _graph_router(store: TreeStore, share: FloatArray) -> tuple[int, _core.SpaceRouter]:

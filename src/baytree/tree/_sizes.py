@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from ._store import TreeStore
@@ -31,6 +31,8 @@ class BestPrunings:
         Number of the tree.
     max_leaves
         Largest number of leaves that is looked at. None: that of the tree.
+    kept
+        Nodes that are not to become leaves.
 
     Examples
     --------
@@ -45,7 +47,9 @@ class BestPrunings:
     ([0], 3)
     """
 
-    def __init__(self, store: TreeStore, tree: int = 0, max_leaves: int | None = None) -> None:
+    def __init__(
+        self, store: TreeStore, tree: int = 0, max_leaves: int | None = None, kept: BoolArray | None = None
+    ) -> None:
         self._store = store
         self._root = int(store.roots[tree])
         stop = store.node_count if tree + 1 == store.n_trees else int(store.roots[tree + 1])
@@ -56,6 +60,8 @@ class BestPrunings:
             if store.children_left[node] >= 0 and most > 1:
                 below = _best_sums(*self._sides(node))[: most - 1]
                 best = np.append(best, store.log_prior_split[node] + below)
+                if kept is not None and kept[node]:
+                    best[0] = -np.inf
             self._best[node] = best
 
     def _sides(self, node: int) -> tuple[FloatArray, FloatArray]:

@@ -74,7 +74,8 @@ class TreeStore:
         Log prior of no split, of each node.
     log_odds_split
         Log posterior odds of the node's best split against no split: positive in internal nodes. With look-ahead, of
-        the best tree below the node that was found against a leaf; so too in nodes that pruning made leaves. In a
+        the best tree below the node that was found against a leaf; so too in nodes that pruning made leaves. In nodes
+        whose split was forced or edited, the odds of that split. In a
         forest as the tree saw them while it grew, with weights times a factor. Empty in a tree space.
     feature_posterior
         Posterior probability of a split along each feature and, last, of no split; shape (n_nodes, n_features + 1).

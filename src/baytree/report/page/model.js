@@ -29,6 +29,7 @@ const meanOf = (posterior) => {
 };
 const probabilitiesOf = (node) => tree.value[node] || meanOf(tree.posterior[node]);
 function decisionOf(node) {  // a class; of numbers whether it is above the root's
+  if (tree.decided && tree.decided[node] >= 0) return tree.decided[node];  // people set it
   if (model.classes) return decide(probabilitiesOf(node));
   return nodes[node].estimates[0][1] > nodes[0].estimates[0][1] ? 1 : 0;
 }

@@ -80,9 +80,10 @@ try: wheel
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
 
-# Bins, batches, Dask and a database, up to ten million rows: a quarter of an hour, and 8 GB of disk.
+# Bins, batches, Dask, Spark and a database, up to ten million rows: half an hour, and 8 GB of disk.
 bench-engines: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.engines $(if $(BAYTREE_DATA),--data $(BAYTREE_DATA))
+	$(BIN)/python -m benchmarks.clusters
 
 # The paper's tables and figures, and other models beside ours. What to run: make reproduce ONLY=paper,figures
 # SETS=heart,ripley REPEATS=5 EBM=1. A stopped run goes on.

@@ -70,6 +70,20 @@ def settled_prior() -> None:
     report('fit with prior="evidence" / fit', searched / pruned, "at most 12", milliseconds(searched))
 
 
+def calibration() -> None:
+    """A default fit, which calibrates probabilities on held-out rows, against the growth of its tree."""
+    for n_rows, promise, repeats in ((100_000, "at most 1.5", 8), (300, "", 100)):
+        X, y = classification(n_rows)
+        bare, default = seconds_of(
+            lambda X=X, y=y: BayesianTreeClassifier(calibrate=False).fit(X, y),
+            lambda X=X, y=y: BayesianTreeClassifier().fit(X, y),
+            repeats=repeats,
+        )
+        report(f"fit {n_rows:,} x 20 with calibration / without", default / bare, promise, milliseconds(default))
+        if n_rows == 300:
+            report("fit 300 x 20 with calibration, milliseconds", 1e3 * default, "at most 15")
+
+
 def raw_tables() -> None:
     """Missing values and categories against the same numbers without."""
     X, y = classification(100_000)
@@ -195,6 +209,7 @@ if __name__ == "__main__":
     normal_fit()
     engines.in_memory()
     settled_prior()
+    calibration()
     raw_tables()
     tree_space()
     oblique()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from baytree import _core
+from baytree.growth._row_hash import hash_of_values
+from baytree.outcomes import Target
+from baytree.table import Rows
 
 
 def settings(n_features):
@@ -64,15 +68,30 @@ def test_the_rows_of_a_sparse_column_must_ascend():
 def test_a_scan_is_what_numpy_finds(n_rows, n_columns, layout):
     random = np.random.default_rng(n_rows + n_columns)
     X = layout(random.choice([0.0, -0.0, 1.5, np.nan, -1.7e308, 5e-324], (n_rows, n_columns)))
-    for n_threads in (1, 3):
-        bit_sums, has_infinity = _core.scan(X, n_threads)
-        assert bit_sums.dtype == np.uint64
-        assert bit_sums.tolist() == np.ascontiguousarray(X).view(np.uint64).sum(axis=0, dtype=np.uint64).tolist()
-        assert not has_infinity
-    for value in (np.inf, -np.inf):
-        spoilt = X.copy(order="K")
-        spoilt[random.integers(n_rows), random.integers(n_columns)] = value
-        assert all(_core.scan(spoilt, n_threads)[1] for n_threads in (1, 3))
+    X[:, 0] = np.where(np.isnan(X[:, 0]), np.nan, 4.0)
+    spoilt = X.copy(order="K")
+    spoilt[random.integers(n_rows), random.integers(n_columns)] = -np.inf
+    for values in (X, spoilt):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # columns without a number
+            ranges = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        are_integers = ((np.floor(values) == values) | np.isnan(values)).all(axis=0)
+        sums = np.ascontiguousarray(values).view(np.uint64).sum(axis=0, dtype=np.uint64)
+        for n_threads in (1, 3):
+            for scanned, expected in zip(_core.scan(values, n_threads), (sums, *ranges, are_integers), strict=True):
+                assert scanned.dtype == expected.dtype
+                np.testing.assert_array_equal(scanned, expected)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sparse.csr_matrix])
+def test_hashes_of_rows_do_not_depend_on_the_layout_nor_on_the_order_of_columns(layout):
+    X = np.random.default_rng(0).choice([0.0, -0.0, 1.5, np.nan, -1.7e308], (5000, 7))
+    target = Target(np.zeros(5000))
+    hashes = hash_of_values(Rows(layout(X)), target)
+    assert np.array_equal(hashes, hash_of_values(Rows(layout(X[:, ::-1])), target))
+    # Equal hashes are those of the same values: sorted rows with one zero and one missing value.
+    values = np.sort(np.where(np.isnan(X), 1.8e300, X + 0.0), axis=1)
+    assert len(np.unique(hashes)) == len(np.unique(values, axis=0))
 
 
 def test_the_arrays_of_a_tree_have_the_types_that_are_promised():

@@ -203,7 +203,7 @@ def test_what_needs_the_rows_is_refused(model, message):
 
 
 def test_what_is_no_source_is_refused():
-    with pytest.raises(TypeError, match="source must be a data frame, a Parquet path"):
+    with pytest.raises(TypeError, match="source must be a data frame, a path of Parquet"):
         engines.fit(BayesianTreeClassifier(), 3)
     with pytest.raises(ValueError, match="no features"):
         engines.fit(BayesianTreeClassifier(), pd.DataFrame({"y": [0, 1]}))

@@ -300,3 +300,22 @@ def test_columns_of_arrays_are_known_by_position(cluster):
     assert_same_model(engines.fit(model_of("normal"), X, **beside, **known), expected)
     with pytest.raises(ValueError, match="bins names the column 'x', but the columns of X have no names"):
         engines.fit(model_of("normal"), X, **beside, bins={"x": [0]})
+
+
+def test_many_partitions_make_few_tasks_in_a_pass(cluster, monkeypatch):
+    from baytree.sources import _dask
+
+    frame, names = table_of("normal")
+    expected = fitted_in_memory(model_of("normal", max_depth=3), frame, names)
+    described = engines.describe(model_of("normal", max_depth=3), frame, **names)
+    sizes, original = [], _dask.DaskEncoded.reduce
+
+    def reduce(self, work, merge):
+        sizes.append(len(self.groups))
+        return original(self, work, merge)
+
+    monkeypatch.setattr(_dask.DaskEncoded, "reduce", reduce)
+    source = partitions(divided(frame, 60))
+    for known in ({}, described):
+        assert_same_model(engines.fit(model_of("normal", max_depth=3), source, **names, **known), expected)
+    assert max(sizes) <= 2 * _dask._GROUPS

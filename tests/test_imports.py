@@ -10,7 +10,19 @@ import pytest
 import baytree
 
 # Heavy, or optional: imported by those who use them.
-_OPTIONAL = {"click", "dask", "distributed", "duckdb", "ibis", "matplotlib", "onnx", "polars", "rich", "sqlglot"}
+_OPTIONAL = {
+    "click",
+    "dask",
+    "distributed",
+    "duckdb",
+    "ibis",
+    "matplotlib",
+    "onnx",
+    "polars",
+    "pyspark",
+    "rich",
+    "sqlglot",
+}
 
 
 def imported_by(code):

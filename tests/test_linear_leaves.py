@@ -217,7 +217,6 @@ def test_extrapolation_is_a_choice():
         ({"lookahead": 1}, "leaf='linear' needs lookahead=0; got 1"),
         ({"smoothing": 0.5}, "leaf='linear' needs smoothing=0; got 0.5"),
         ({"partitions": "oblique"}, "leaf='linear' needs partitions='axis'"),
-        ({"monotonic_cst": [1, 0, 0]}, "leaf='linear' needs monotonic_cst=None"),
     ],
 )
 def test_what_has_no_meaning_is_refused(parameters, message):

@@ -16,7 +16,7 @@ from baytree import (
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
-from baytree.table import Kind
+from tests.browser import entries_of, random_rows
 
 HOSTILE = [
     "<script>window.hacked = 1; alert(1)</script>",
@@ -105,42 +105,6 @@ def models():
 
 
 MODELS = dict(models())
-
-
-def random_rows(model, X, n=200):
-    """Rows with values near the splits, missing values and categories that nobody has seen."""
-    random = np.random.default_rng(1)
-    X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    rows = X.iloc[random.integers(0, len(X), n)].reset_index(drop=True).copy()
-    splits = model.fitted_.trees
-    for i, name in enumerate(rows.columns):
-        column = model.schema_.columns[i]
-        thresholds = splits.threshold[(splits.feature == i) & np.isfinite(splits.threshold)]
-        if column.kind is Kind.NUMBER and len(thresholds):
-            at = random.random(n) < 0.3
-            rows.loc[at, name] = random.choice(thresholds, at.sum())
-        if column.kind is not Kind.NUMBER:
-            rows[name] = rows[name].astype(object)
-        rows.loc[random.random(n) < 0.1, name] = np.nan if column.kind is Kind.NUMBER else None
-        if column.categories is not None:
-            rows.loc[random.random(n) < 0.1, name] = "nobody has seen this"
-    return rows
-
-
-def entries_of(model, row):
-    """What a person would choose or write in the form."""
-    entries = {}
-    for i, value in enumerate(row):
-        column = model.schema_.columns[i]
-        if pd.isna(value):
-            entries[i] = ""
-        elif column.categories is None:
-            entries[i] = repr(float(value)) if column.kind is Kind.NUMBER else str(int(value))
-        elif value in list(column.categories):
-            entries[i] = str(list(column.categories).index(value))
-        else:
-            entries[i] = "-1" if column.kind is Kind.CATEGORY else ""  # a category without a place counts as missing
-    return entries
 
 
 @pytest.mark.parametrize("name", MODELS)

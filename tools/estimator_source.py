@@ -345,10 +345,15 @@ PARAMETERS = [
         "calibrate",
         "bool",
         "True",
-        "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine "
-        'in ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
+        {
+            "classes": "Whether to calibrate the average over the trees by `calibration_`: an exponent and intercepts "
+            "of the classes, fitted on training rows, each predicted by the trees that do not have it "
+            "(docs/forest.md). Fewer than 20 rows are not calibrated.",
+            "numbers": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % "
+            "intervals hold nine in ten training rows, each predicted by the trees that do not have it; for "
+            '``"normal"`` only.',
+        },
         ("forest",),
-        only="numbers",
     ),
     Parameter(
         "decision",
@@ -414,7 +419,8 @@ FITS = {
 ROWS = {
     "X": "Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse "
     "matrix. "
-    "NaN and None are missing values.",
+    "NaN and None are missing values. Or rows elsewhere, such as a Dask or Spark data frame, an Ibis table or the path "
+    "of Parquet files; then the other arguments are names of its columns, as in `engines.fit`.",
     "y": {"classes": "Class label of each row.", "numbers": "Outcome of each row."},
     "sample_weight": "Weight of each row. Weights are counts: a row of weight 2 is treated as two equal rows, one of "
     "weight 0 "

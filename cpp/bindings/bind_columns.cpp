@@ -78,21 +78,36 @@ void bind_thresholds(nb::module_& module) {
       "The threshold between each two values that are neighbours.");
 }
 
+void bind_scan(nb::module_& module) {
+  module.def(
+      "scan",
+      [](const Matrix& X, std::size_t n_threads) {
+        const Table table = table_of(X);
+        const std::vector<ColumnScan> columns = without_gil(
+            [&](Interrupt& interrupt) { return scan(table, n_threads, interrupt); });
+        const std::size_t n = columns.size();
+        std::vector<std::uint64_t> bit_sums(n);
+        std::vector<double> lowest(n), highest(n);
+        std::vector<std::uint8_t> are_integers(n);
+        for (std::size_t k = 0; k < n; ++k) {
+          bit_sums[k] = columns[k].bit_sum;
+          lowest[k] = columns[k].lowest;
+          highest[k] = columns[k].highest;
+          are_integers[k] = columns[k].is_integer ? 1 : 0;
+        }
+        return nb::make_tuple(array_of(std::move(bit_sums)), array_of(std::move(lowest)), array_of(std::move(highest)),
+                              array_of_booleans(std::move(are_integers)));
+      },
+      nb::arg("X").noconvert(), nb::arg("n_threads"),
+      "The sum of the bits of each column modulo 2**64, its lowest and highest number, and whether all are integers.");
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& module) {
   bind_thresholds(module);
   bind_codes(module);
-  module.def(
-      "scan",
-      [](const Matrix& X, std::size_t n_threads) {
-        const Table table = table_of(X);
-        TableScan result = without_gil([&](Interrupt& interrupt) { return scan(table, n_threads, interrupt); });
-        return nb::make_tuple(array_of(std::move(result.bit_sums)), result.has_infinity);
-      },
-      nb::arg("X").noconvert(), nb::arg("n_threads"),
-      "The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.");
-
+  bind_scan(module);
   module.def(
       "encode",
       [](const Matrix& X, const Vector<std::uint8_t>& is_categorical, std::size_t n_bins, std::size_t max_bins,

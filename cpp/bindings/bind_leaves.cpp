@@ -29,16 +29,17 @@ struct BoundLeafModels {
 
 std::vector<Term> terms_of(const Columns& columns, const Vector<std::int64_t>& feature,
                            const Vector<std::uint8_t>& kind, const Vector<double>& category,
-                           const Vector<double>& log_weight) {
+                           const Vector<double>& log_weight, const Vector<std::int8_t>& direction) {
   const std::size_t n = feature.shape(0);
-  require(kind.shape(0) == n && category.shape(0) == n && log_weight.shape(0) == n, "one entry per term");
+  require(kind.shape(0) == n && category.shape(0) == n && log_weight.shape(0) == n && direction.shape(0) == n,
+          "one entry per term");
   std::vector<Term> terms(n);
   for (std::size_t i = 0; i < n; ++i) {
     require(feature.data()[i] >= 0 && static_cast<std::size_t>(feature.data()[i]) < columns.columns.size(),
             "a term is of a column that does not exist");
     require(kind.data()[i] <= static_cast<std::uint8_t>(TermKind::missing), "a kind of term does not exist");
     terms[i] = {static_cast<std::uint32_t>(feature.data()[i]), static_cast<TermKind>(kind.data()[i]),
-                category.data()[i], log_weight.data()[i]};
+                category.data()[i], log_weight.data()[i], direction.data()[i]};
   }
   return terms;
 }
@@ -112,46 +113,47 @@ nb::tuple grow_leaf_models(const Columns& columns, const BoundOutcome& outcome,
 
 void bind_leaves(nb::module_& module) {
   nb::class_<LeafSearch>(module, "LeafSearch", "How a tree with models in its leaves is searched.")
-      .def(nb::init<std::size_t, std::size_t, std::size_t>(), nb::arg("width"), nb::arg("few_rows"),
-           nb::arg("n_rounds"));
+      .def(nb::init<std::size_t, std::size_t, std::size_t, bool>(), nb::arg("width"), nb::arg("few_rows"),
+           nb::arg("n_rounds"), nb::arg("extrapolate"));
   nb::class_<BoundLeafModels>(module, "LeafModels",
                               "Models for the leaves of a table, with terms that evidence chooses.")
       .def("fit", &fit_leaf, nb::arg("rows").noconvert(), "The model of some rows; one array per field.");
   module.def(
       "linear_leaves",
       [](const Columns& columns, const Vector<std::int64_t>& feature, const Vector<std::uint8_t>& kind,
-         const Vector<double>& category, const Vector<double>& log_weight, std::size_t most_terms,
-         const Vector<double>& y, const std::optional<Vector<double>>& weight, const std::vector<double>& prior) {
+         const Vector<double>& category, const Vector<double>& log_weight, const Vector<std::int8_t>& direction,
+         std::size_t most_terms, const Vector<double>& y, const std::optional<Vector<double>>& weight,
+         const std::vector<double>& prior) {
         require(y.shape(0) == columns.n_rows, "one outcome per row");
         require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
         require(prior.size() == 4, "a prior has four parameters");
-        auto models = std::make_shared<LinearLeafModels>(columns,
-                                                         terms_of(columns, feature, kind, category, log_weight),
-                                                         most_terms, copy_of(y), copy_of(weight), prior);
+        auto models = std::make_shared<LinearLeafModels>(
+            columns, terms_of(columns, feature, kind, category, log_weight, direction), most_terms, copy_of(y),
+            copy_of(weight), prior);
         return BoundLeafModels{std::move(models), columns.n_rows};
       },
       nb::arg("columns"), nb::arg("feature").noconvert(), nb::arg("kind").noconvert(), nb::arg("category").noconvert(),
-      nb::arg("log_weight").noconvert(), nb::arg("most_terms"), nb::arg("y").noconvert(),
-      nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
+      nb::arg("log_weight").noconvert(), nb::arg("direction").noconvert(), nb::arg("most_terms"),
+      nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
       "Linear models of y, which is shifted and scaled as for Normal.");
   module.def(
       "logistic_leaves",
       [](const Columns& columns, const Vector<std::int64_t>& feature, const Vector<std::uint8_t>& kind,
-         const Vector<double>& category, const Vector<double>& log_weight, std::size_t most_terms,
-         const Vector<std::int64_t>& classes, const std::optional<Vector<double>>& weight,
+         const Vector<double>& category, const Vector<double>& log_weight, const Vector<std::int8_t>& direction,
+         std::size_t most_terms, const Vector<std::int64_t>& classes, const std::optional<Vector<double>>& weight,
          const std::vector<double>& prior) {
         require(classes.shape(0) == columns.n_rows, "one class per row");
         require(!weight || weight->shape(0) == columns.n_rows, "one weight per row");
         for (const std::int64_t code : span_of(classes))
           require(code >= 0 && static_cast<std::size_t>(code) < prior.size(), "a class code is out of range");
-        auto models = std::make_shared<LogisticLeafModels>(columns,
-                                                           terms_of(columns, feature, kind, category, log_weight),
-                                                           most_terms, copy_of(classes), copy_of(weight), prior);
+        auto models = std::make_shared<LogisticLeafModels>(
+            columns, terms_of(columns, feature, kind, category, log_weight, direction), most_terms, copy_of(classes),
+            copy_of(weight), prior);
         return BoundLeafModels{std::move(models), columns.n_rows};
       },
       nb::arg("columns"), nb::arg("feature").noconvert(), nb::arg("kind").noconvert(), nb::arg("category").noconvert(),
-      nb::arg("log_weight").noconvert(), nb::arg("most_terms"), nb::arg("classes").noconvert(),
-      nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
+      nb::arg("log_weight").noconvert(), nb::arg("direction").noconvert(), nb::arg("most_terms"),
+      nb::arg("classes").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("prior"), nb::keep_alive<0, 1>(),
       "Logistic models of class codes, with the parameters of a Dirichlet prior.");
   module.def("grow_leaf_models", &grow_leaf_models, nb::arg("columns"), nb::arg("outcome"), nb::arg("outcome_prior"),
              nb::arg("settings"), nb::arg("models"), nb::arg("search"), nb::arg("n_threads"),

@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "data/columns.hpp"
-#include "data/hash_sums.hpp"
+#include "data/hashes.hpp"
 #include "data/intervals.hpp"
 #include "data/tally.hpp"
 #include "interrupt.hpp"
@@ -220,6 +220,13 @@ void bind_parts(nb::module_& module) {
         return array_of(without_gil([&](Interrupt&) { return hash_sums(table); }));
       },
       nb::arg("X").noconvert(), "The sum of the hashes of the values of each column, modulo 2**64.");
+  module.def(
+      "row_hashes",
+      [](const Matrix& X, std::size_t n_threads) {
+        const Table table = table_of(X);
+        return array_of(without_gil([&](Interrupt& interrupt) { return row_hashes(table, n_threads, interrupt); }));
+      },
+      nb::arg("X").noconvert(), nb::arg("n_threads"), "The sum of the hashes of the values of each row, modulo 2**64.");
   module.def(
       "encode_part", &encode_part_of, nb::arg("X").noconvert(), nb::arg("highs"), nb::arg("has_missing"),
       nb::arg("is_left_out"), nb::arg("two_bytes"), nb::arg("n_threads"),

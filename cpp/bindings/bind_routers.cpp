@@ -143,6 +143,16 @@ void bind_routers(nb::module_& module) {
       nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
       "The leaf of every row, and whether no value is infinite.\n\n`columns` has the column of X that holds each "
       "feature,\n-1 for those that X does not hold and the tree does not use;\nNone: feature f is in column f.");
+  router.def(
+      "count_missing",
+      [](const Router& self, const Matrix& X, const std::optional<Integers>& columns, std::size_t n_threads) {
+        const Table table = table_of(X);
+        return array_of(without_gil([&](Interrupt& interrupt) {
+          return self.count_missing(table, columns_of(columns), n_threads, interrupt);
+        }));
+      },
+      nb::arg("X").noconvert(), nb::arg("columns").noconvert().none(), nb::arg("n_threads"),
+      "How many rows come to each node without a value of its feature.\n\n`columns` as in `route`.");
 
   nb::class_<SpaceRouter> space_router(module, "SpaceRouter", "Routes rows down all trees of a tree space.");
   def_init<Integers, Real, Real, std::size_t>(space_router, nb::arg("choice_start").noconvert(),

@@ -34,7 +34,7 @@ def scan(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
 ) -> tuple:
     """
-    The sum of the bits of each column of a float64 matrix, modulo 2**64, and whether a value is infinite.
+    The sum of the bits of each column modulo 2**64, its lowest and highest number, and whether all are integers.
     """
 
 def encode(
@@ -333,7 +333,7 @@ def forest_weights(
 class LeafSearch:
     """How a tree with models in its leaves is searched."""
 
-    def __init__(self, width: int, few_rows: int, n_rounds: int) -> None: ...
+    def __init__(self, width: int, few_rows: int, n_rounds: int, extrapolate: bool) -> None: ...
 
 class LeafModels:
     """Models for the leaves of a table, with terms that evidence chooses."""
@@ -349,6 +349,7 @@ def linear_leaves(
     kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    direction: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     most_terms: int,
     y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
@@ -362,6 +363,7 @@ def logistic_leaves(
     kind: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     category: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     log_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    direction: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     most_terms: int,
     classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
@@ -481,6 +483,11 @@ def values_in_intervals(
 
 def hash_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)]) -> object:
     """The sum of the hashes of the values of each column, modulo 2**64."""
+
+def row_hashes(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], n_threads: int
+) -> object:
+    """The sum of the hashes of the values of each row, modulo 2**64."""
 
 def encode_part(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
@@ -800,6 +807,18 @@ class Router:
         `columns` has the column of X that holds each feature,
         -1 for those that X does not hold and the tree does not use;
         None: feature f is in column f.
+        """
+
+    def count_missing(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        n_threads: int,
+    ) -> object:
+        """
+        How many rows come to each node without a value of its feature.
+
+        `columns` as in `route`.
         """
 
 class SpaceRouter:

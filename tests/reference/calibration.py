@@ -52,3 +52,42 @@ def parameters(counts, points, rates):
         total = sum(m * (1 - m) for m in means) / variance - 1
         result.append([m * total for m in means])
     return result
+
+
+def forest_probabilities(p, exponent, intercepts):
+    """The calibrated class probabilities of one row, whose average over trees is p."""
+    scores = [exp(b) * share**exponent for share, b in zip(p, intercepts, strict=True)]
+    return [score / sum(scores) for score in scores]
+
+
+def forest_loss(rows, exponent, intercepts):
+    """The log loss of all trees, row by row: that of the trees without a row, less what more trees would gain."""
+    total = 0.0
+    for whole, one, other, gain, code, weight in zip(
+        rows.whole, *rows.halves, rows.gain, rows.code, rows.weight, strict=True
+    ):
+        of_whole, of_one, of_other = (
+            -log(forest_probabilities(p, exponent, intercepts)[code]) for p in (whole, one, other)
+        )
+        total += weight * (of_whole - gain * ((of_one + of_other) / 2 - of_whole))
+    return total
+
+
+def forest_penalty(exponent, intercepts):
+    """Less the logarithm of the prior: Gamma(5, 4) of the exponent, Normal(0, 1) of the intercepts; no constants."""
+    return 4 * exponent - 4 * log(exponent) + sum(b * b for b in intercepts) / 2
+
+
+def forest_contributions(added, base, exponent, intercepts, n_steps=20_000):
+    """What each feature of a row adds to calibrated probabilities, in many small steps from the base to the average."""
+    n_classes = len(base)
+    total = [sum(of_feature[c] for of_feature in added) for c in range(n_classes)]
+    result = [[0.0] * n_classes for _ in added]
+    for step in range(n_steps):
+        p = [base[c] + (step + 0.5) / n_steps * total[c] for c in range(n_classes)]
+        q = forest_probabilities(p, exponent, intercepts)
+        for i, of_feature in enumerate(added):
+            of_all = sum(q[k] * of_feature[k] / p[k] for k in range(n_classes))
+            for c in range(n_classes):
+                result[i][c] += exponent * q[c] * (of_feature[c] / p[c] - of_all) / n_steps
+    return result

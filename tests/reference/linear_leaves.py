@@ -15,6 +15,7 @@ from scipy import stats
 
 LOOK_BEYOND = 2
 TOLERANCE = 1e-9
+LEAST_SLOPE = 1e-12
 
 
 @dataclass
@@ -58,8 +59,11 @@ def log_choice(n_candidates, most, n_terms):
     return -math.log(min(most, n_candidates) + 1) - math.log(math.comb(n_candidates, n_terms))
 
 
-def fit_leaf(X, y, prior, most):
-    """Forward selection: the term that raises the evidence most, until several in a row do not."""
+def fit_leaf(X, y, prior, most, directions=None):
+    """Forward selection: the term that raises the evidence most, until several in a row do not.
+
+    Terms with which a coefficient would not have its direction do not exist.
+    """
     centre, scale = scaling(X)
     candidates = [j for j in range(X.shape[1]) if scale[j] > 0]
 
@@ -72,21 +76,39 @@ def fit_leaf(X, y, prior, most):
 
     best = current = leaf([])
     while len(current.terms) < min(most, len(candidates)) and len(current.terms) < len(best.terms) + 1 + LOOK_BEYOND:
-        current = first_best([leaf([*current.terms, j]) for j in candidates if j not in current.terms])
+        more = [leaf([*current.terms, j]) for j in candidates if j not in current.terms]
+        more = [one for one in more if has_directions(coefficients(one, prior), one.terms, directions)]
+        if not more:
+            break
+        current = first_best(more)
         if is_higher(current.log_evidence, best.log_evidence):
             best = current
     return best
 
 
-def every_choice(X, y, prior, most):
-    """The log evidence of every choice of terms, by its terms."""
+def coefficients(leaf, prior):
+    """Posterior means of the coefficients: ridge regression on what is left of the mean."""
+    Z = leaf.scaled(leaf.X)
+    precision = Z.T @ Z + slope_precision(prior[1]) * np.eye(len(leaf.terms))
+    return np.linalg.solve(precision, Z.T @ (leaf.y - leaf.y.mean()))
+
+
+def has_directions(slopes, terms, directions):
+    return directions is None or all(
+        directions[j] == 0 or directions[j] * b > LEAST_SLOPE for j, b in zip(terms, slopes, strict=True)
+    )
+
+
+def every_choice(X, y, prior, most, directions=None):
+    """The log evidence of every choice of terms with the right directions, by its terms."""
     centre, scale = scaling(X)
     candidates = [j for j in range(X.shape[1]) if scale[j] > 0]
     result = {}
     for k in range(min(most, len(candidates)) + 1):
         for terms in combinations(candidates, k):
-            Z = Leaf(list(terms), 0.0, centre, scale, X, y).scaled(X)
-            result[terms] = log_evidence_of(Z, y, prior) + log_choice(len(candidates), most, k)
+            leaf = Leaf(list(terms), 0.0, centre, scale, X, y)
+            if has_directions(coefficients(leaf, prior), terms, directions):
+                result[terms] = log_evidence_of(leaf.scaled(X), y, prior) + log_choice(len(candidates), most, k)
     return result
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy import integrate, optimize, special
 
-from tests.reference.linear_leaves import is_higher, scaling
+from tests.reference.linear_leaves import has_directions, is_higher, scaling
 
 SLOPE_VARIANCE, LEVEL_VARIANCE = 0.25, 4.0
 
@@ -69,8 +69,8 @@ def quadrature(Z, y):
     return math.log(total)
 
 
-def fit_leaf(X, y, prior, most):
-    """Forward selection for two classes: (terms, log evidence)."""
+def fit_leaf(X, y, prior, most, directions=None):
+    """Forward selection for two classes: (terms, log evidence). Terms without the right directions do not exist."""
     counts = np.bincount(y, minlength=len(prior))
     _, scale = scaling(X)
     candidates = [j for j in range(X.shape[1]) if scale[j] > 0]
@@ -78,13 +78,13 @@ def fit_leaf(X, y, prior, most):
     if len(y) < 8 or np.count_nonzero(counts >= 2) < 2:
         return best
     while len(best[0]) < min(most, len(candidates)):
-        tried = [[*best[0], j] for j in candidates if j not in best[0]]
-        scores = [
-            laplace(scaled(X, terms), y, len(prior))[2] + log_choice(len(candidates), most, len(terms))
-            for terms in tried
-        ]
-        top = max(range(len(tried)), key=lambda i: round(scores[i], 7))
-        if not is_higher(scores[top], best[1]):
+        tried = []
+        for terms in ([*best[0], j] for j in candidates if j not in best[0]):
+            w, _, evidence = laplace(scaled(X, terms), y, len(prior))
+            if has_directions(w[-1, 1:], terms, directions):
+                tried.append((terms, evidence + log_choice(len(candidates), most, len(terms))))
+        top = max(tried, key=lambda one: round(one[1], 7), default=best)
+        if not is_higher(top[1], best[1]):
             break
-        best = (tried[top], scores[top])
+        best = top
     return best

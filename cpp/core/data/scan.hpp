@@ -1,5 +1,5 @@
-// What a look at every value tells of a table, whatever their order: the sum of each column's bits, by which tables are
-// told apart, and whether a value is infinite.
+// One pass over every value of a table: the sum of each column's bits, by which tables are told apart, its range, and
+// whether it holds integers alone. None of these depends on the order of the rows.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@
 
 namespace baytree {
 
-struct TableScan {
-  std::vector<std::uint64_t> bit_sums;  // by column, modulo 2^64: neither NaN nor rounding spoils them
-  bool has_infinity = false;
+struct ColumnScan {
+  std::uint64_t bit_sum = 0;  // modulo 2^64: neither NaN nor rounding spoils it
+  double lowest, highest;     // NaN for a column without numbers
+  bool is_integer = true;     // whether all its numbers are integers
 };
 
-TableScan scan(const Table& table, std::size_t n_threads, Interrupt& interrupt);
+std::vector<ColumnScan> scan(const Table& table, std::size_t n_threads, Interrupt& interrupt);
 
 }  // namespace baytree

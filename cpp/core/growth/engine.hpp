@@ -50,6 +50,7 @@ struct LeafSearch {
   std::size_t width = 5;  // best splits of the outcome that are scored with models, and of the residual
   std::size_t few_rows = 4096;  // of a larger node that is searched on some of its rows
   std::size_t n_rounds = 3;  // of moving the best split to where the models of its two sides divide the rows
+  bool extrapolate = false;  // predictions may leave the ranges of the rows of a leaf
 };
 
 // A tree with the model of every node.

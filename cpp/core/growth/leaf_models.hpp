@@ -21,6 +21,7 @@
 #include "growth/listing.hpp"
 #include "growth/nodes.hpp"
 #include "leaves/leaf_models.hpp"
+#include "leaves/prediction_order.hpp"
 #include "outcomes/normal.hpp"
 #include "outcomes/outcome.hpp"
 #include "parallel.hpp"
@@ -37,10 +38,13 @@ class LeafModelGrower {
   using Number = typename T::Number;
 
   // The settings and the outcome are those that `make_root` completed; `models` know the weights of the outcome.
+  // `directions` are those of predictions.
   LeafModelGrower(const Columns& columns, const T& outcome, const Settings& settings, const LeafModels& models,
-                  const LeafSearch& search, std::size_t n_threads, Interrupt& interrupt)
+                  const LeafSearch& search, std::vector<std::int8_t> directions, std::size_t n_threads,
+                  Interrupt& interrupt)
       : columns_(columns), outcome_(outcome), settings_(settings), models_(models), search_(search),
-        n_threads_(std::max<std::size_t>(n_threads, 1)), interrupt_(interrupt), scratch_(n_threads_) {
+        order_(models, std::move(directions), search.extrapolate), n_threads_(std::max<std::size_t>(n_threads, 1)),
+        interrupt_(interrupt), scratch_(n_threads_) {
     Normal response{std::vector<double>(columns.n_rows), {}, false, {}};
     if (!outcome.counts_once())
       for (std::size_t row = 0; row < columns.n_rows; ++row)
@@ -56,7 +60,8 @@ class LeafModelGrower {
     std::vector<Open> level;
     level.push_back({0, all_rows(columns_, settings_)});
     fitted_.push_back(models_.fit(level[0].rows, scratch_[0].leaf));
-    while (!level.empty()) level = grow_level(std::move(level));
+    order_.add_root(fitted_.back());
+    while (!level.empty()) level = order_.is_free() ? grow_level(std::move(level)) : grow_in_turn(std::move(level));
     return depth_first();
   }
 
@@ -83,6 +88,17 @@ class LeafModelGrower {
     std::vector<double> densities;
   };
 
+  // One node after the other, since each must be in order with all before it.
+  std::vector<Open> grow_in_turn(std::vector<Open> level) {
+    std::vector<Open> next;
+    for (Open& open : level) {
+      std::vector<Open> one;
+      one.push_back(std::move(open));
+      for (Open& child : grow_level(std::move(one))) next.push_back(std::move(child));
+    }
+    return next;
+  }
+
   std::vector<Open> grow_level(std::vector<Open> level) {
     parallel_for(level.size(), n_threads_, interrupt_,
                  [&](std::size_t i, std::size_t worker) { find_candidates(level[i], scratch_[worker]); });
@@ -91,10 +107,10 @@ class LeafModelGrower {
       for (std::size_t k = 0; k < level[i].candidates.size(); ++k) tasks.push_back({i, k});
     parallel_for(tasks.size(), n_threads_, interrupt_, [&](std::size_t task, std::size_t worker) {
       const auto [i, k] = tasks[task];
-      level[i].values[k] = value_of(level[i].candidates[k], level[i].searched(), scratch_[worker].leaf);
+      level[i].values[k] = value_of(level[i], level[i].candidates[k], scratch_[worker].leaf);
     });
     parallel_for(level.size(), n_threads_, interrupt_, [&](std::size_t i, std::size_t worker) {
-      if (level[i].values.empty() || interrupt_.stopped()) return;
+      if (!has_split(level[i]) || interrupt_.stopped()) return;
       refine(level[i], scratch_[worker]);
       choose(level[i], scratch_[worker]);
     });
@@ -184,12 +200,21 @@ class LeafModelGrower {
     return result;
   }
 
-  double value_of(const Partition& partition, std::span<const Row> rows, LeafScratch& scratch) const {
+  double value_of(const Open& open, const Partition& partition, LeafScratch& scratch) const {
     if (interrupt_.stopped()) return kMinusInfinity;
+    return value_with(open, partition, fit_sides(divide_rows(columns_, partition.split, open.searched()), scratch));
+  }
+
+  // Log of prior times likelihood; splits that put predictions out of order have prior zero.
+  double value_with(const Open& open, const Partition& partition, const std::vector<LeafModel>& sides) const {
+    if (sides.size() == 2 && !order_.allows(open.node, partition.split, sides[0], sides[1])) return kMinusInfinity;
     double value = partition.log_prior;
-    for (const LeafModel& model : fit_sides(divide_rows(columns_, partition.split, rows), scratch))
-      value += model.log_evidence;
+    for (const LeafModel& model : sides) value += model.log_evidence;
     return value;
+  }
+
+  static bool has_split(const Open& open) {
+    return std::any_of(open.values.begin(), open.values.end(), [](double value) { return value > kMinusInfinity; });
   }
 
   // The first of the best candidates.
@@ -206,7 +231,7 @@ class LeafModelGrower {
       if (!compare_sides(open, open.candidates[best], open.searched(), scratch)) return;
       add_candidates(open, best_of_response(open, kDifferencePrior, settings_, open.searched(), scratch), kRefined);
       for (std::size_t k = before; k < open.candidates.size(); ++k)
-        open.values[k] = value_of(open.candidates[k], open.searched(), scratch.leaf);
+        open.values[k] = value_of(open, open.candidates[k], scratch.leaf);
       if (best_of(open) == best) return;
     }
   }
@@ -240,8 +265,8 @@ class LeafModelGrower {
     if (!open.some.empty()) best = moved(open, best, scratch);
     open.sides = divide_rows(columns_, best.split, open.rows);
     open.children = fit_sides(open.sides, scratch.leaf);
-    double value = best.log_prior;
-    for (const LeafModel& model : open.children) value += model.log_evidence;
+    const double value = value_with(open, best, open.children);
+    if (value == kMinusInfinity) return open.children.clear();
     const double no_split = node.log_leaf();
     node.log_odds_split = value - no_split;
     share_out(open, value - open.values[chosen], std::max(value, no_split), node);
@@ -266,6 +291,7 @@ class LeafModelGrower {
                                   std::span<const Row>(open.sides.lower), std::span<const Row>(open.sides.upper));
     const std::size_t lower = nodes_.size();
     add_children(nodes_, open.node, std::move(children));
+    order_.add_children(open.node, nodes_[open.node].partition.split, open.children[0], open.children[1]);
     for (LeafModel& model : open.children) fitted_.push_back(std::move(model));
     next.push_back({lower, std::move(open.sides.lower)});
     next.push_back({lower + 1, std::move(open.sides.upper)});
@@ -296,6 +322,7 @@ class LeafModelGrower {
   const Settings& settings_;
   const LeafModels& models_;
   LeafSearch search_;
+  PredictionOrder order_;
   std::size_t n_threads_;
   Interrupt& interrupt_;
   std::vector<Node<Number>> nodes_;
@@ -308,13 +335,15 @@ ModelTree<typename T::Number> grow_leaf_models(const Columns& columns, T outcome
                                                const std::vector<double>& root_prior, LeafModels& models,
                                                const LeafSearch& search, std::size_t n_threads, Interrupt& interrupt) {
   settings.in_any_order = true;
+  const std::vector<std::int8_t> directions = std::exchange(settings.rules.monotonic, {});
   auto root = make_root(columns, outcome, settings, root_prior, n_threads, interrupt);
   std::vector<double> weights;
   if (!outcome.counts_once())
     for (std::size_t row = 0; row < columns.n_rows; ++row)
       weights.push_back(static_cast<double>(outcome.weight_of(row)));
   models.set_weights(std::move(weights));
-  return LeafModelGrower<T>(columns, outcome, settings, models, search, n_threads, interrupt).grow(std::move(root));
+  return LeafModelGrower<T>(columns, outcome, settings, models, search, directions, n_threads, interrupt)
+      .grow(std::move(root));
 }
 
 }  // namespace baytree

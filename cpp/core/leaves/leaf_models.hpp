@@ -21,6 +21,12 @@ struct LeafModel {
   double lowest = 0.0, highest = 0.0;  // outcome of the rows
 };
 
+// What the prediction of a model rises with: where all terms are at their centre, and for each scaled term.
+struct LinearForm {
+  double level = 0.0;
+  std::vector<double> slopes;
+};
+
 // Work space of one thread.
 struct LeafScratch {
   TermColumns terms;
@@ -39,6 +45,9 @@ class LeafModels {
   // The log density of the outcome of each row under a model, which need not be that of the row's own leaf.
   virtual void log_densities(const LeafModel& model, std::span<const Row> rows, LeafScratch& scratch,
                              std::vector<double>& by_row) const = 0;
+  // Of numbers the mean, of two classes the log odds of the second.
+  virtual LinearForm form(const LeafModel& model) const = 0;
+  virtual std::span<const Term> terms() const = 0;
   // Prior of residuals as normal numbers.
   virtual std::vector<double> residual_prior() const = 0;
 };

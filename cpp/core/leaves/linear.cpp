@@ -38,7 +38,7 @@ class Selection {
             std::size_t most)
       : terms_(terms), all_(all), prior_(prior), choice_(terms.size(), most), n_(sums.n),
         alpha_n_(prior.alpha + 0.5 * sums.n), slope_(slope_precision(prior)), distance_(terms.size(), sums.n + slope_),
-        product_(terms.size()), is_chosen_(terms.size()) {
+        product_(terms.size()), is_chosen_(terms.size()), is_refused_(terms.size()) {
     const double d = sums.mean - prior.mu;
     beta_n_ = prior.beta + 0.5 * (sums.squares + prior.kappa * n_ / (prior.kappa + n_) * d * d);
     half_log_det_ = 0.0;
@@ -97,11 +97,34 @@ class Selection {
     return std::max(beta_n_ - 0.5 * product_[j] * product_[j] / distance_[j], prior_.beta);
   }
 
-  std::size_t best_term() const {
+  // The term that raises the evidence most, of those with which every coefficient has the direction that it must have.
+  std::size_t best_term() {
+    std::fill(is_refused_.begin(), is_refused_.end(), 0);
+    std::size_t best = highest_term();
+    for (; best < terms_.size() && !keeps_directions(best); best = highest_term()) is_refused_[best] = 1;
+    return best;
+  }
+
+  // Solves for the coefficients of the chosen terms and one more, from the last to the first.
+  bool keeps_directions(std::size_t more) const {
+    const std::size_t k = chosen_.size();
+    std::vector<double> coefficient(k + 1);
+    coefficient[k] = product_[more] / distance_[more];
+    if (!has_direction(term(more), coefficient[k])) return false;
+    for (std::size_t i = k; i-- > 0;) {
+      double rest = projected_[i] - factor_[i][more] * coefficient[k];
+      for (std::size_t m = i + 1; m < k; ++m) rest -= factor_[i][chosen_[m]] * coefficient[m];
+      coefficient[i] = rest / factor_[i][chosen_[i]];
+      if (!has_direction(term(chosen_[i]), coefficient[i])) return false;
+    }
+    return true;
+  }
+
+  std::size_t highest_term() const {
     double best = -std::numeric_limits<double>::infinity();
     std::size_t chosen = terms_.size();
     for (std::size_t j = 0; j < terms_.size(); ++j) {
-      if (is_chosen_[j]) continue;
+      if (is_chosen_[j] || is_refused_[j]) continue;
       const double score = -0.5 * std::log(distance_[j] / slope_) - alpha_n_ * std::log(beta_with(j)) + weight_of(j);
       if (chosen == terms_.size() || is_higher(score, best)) best = score, chosen = j;
     }
@@ -136,7 +159,8 @@ class Selection {
     chosen_.push_back(j);
   }
 
-  double weight_of(std::size_t j) const { return all_[terms_.scales[j].term].log_weight; }
+  const Term& term(std::size_t j) const { return all_[terms_.scales[j].term]; }
+  double weight_of(std::size_t j) const { return term(j).log_weight; }
 
   const TermColumns& terms_;
   std::span<const Term> all_;
@@ -147,7 +171,7 @@ class Selection {
   double best_ = 0.0;
   std::size_t n_chosen_ = 0;
   std::vector<double> distance_, product_, projected_;
-  std::vector<std::uint8_t> is_chosen_;
+  std::vector<std::uint8_t> is_chosen_, is_refused_;
   std::vector<std::size_t> chosen_;
   std::vector<std::vector<double>> factor_;  // by chosen term, for all terms
 };

@@ -33,6 +33,8 @@ class LinearLeafModels final : public LeafModels {
                  std::vector<double>& by_row) const override;
   void log_densities(const LeafModel& model, std::span<const Row> rows, LeafScratch& scratch,
                      std::vector<double>& by_row) const override;
+  LinearForm form(const LeafModel& model) const override { return {model.level[0], model.coefficient}; }
+  std::span<const Term> terms() const override { return terms_; }
   std::vector<double> residual_prior() const override { return {0.0, prior_.kappa, prior_.alpha, prior_.beta}; }
 
  private:

@@ -53,9 +53,11 @@ struct Problem {
   std::span<const double> weights;        // none: all of 1
   std::size_t n_classes;
   std::vector<double> contrasts;
+  std::span<const Term> all;
 
   std::size_t n_rows() const { return classes.size(); }
   std::size_t n_contrasts() const { return n_classes - 1; }
+  const Term& term(std::size_t j) const { return all[terms.scales[j].term]; }
   double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
   double contrast(std::size_t c, std::size_t a) const { return contrasts[c * n_contrasts() + a]; }
 };
@@ -185,6 +187,13 @@ void find_mode(const Problem& problem, Mode& mode) {
   for (std::size_t j = 0; j < m; ++j) mode.log_evidence -= std::log(mode.factor[j * m + j]);
 }
 
+// Whether the log odds of the second of two classes rise and fall with the terms as they must.
+bool keeps_directions(const Problem& problem, const Mode& mode) {
+  for (std::size_t k = 0; k < mode.chosen.size(); ++k)
+    if (!has_direction(problem.term(mode.chosen[k]), mode.coefficient[k + 1])) return false;
+  return true;
+}
+
 // A mode with one term more, to start from.
 Mode extended(const Mode& mode, std::size_t term, std::size_t n_contrasts) {
   Mode result;
@@ -199,8 +208,8 @@ Mode extended(const Mode& mode, std::size_t term, std::size_t n_contrasts) {
   return result;
 }
 
-// The terms that score highest: the gain in evidence that a step in each alone would bring.
-std::vector<std::size_t> best_by_score(const Problem& problem, const Mode& mode, std::span<const double> log_weight) {
+// The terms in the order of their scores: the gain in evidence that a step in each alone would bring.
+std::vector<std::size_t> by_score(const Problem& problem, const Mode& mode) {
   const std::size_t n = problem.n_rows(), n_contrasts = problem.n_contrasts();
   std::vector<double> more(n * n_contrasts), spread(n * n_contrasts);
   for (std::size_t i = 0; i < n; ++i)
@@ -213,7 +222,8 @@ std::vector<std::size_t> best_by_score(const Problem& problem, const Mode& mode,
   for (std::size_t j = 0; j < problem.terms.size(); ++j) {
     if (std::find(mode.chosen.begin(), mode.chosen.end(), j) != mode.chosen.end()) continue;
     const auto z = problem.terms.column(j);
-    double score = 2.0 * log_weight[j];
+    double score = 2.0 * problem.term(j).log_weight;
+    bool has_directions = true;  // the coefficient at the mode has that of the step
     for (std::size_t a = 0; a < n_contrasts; ++a) {
       double slope = 0.0, information = precision(1);
       for (std::size_t i = 0; i < n; ++i) {
@@ -221,39 +231,49 @@ std::vector<std::size_t> best_by_score(const Problem& problem, const Mode& mode,
         information += spread[a * n + i] * z[i] * z[i];
       }
       score += slope * slope / information - std::log(information);
+      has_directions = has_directions && has_direction(problem.term(j), slope);
     }
-    scores.push_back({-without_rounding_error(score), j});
+    if (has_directions) scores.push_back({-without_rounding_error(score), j});
   }
-  const std::size_t most = n > kSomeRows ? 1 : kScreened;
   std::sort(scores.begin(), scores.end());
   std::vector<std::size_t> result;
-  for (std::size_t k = 0; k < std::min(most, scores.size()); ++k) result.push_back(scores[k].second);
+  for (const auto& [score, term] : scores) result.push_back(term);
   return result;
+}
+
+// The best extension of a mode by one term, of the few that score highest.
+std::optional<Mode> best_extension(const Problem& problem, const TermChoice& choice, const Mode& mode,
+                                   double of_weights) {
+  std::optional<Mode> best;
+  std::size_t n_more = problem.n_rows() > kSomeRows ? 1 : kScreened;
+  for (const std::size_t term : by_score(problem, mode)) {
+    Mode tried = extended(mode, term, problem.n_contrasts());
+    find_mode(problem, tried);
+    if (!keeps_directions(problem, tried)) continue;
+    tried.log_evidence += choice.log_prior(tried.chosen.size()) + of_weights + problem.term(term).log_weight;
+    if (!best || is_higher(tried.log_evidence, best->log_evidence)) best = std::move(tried);
+    if (--n_more == 0) break;
+  }
+  return best;
 }
 
 // Adds terms to the first ones as long as they raise the evidence, `constant` without any; no terms: they do not. The
 // evidence of the result has the prior of the choice.
-Mode choose_terms(const Problem& problem, const TermChoice& choice, std::span<const double> log_weight,
-                  std::vector<std::size_t> first, double constant) {
+Mode choose_terms(const Problem& problem, const TermChoice& choice, std::vector<std::size_t> first, double constant) {
   Mode best;
   double of_weights = 0.0;
-  for (const std::size_t term : first) of_weights += log_weight[term];
+  for (const std::size_t term : first) of_weights += problem.term(term).log_weight;
   best.chosen = std::move(first);
   best.coefficient.assign(problem.n_contrasts() * (best.chosen.size() + 1), 0.0);
   find_mode(problem, best);
   best.log_evidence += choice.log_prior(best.chosen.size()) + of_weights;
   if (best.chosen.empty()) best.log_evidence = constant;
+  else if (!keeps_directions(problem, best)) return choose_terms(problem, choice, {}, constant);
   else if (!is_higher(best.log_evidence, constant)) return {};
   while (best.chosen.size() < choice.most()) {
-    std::optional<Mode> next;
-    for (const std::size_t term : best_by_score(problem, best, log_weight)) {
-      Mode tried = extended(best, term, problem.n_contrasts());
-      find_mode(problem, tried);
-      tried.log_evidence += choice.log_prior(tried.chosen.size()) + of_weights + log_weight[term];
-      if (!next || is_higher(tried.log_evidence, next->log_evidence)) next = std::move(tried);
-    }
+    std::optional<Mode> next = best_extension(problem, choice, best, of_weights);
     if (!next || !is_higher(next->log_evidence, best.log_evidence)) break;
-    of_weights += log_weight[next->chosen.back()];
+    of_weights += problem.term(next->chosen.back()).log_weight;
     best = std::move(*next);
   }
   return best;
@@ -325,14 +345,12 @@ LeafModel LogisticLeafModels::fit(std::span<const Row> rows, LeafScratch& scratc
   const double weight = std::accumulate(counts.begin(), counts.end(), 0.0);
   if (choice.most() == 0 || counts.size() > kMostClasses || present < 2 || weight < kFewestWeight) return model;
 
-  std::vector<double> log_weight;
-  for (const TermScale& scale : scratch.terms.scales) log_weight.push_back(terms_[scale.term].log_weight);
   std::vector<std::size_t> first;
   for (const TermScale& scale : of_some)
     for (std::size_t j = 0; j < scratch.terms.size(); ++j)
       if (scratch.terms.scales[j].term == scale.term) first.push_back(j);
-  const Problem problem{scratch.terms, classes, scratch.weights, counts.size(), class_contrasts(counts.size())};
-  Mode mode = choose_terms(problem, choice, log_weight, std::move(first), model.log_evidence);
+  const Problem problem{scratch.terms, classes, scratch.weights, counts.size(), class_contrasts(counts.size()), terms_};
+  Mode mode = choose_terms(problem, choice, std::move(first), model.log_evidence);
   if (mode.chosen.empty()) return model;
   model.log_evidence = mode.log_evidence;
   for (const std::size_t j : mode.chosen) model.terms.push_back(scratch.terms.scales[j]);
@@ -368,6 +386,14 @@ std::vector<double> LogisticLeafModels::probabilities(const LeafModel& model, st
     }
   }
   for (std::size_t i = 0; i < n * n_classes; ++i) result[i] /= sums[i % n];
+  return result;
+}
+
+LinearForm LogisticLeafModels::form(const LeafModel& model) const {
+  if (model.terms.empty()) return {std::log(model.level[1]) - std::log(model.level[0]), {}};
+  LinearForm result{std::sqrt(2.0) * model.coefficient[0], {}};
+  for (std::size_t k = 1; k < model.coefficient.size(); ++k)
+    result.slopes.push_back(std::sqrt(2.0) * model.coefficient[k]);
   return result;
 }
 

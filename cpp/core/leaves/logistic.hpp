@@ -36,6 +36,8 @@ class LogisticLeafModels final : public LeafModels {
                  std::vector<double>& by_row) const override;
   void log_densities(const LeafModel& model, std::span<const Row> rows, LeafScratch& scratch,
                      std::vector<double>& by_row) const override;
+  LinearForm form(const LeafModel& model) const override;
+  std::span<const Term> terms() const override { return terms_; }
   std::vector<double> residual_prior() const override { return {0.0, 1.0, 2.0, 0.2}; }
 
  private:

@@ -18,7 +18,14 @@ struct Term {
   TermKind kind;
   double category = 0.0;    // of an indicator of one category: its number in the table
   double log_weight = 0.0;  // relative prior weight of the feature
+  int direction = 0;        // +1: predictions must rise with it, -1: fall, 0: either
 };
+
+constexpr double kLeastSlope = 1e-12;  // of a term that has a direction; what is smaller may be rounding
+
+inline bool has_direction(const Term& term, double slope) {
+  return term.direction == 0 || term.direction * slope > kLeastSlope;
+}
 
 // How a term enters a leaf: centred at the mean of the leaf's rows and scaled by their standard deviation.
 struct TermScale {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "data/read.hpp"
 #include "math/vector_math.hpp"
 
 namespace baytree {
@@ -137,17 +138,44 @@ void Router::walk_alone(const Place& place, const Table& table, std::size_t firs
   for (std::size_t row = first; row < stop; ++row) {
     const double* values = table.data + static_cast<std::ptrdiff_t>(row) * table.row_stride;
     std::size_t at = 0;
-    while (static_cast<std::size_t>(steps_[at].left) != at)
-      at = static_cast<std::size_t>(steps_[at].left) +
-           rules_.goes_right(at, [&](std::size_t feature) { return values[place(feature)]; });
+    while (!is_leaf(at)) at = child(at, [&](std::size_t feature) { return values[place(feature)]; });
     leaves[row] = node_[at];
   }
+}
+
+template <class Place>
+std::vector<std::int64_t> Router::count_missing_by(const Place& place, const Table& table, std::size_t n_threads,
+                                                   Interrupt& interrupt) const {
+  struct alignas(kApart) Part {
+    std::vector<std::int64_t> n_missing;
+  };
+  std::vector<Part> parts(std::max<std::size_t>(n_threads, 1));
+  for (Part& part : parts) part.n_missing.resize(node_.size());
+  each_tile(table.n_rows, n_threads, interrupt, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    std::vector<std::int64_t>& n_missing = parts[worker].n_missing;
+    for (std::size_t row = begin; row < end; ++row) {
+      const double* values = table.data + static_cast<std::ptrdiff_t>(row) * table.row_stride;
+      auto value = [&](std::size_t feature) { return values[place(feature)]; };
+      for (std::size_t at = 0; !is_leaf(at); at = child(at, value))
+        n_missing[at] += std::isnan(value(static_cast<std::size_t>(steps_[at].feature)));
+    }
+  });
+  std::vector<std::int64_t> result(node_.size());
+  for (const Part& part : parts)
+    for (std::size_t at = 0; at < node_.size(); ++at) result[static_cast<std::size_t>(node_[at])] += part.n_missing[at];
+  return result;
 }
 
 bool Router::route(const Table& table, const FeatureColumns& columns, std::span<std::int64_t> leaves,
                    std::size_t n_threads, Interrupt& interrupt) const {
   return with_places(table, columns, rules_, n_features_,
                      [&](const auto& place) { return route_by(place, table, leaves, n_threads, interrupt); });
+}
+
+std::vector<std::int64_t> Router::count_missing(const Table& table, const FeatureColumns& columns,
+                                                std::size_t n_threads, Interrupt& interrupt) const {
+  return with_places(table, columns, rules_, n_features_,
+                     [&](const auto& place) { return count_missing_by(place, table, n_threads, interrupt); });
 }
 
 }  // namespace baytree

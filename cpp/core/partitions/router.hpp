@@ -25,6 +25,10 @@ class Router {
   bool route(const Table& table, const FeatureColumns& columns, std::span<std::int64_t> leaves, std::size_t n_threads,
              Interrupt& interrupt) const;
 
+  // Counts, at each node, the rows that come there without a value of its feature; leaves count nothing.
+  std::vector<std::int64_t> count_missing(const Table& table, const FeatureColumns& columns, std::size_t n_threads,
+                                          Interrupt& interrupt) const;
+
  private:
   struct Step {
     double threshold;
@@ -40,10 +44,22 @@ class Router {
   bool route_by(const Place& place, const Table& table, std::span<std::int64_t> leaves, std::size_t n_threads,
                 Interrupt& interrupt) const;
 
+  template <class Place>
+  std::vector<std::int64_t> count_missing_by(const Place& place, const Table& table, std::size_t n_threads,
+                                             Interrupt& interrupt) const;
+
   // Groups of rows go down together, which hides the latency of memory.
   template <class Place>
   void walk_together(const Place& place, const Table& table, std::size_t first, std::size_t stop,
                      std::span<std::int64_t> leaves) const;
+
+  bool is_leaf(std::size_t place) const { return static_cast<std::size_t>(steps_[place].left) == place; }
+
+  // The child that a row goes to; `value` gives the row's features.
+  template <class Value>
+  std::size_t child(std::size_t place, Value&& value) const {
+    return static_cast<std::size_t>(steps_[place].left) + rules_.goes_right(place, value);
+  }
 
   // Rows with missing values, and trees with other splits than thresholds.
   template <class Place>

@@ -12,7 +12,15 @@ from ..table import Kind
 
 
 def describe(
-    model: Model, source: Any, target: Any = "y", weight: Any = None, exposure: Any = None, event: Any = None
+    model: Model,
+    source: Any,
+    target: Any = "y",
+    weight: Any = None,
+    exposure: Any = None,
+    event: Any = None,
+    *,
+    features: Any = None,
+    drop: Any = None,
 ) -> dict[str, dict[Any, Any]]:
     """Find dtypes, bins and categories of the columns of a source, for any number of fits to it.
 
@@ -20,7 +28,7 @@ def describe(
     ----------
     model
         The estimator that is to be fitted; its `max_bins` and `categorical_features` matter.
-    source, target, weight, exposure, event
+    source, target, weight, exposure, event, features, drop
         As in `fit`.
 
     Returns
@@ -44,7 +52,7 @@ def describe(
     4
     """
     targets = {"target": target, "weight": weight, "exposure": exposure, "event": event}
-    rows = open_source(source, targets, TableSpec(), cache=True)
+    rows = open_source(source, targets, TableSpec(), features=features, drop=drop)
     with remember_interrupts():
         try:
             return describe_source(model, rows)

@@ -28,6 +28,8 @@ def fit(
     exposure: Any = None,
     event: Any = None,
     *,
+    features: Any = None,
+    drop: Any = None,
     dtypes: Any = None,
     bins: Any = None,
     categories: Any = None,
@@ -43,12 +45,16 @@ def fit(
         `BayesianTreeClassifier` or `BayesianTreeRegressor`; a forest with ``partitions="axis"``; a tree space with
         ``space="prunings"``. Columns of numbers are divided into `max_bins` quantile bins, 255 where it is None.
     source
-        A data frame; the path of a Parquet file or folder, a pattern such as ``"loans/*.parquet"``, or a list of
-        these; a pyarrow data set; a function that returns an iterator of frames, the same ones whenever it is called;
-        a Dask data frame or array; an Ibis table. Folders named like ``city=Bonn`` make a column ``city``.
+        A data frame; the path of a Parquet or CSV file or of a folder of Parquet files, a pattern such as
+        ``"loans/*.parquet"``, or a list of these; a pyarrow data set or scanner; a function that returns an iterator
+        of frames, the same ones whenever it is called; a LazyFrame of polars; a Dask data frame or array; a Spark data
+        frame; an Ibis table; a relation of DuckDB. Folders named like ``city=Bonn`` make a column ``city``.
     target, weight, exposure, event
-        Names of the columns that hold y, weights, and the arguments of the same names of a regressor's `fit`. All
-        other columns are features. With a Dask array, these are Dask arrays as well.
+        Names of the columns that hold y, weights, and the arguments of the same names of a regressor's `fit`. With a
+        Dask array, these are Dask arrays as well.
+    features, drop
+        The names of the features, in their order, or of the columns that are left out, such as an id. By default all
+        columns without another role are features. Columns that are not features are not read.
     dtypes, bins, categories
         Specifications of features, as dicts by the names of columns (with a Dask array, by position). The fit need
         not find what is specified, and reads the rows only once if all of it is. `dtypes` has "number", "bool",
@@ -86,7 +92,8 @@ def fit(
     are_midpoints = getattr(model, "thresholds", None) == "midpoint" or is_paper(
         getattr(model, "partition_prior", None)
     )
-    specs = TableSpec.read(dtypes, bins, categories, list(targets.values()), round_ends=not are_midpoints)
+    not_features = [*targets.values(), *(drop if isinstance(drop, (list, tuple)) else [])]
+    specs = TableSpec.read(dtypes, bins, categories, not_features, round_ends=not are_midpoints)
     with Progress("Opening the source", unit="rows", show=bool(verbose)) as progress, remember_interrupts():
 
         def at_level(text: str) -> None:
@@ -94,11 +101,12 @@ def fit(
             progress.begin(text)
 
         def open_rows(specs: TableSpec) -> RemoteSource:
-            return open_source(source, targets, specs, cache=cache, progress=progress)
+            return open_source(source, targets, specs, features=features, drop=drop, cache=cache, progress=progress)
 
         kept = None
         if checkpoint is not None:
-            kept = _open_checkpoint(checkpoint, model, targets, [dtypes, bins, categories])
+            given = {"features": features, "drop": drop, "dtypes": dtypes, "bins": bins, "categories": categories}
+            kept = _open_checkpoint(checkpoint, model, targets, given)
             if not any([dtypes, bins, categories]):
                 specs = _described(model, kept, open_rows)
         rows = open_rows(specs)
@@ -113,11 +121,11 @@ def fit(
         return fitted
 
 
-def _open_checkpoint(folder: Any, model: BaseEstimator, targets: dict[str, Any], given: list[Any]) -> Checkpoint:
+def _open_checkpoint(folder: Any, model: BaseEstimator, targets: dict[str, Any], given: dict[str, Any]) -> Checkpoint:
     """Open the checkpoint of a fit with these arguments."""
     refuse_other_models(model)
     names = {name: column for name, column in targets.items() if column is None or isinstance(column, str)}
-    return Checkpoint.open(folder, model, names | dict(zip(("dtypes", "bins", "categories"), given, strict=True)))
+    return Checkpoint.open(folder, model, names | given)
 
 
 def _described(model: BaseEstimator, kept: Checkpoint, open_rows: Callable[[TableSpec], RemoteSource]) -> TableSpec:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..estimators import Model, fitted_of, read_rows
 from ..fitted import Fitted
-from ..sources import SourceKind, eager, frames_of, kind_of, predict_dask_array, read_dataset
+from ..sources import SourceKind, eager, frames_of, kind_of, predict_dask_array, predict_spark, read_batches
 from ..table import nearest_name
 
 
@@ -30,8 +30,8 @@ def predict(model: Model, source: Any) -> Any:
     Any
         The rows with new columns: ``prediction``, and for a classifier the probability of each class as
         ``probability_<label>``, in the order of ``classes_``. A frame for a frame, an iterator of frames for batches, a
-        Dask data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame of the new
-        columns alone.
+        Dask or Spark data frame for one, an Ibis expression for an Ibis table. For a Dask array, a Dask data frame of
+        the new columns alone.
 
     Examples
     --------
@@ -54,8 +54,10 @@ def predict(model: Model, source: Any) -> Any:
         return predict_dask_array(partial(_predict_array, fitted), source)
     if kind is SourceKind.DASK:
         return source.map_partitions(predict_one, meta=dask_meta(fitted, source))
-    read = source if kind is SourceKind.FUNCTION else read_dataset(source, alike=False)
-    return _predict_frames(predict_one, read)
+    if kind is SourceKind.SPARK:
+        _check_columns(fitted, source.columns)
+        return predict_spark(predict_one, source, _empty_predictions(fitted))
+    return _predict_frames(predict_one, read_batches(source, kind))
 
 
 def _predict_frames(predict_one: Any, read: Any) -> Iterator[Any]:

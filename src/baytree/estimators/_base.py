@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from joblib import cpu_count
@@ -29,9 +29,9 @@ from ..growth import Engine, Growth, TableData, read_interactions, read_monotoni
 from ..outcomes import Outcome
 from ..persistence import write_model
 from ..priors import PAPER, PartitionPrior, as_partition_prior, is_paper
-from ..sources import Capability, MemorySource, TargetReader
+from ..sources import Capability, MemorySource, TargetReader, is_elsewhere
 from ..table import Rows, Schema, as_table, is_frame, may_hold_text
-from ._fit import fit
+from ._fit import fit, fit_elsewhere
 from ._parameters import read_feature_prior, read_max_bins, read_partitions, read_thresholds, read_unseen, read_weights
 from ._stability import stability_of
 
@@ -173,7 +173,9 @@ class Estimator(BaseEstimator, ABC):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, reader: TargetReader, **extras: Any) -> Self:
-        """Fit the estimator to rows in memory."""
+        """Fit the estimator to rows in memory, or to rows elsewhere whose columns have these names."""
+        if is_elsewhere(X):
+            return cast("Self", fit_elsewhere(self, X, {"target": y, "weight": sample_weight} | extras))
         with unchanged_on_error(self):
             source = self._memory_source(X, y, sample_weight, extras)
             self.fitted_ = fit(self, source, reader)

@@ -24,7 +24,7 @@ from ..growth import (
     split_whole_weights,
 )
 from ..outcomes import RealOutcome
-from ._calibrate_classes import calibrate_classes
+from ._calibrate_classes import calibrate_classes, calibrate_classes_out_of_bag
 
 _FOLDS = 10
 _MOST_ROWS = 5000  # that are cross-validated
@@ -62,10 +62,12 @@ def calibrate(fitted: Fitted, data: TrainingData, grow: Callable[[TableData], Fi
 
 
 def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]) -> Fitted:
-    """Give a forest its spread by the trees that lack a row: no tree is grown for it.
+    """Give a forest its calibration by the trees that lack a row: no tree is grown for it.
 
     `oob_weights(rows)` gives how much each tree counts as one grown without each of some rows, (n_rows, n_trees).
     """
+    if fitted.outcome.predicts_classes:
+        return calibrate_classes_out_of_bag(fitted, data, oob_weights)
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted

@@ -7,11 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..fitted import Fitted, class_outcome
-from ..growth import TableData, TrainingData, deal_small_folds
+from ..growth import TableData, TrainingData, assign_small_folds, deal_small_folds
 from ..leaves import ModelLeaves
-from ..outcomes import CategoricalOutcome, HeldOutCounts, estimate_calibration, estimate_discount
+from ..outcomes import (
+    CategoricalOutcome,
+    HeldOutCounts,
+    OutOfBagProbabilities,
+    estimate_calibration,
+    estimate_discount,
+    estimate_forest_calibration,
+)
 from ._copies import warn_of_copied_rows
 
 _FOLDS = 5
@@ -38,6 +45,30 @@ def calibrate_classes(fitted: Fitted, data: TrainingData, grow: Callable[[TableD
         points = estimate_discount(counts, float(outcome.prior.sum()))
         rates = outcome.prior / outcome.prior.sum()
     return fitted.with_outcome(replace(outcome, points=points, rates=rates))
+
+
+def calibrate_classes_out_of_bag(
+    fitted: Fitted, data: TableData, oob_weights: Callable[[IntArray], FloatArray]
+) -> Fitted:
+    """Give a forest the exponent and the intercepts that the trees without a row ask for; few rows ask for none."""
+    outcome = class_outcome(fitted.outcome)
+    if fitted.trees.node_count == fitted.trees.n_trees or len(outcome.prior) == 1:
+        return fitted
+    rows = np.flatnonzero(assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS) < _FOLDS)
+    trees = oob_weights(rows)
+    enough = (trees > 0).sum(axis=1) > 1
+    test, trees = data.take(rows[enough]), trees[enough]
+    if test.target.total_weight() < _FEWEST:
+        return fitted
+    warn_of_copied_rows(data)
+    is_odd = np.cumsum(trees > 0, axis=1) % 2 == 1
+    whole, *halves = (fitted.mean_without(test.rows, part) for part in (trees, trees * is_odd, trees * ~is_odd))
+    n_equal = trees.sum(axis=1, dtype=np.float64) ** 2 / (trees**2).sum(axis=1, dtype=np.float64)
+    weight = np.ones(len(test)) if test.target.weight is None else test.target.weight
+    found = estimate_forest_calibration(
+        OutOfBagProbabilities(whole, (halves[0], halves[1]), 1 - n_equal / trees.shape[1], test.target.y, weight)
+    )
+    return replace(fitted, outcome=replace(outcome, exponent=found.exponent, intercepts=found.intercepts))
 
 
 def _cross_validate(data: TableData, outcome: CategoricalOutcome, grow: Callable[[TableData], Fitted]) -> HeldOutCounts:

@@ -13,7 +13,19 @@ from .._validation import unchanged_on_error, warn_of_weights
 from ..fitted import Fitted
 from ..growth import ColumnBins, OnLevel
 from ..outcomes import Family
-from ..sources import Capability, RemoteSource, Source, TableSummary, TargetPlan, TargetReader, check_capabilities
+from ..sources import (
+    Capability,
+    RemoteSource,
+    Source,
+    TableSpec,
+    TableSummary,
+    TargetPlan,
+    TargetReader,
+    check_capabilities,
+    open_source,
+    raise_remembered_interrupt,
+    remember_interrupts,
+)
 from ..table import Schema
 from ._facts import facts_of
 from ._parameters import read_unseen, read_weights
@@ -31,6 +43,16 @@ def fit_source(model: Any, source: Source, on_level: OnLevel | None = None) -> A
     with unchanged_on_error(model):
         model._take_over(fit(model, source, model._target_reader(), on_level))
     return model
+
+
+def fit_elsewhere(model: Any, source: Any, targets: dict[str, Any]) -> Any:
+    """Fit an estimator to rows that are not in memory; `targets` has the columns of its other arguments."""
+    rows = open_source(source, targets, TableSpec())
+    with remember_interrupts():
+        try:
+            return fit_source(model, rows, lambda _: raise_remembered_interrupt())
+        finally:
+            rows.close()
 
 
 def columns_of_source(model: Any, source: RemoteSource) -> tuple[Schema, tuple[ColumnBins, ...]]:

@@ -146,13 +146,13 @@ class BaseForest(Estimator):
             rows.close()
 
     def _measured(self, fitted: Fitted, data: Any, rows: ForestRows, plan: ForestPlan, *, calibrated: bool) -> Fitted:
-        """A forest with its spread, its out-of-bag figures and its agreement with the tree to read."""
+        """A forest with its calibration, its out-of-bag figures and its agreement with the tree to read."""
         of_all = replace(plan, first=0, n_trees=fitted.trees.n_trees)
         sample, without = rows.sample(fitted.outcome, of_all)
         if calibrated:
             fitted = calibrate_out_of_bag(fitted, sample, without)
             if fitted.tree_of_all_rows is not None:
-                tree = replace(fitted.tree_of_all_rows, outcome=fitted.outcome)
+                tree = replace(fitted.tree_of_all_rows, outcome=fitted.readable_outcome)
                 fitted = replace(fitted, tree_of_all_rows=tree)
         out_of_bag = None
         if self.oob_score:

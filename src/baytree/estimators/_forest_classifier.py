@@ -93,6 +93,10 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         None: every distinct value counts. A number: columns with more distinct values are divided into that many
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
         ``partitions="axis"``.
+    calibrate
+        Whether to calibrate the average over the trees by `calibration_`: an exponent and intercepts of the classes,
+        fitted on training rows, each predicted by the trees that do not have it (docs/forest.md). Fewer than 20 rows
+        are not calibrated.
     decision
         Decision rule used by `predict`. None predicts the most probable class. With two classes, a number is the
         probability at or above which the second class is predicted, and ``{class: number}`` is one for the class that
@@ -176,6 +180,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         max_bins: int | None = None,
+        calibrate: bool = True,
         decision: Any = None,
         unseen: str = "majority",
         oob_score: bool = False,
@@ -205,6 +210,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.max_bins = max_bins
+        self.calibrate = calibrate
         self.decision = decision
         self.unseen = unseen
         self.oob_score = oob_score
@@ -220,7 +226,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         ----------
         X
             Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
-            matrix. NaN and None are missing values.
+            matrix. NaN and None are missing values. Or rows elsewhere, such as a Dask or Spark data frame, an Ibis
+            table or the path of Parquet files; then the other arguments are names of its columns, as in `engines.fit`.
         y
             Class label of each row.
         sample_weight
@@ -243,7 +250,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         return self._fit(X, y, sample_weight, self._target_reader())
 
     def _target_reader(self) -> ClassReader:
-        return ClassReader(self.class_weight, decision=self.decision)
+        return ClassReader(self.class_weight, decision=self.decision, calibrate=self.calibrate)
 
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeClassifier:
         class_parameters = {"class_weight": self.class_weight, "decision": self.decision}

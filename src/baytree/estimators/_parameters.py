@@ -55,7 +55,7 @@ def has_constant_leaves(estimator: Any) -> bool:
 def refuse_with_leaf_models(estimator: Any) -> None:
     """Refuse parameters that have no meaning beside models in the leaves."""
     alone = {"partitions": "axis", "lookahead": 0, "smoothing": 0, "outcome": "normal"}
-    alone |= dict.fromkeys(("monotonic_cst", "interaction_cst", "forced_splits"))
+    alone |= dict.fromkeys(("interaction_cst", "forced_splits"))
     for name, value in alone.items():
         given = getattr(estimator, name, value)
         if given is not value and not (isinstance(given, type(value) | float) and given == value):

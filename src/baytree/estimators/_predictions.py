@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import AnyArray, FloatArray
 from .._validation import check_quantiles, check_real
 from ..fitted import ModelKind, class_outcome
-from ..outcomes import REGRESSION_OUTCOMES, Calibration
+from ..outcomes import REGRESSION_OUTCOMES, Calibration, ForestCalibration
 from ._base import Estimator
 
 
@@ -34,10 +34,11 @@ class ClassPredictions(Estimator):
         return self.fitted_.classes
 
     @property
-    def calibration_(self) -> Calibration:
-        """The discount on the counts of a leaf, and the strength with which it is drawn to the overall rates.
+    def calibration_(self) -> Calibration | ForestCalibration:
+        """How class probabilities are calibrated.
 
-        Only trees have it: the class probabilities of tree spaces and forests are not calibrated.
+        Trees have a `Calibration`: the discount on the counts of a leaf, and the strength with which it is drawn to the
+        overall rates. Forests have a `ForestCalibration`: the exponent and the intercepts of the average over trees.
 
         Examples
         --------
@@ -50,10 +51,9 @@ class ClassPredictions(Estimator):
         """
         check_is_fitted(self)
         outcome = class_outcome(self.fitted_.outcome)
-        if self.fitted_.kind is not ModelKind.TREE:
-            kind = "tree space" if self.fitted_.kind is ModelKind.SPACE else "forest"
-            raise AttributeError(f"A {kind} has no calibration_: its class probabilities are not calibrated.")
-        return outcome.calibration
+        if self.fitted_.kind is ModelKind.SPACE:
+            raise AttributeError("A tree space has no calibration_: its class probabilities are not calibrated.")
+        return outcome.forest_calibration if self.fitted_.kind is ModelKind.FOREST else outcome.calibration
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the expected probability of each class.

@@ -193,7 +193,8 @@ class TreeSpaceClassifier(ClassPredictions, ClassifierMixin, BaseTreeSpace):
         ----------
         X
             Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
-            matrix. NaN and None are missing values.
+            matrix. NaN and None are missing values. Or rows elsewhere, such as a Dask or Spark data frame, an Ibis
+            table or the path of Parquet files; then the other arguments are names of its columns, as in `engines.fit`.
         y
             Class label of each row.
         sample_weight

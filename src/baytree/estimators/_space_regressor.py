@@ -180,7 +180,8 @@ class TreeSpaceRegressor(NumberPredictions, RegressorMixin, BaseTreeSpace):
         ----------
         X
             Table of n_rows rows and n_features columns: array, data frame (pandas, polars, pyarrow), list or sparse
-            matrix. NaN and None are missing values.
+            matrix. NaN and None are missing values. Or rows elsewhere, such as a Dask or Spark data frame, an Ibis
+            table or the path of Parquet files; then the other arguments are names of its columns, as in `engines.fit`.
         y
             Outcome of each row.
         sample_weight

@@ -12,6 +12,7 @@ from ..decision import Decision
 from ..estimators import Model
 from ..fitted import Fitted, edit_lines
 from ..leaves import ModelLeaves
+from ..outcomes import ForestCalibration
 from ..table import Kind
 from ..tree import TreeStore
 from ._c_leaves import leaf_cases, leaf_functions
@@ -44,7 +45,7 @@ _KEYWORDS = (
     *("true", "try", "typeid", "typeof", "typeof_unqual", "wchar_t", "xor", "xor_eq"),
     # Of the headers that it includes, and what it calls.
     *("INFINITY", "NAN", "NULL", "memcmp", "memcpy", "ptrdiff_t", "size_t", "strcmp", "strlen"),
-    *("exp", "fabs", "floor", "isfinite", "isinf", "isnan", "signbit", "sqrt"),
+    *("exp", "fabs", "floor", "isfinite", "isinf", "isnan", "pow", "signbit", "sqrt"),
 )
 _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]<>")
 
@@ -272,6 +273,7 @@ def _outputs_code(fitted: Fitted, n_values: int, n: int) -> str:
     """Class probabilities, which sum to one; or means and, of what is beside them, the standard deviation."""
     if fitted.outcome.predicts_classes:
         return (
+            f"{_calibration_code(fitted.forest_calibration)}"
             f"    double sum = 0.0;\n    for (int k = 0; k < {n}; ++k) sum += total[k];\n"
             f"    for (int k = 0; k < {n}; ++k) values[k] = total[k] / sum;\n"
         )
@@ -281,6 +283,17 @@ def _outputs_code(fitted: Fitted, n_values: int, n: int) -> str:
     return text + (
         f"    double variance = total[{n - 1}] - total[{n - 2}] * total[{n - 2}];\n"
         f"    values[{n_values}] = variance > 0.0 ? sqrt(variance) : 0.0;\n"
+    )
+
+
+def _calibration_code(calibration: ForestCalibration | None) -> str:
+    """What turns the averages of a forest into numbers in proportion to its class probabilities."""
+    if calibration is None:
+        return ""
+    factors, n = np.exp(calibration.intercepts), len(calibration.intercepts)
+    return (
+        f"    static const double factors[{n}] = {{{', '.join(map(number, factors))}}};\n"
+        f"    for (int k = 0; k < {n}; ++k) total[k] = factors[k] * pow(total[k], {number(calibration.exponent)});\n"
     )
 
 

@@ -209,8 +209,12 @@ def _tree_outputs(graph: Graph, fitted: Fitted, leaves: str, columns: Columns) -
 
 def _average_outputs(graph: Graph, fitted: Fitted, average: str, n: int) -> None:
     """The mean and, where more is averaged, the standard deviation; or class probabilities and the decision."""
-    n_values = len(fitted.value_names)
-    _class_or_mean_outputs(graph, fitted, average if n == n_values else graph.gather(average, list(range(n_values))))
+    n_values, calibration = len(fitted.value_names), fitted.forest_calibration
+    mean = average if n == n_values else graph.gather(average, list(range(n_values)))
+    if calibration is not None:
+        powers = graph.add("Pow", mean, graph.number(calibration.exponent))
+        mean = graph.add("Mul", powers, graph.constant(np.exp(calibration.intercepts)[None]))
+    _class_or_mean_outputs(graph, fitted, mean)
     if n > n_values:
         first, second = (graph.gather(average, [i]) for i in (n - 2, n - 1))
         variance = graph.add("Sub", second, graph.add("Mul", first, first))

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..estimators import Model, fitted_of, read_rows
-from ..fitted import Fitted, contributions
+from ..fitted import Contributions, Fitted, calibrated_contributions, contributions
 from ..leaves import ModelLeaves
 from ..tree import Hyperplane, SplitKind, TreeStore
 from ._members import exportable, trees_of
@@ -66,7 +66,8 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     They are exact, also where shap's TreeExplainer has no such split: sets of categories, present against missing,
     hyperplanes. Only path-dependent values of very large oblique models draw orders of the features at random, the
     same ones every time; `error` of the result has their standard errors. A prediction is the base plus the values of
-    all features.
+    all features. In a calibrated forest of classes, SHAP values are those of the average over its trees, and the change
+    that the calibration makes of their sum is divided in proportion to them (docs/forest.md).
 
     Parameters
     ----------
@@ -100,17 +101,17 @@ def shap_values(model: Model, X: Any, background: Any = None) -> ShapValues:
     names = tuple(fitted.schema.name(i) for i in range(fitted.schema.n_features))
     if background is None:
         shapley = contributions(fitted, rows)
-        values, error, base = shapley.values, shapley.error, shapley.base[0]
     else:
-        values, base = _interventional_values(fitted, rows.dense(), read_rows(model, background).dense())
-        error = np.zeros_like(values)
+        of_average = _interventional_values(fitted, rows.dense(), read_rows(model, background).dense())
+        shapley = calibrated_contributions(fitted, of_average)
+    values, error, base = shapley.values, shapley.error, shapley.base[0]
     if not fitted.outcome.predicts_classes and values.shape[2] == 1:
         return ShapValues(values[:, :, 0], base[0], names, error[:, :, 0])
     return ShapValues(values, base, names, error)
 
 
-def _interventional_values(fitted: Fitted, rows: FloatArray, background: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Contributions of shape (n_rows, n_features, n_values), and what is predicted for the background on average."""
+def _interventional_values(fitted: Fitted, rows: FloatArray, background: FloatArray) -> Contributions:
+    """Contributions to averages over trees; their base is the average for the background."""
     paths = paths_of(fitted)
     values = np.zeros((len(rows), fitted.schema.n_features, len(paths[0].value)))
     base = np.zeros(values.shape[2])
@@ -119,7 +120,7 @@ def _interventional_values(fitted: Fitted, rows: FloatArray, background: FloatAr
         base += start * path.value
         for feature, share_of_rows in shares.items():
             values[:, feature] += share_of_rows[:, None] * path.value
-    return values, base
+    return Contributions(values, np.zeros_like(values), np.tile(base, (len(rows), 1)))
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,11 @@ def to_shap(model: Model) -> dict[str, Any]:
             "each row: use shap_values."
         )
     fitted = exportable(model)
+    if fitted.forest_calibration is not None:
+        raise ValueError(
+            "shap's trees add up to an average, which this forest calibrates: use shap_values, or fit with "
+            "calibrate=False."
+        )
     trees = trees_of(fitted, "shap")
     for _, tree in trees:
         _refuse_other_splits(fitted, tree)

@@ -59,7 +59,8 @@ def to_sql(
         none. Trees with constant leaves only: the interval of an average is not in the leaves.
     std
         Whether to add ``std``, the standard deviation of what is predicted; not of classes, and not of linear leaves.
-        Averages need a database that knows ``sqrt``, and logistic leaves one that knows ``sqrt`` and ``exp``.
+        Averages need a database that knows ``sqrt``, logistic leaves one that knows ``sqrt`` and ``exp``. Calibrated
+        forests of classes need one that knows ``power``, with or without it.
 
     Returns
     -------
@@ -203,17 +204,26 @@ class _Query:
         self._check_names([*names, "prediction", "std"])
         trees = self.fitted.trees
         if self.walks and walks(trees, has_arrays=self.dialect.array is not None):
-            walk = Walk(self.fitted, Conditions(self.fitted.schema, self.dialect, "t"), self.kept, self.table)
+            conditions = Conditions(self.fitted.schema, self.dialect, "t")
+            walk = Walk(self.fitted, conditions, self.kept, self.table, self._calibrated)
             selected = ", ".join([*self._kept_columns("t"), *self._average_outputs(names, members[0][1].shape[1])])
             return f"{walk.relations(members)}\nSELECT {selected} FROM baytree_averages AS t ORDER BY t.baytree_row"
         if trees.is_plain:
             layers, values = self._tree_layers(members)
         else:
             layers, values = self._space_layers(trees, np.concatenate([node_values for _, node_values in members]))
-        averages = [*self._kept_columns("t"), *(f"{value} AS a{c}" for c, value in enumerate(values))]
+        averages = [*self._kept_columns("t"), *(f"{self._calibrated(a, c)} AS a{c}" for c, a in enumerate(values))]
         layers.append(f"SELECT {', '.join(averages)} FROM {self._last_layer(layers)} AS t")
         outputs = [*self._kept_columns("t"), *self._average_outputs(names, len(values))]
         return f"{_with(layers)}\nSELECT {', '.join(outputs)} FROM {self._last_layer(layers)} AS t"
+
+    def _calibrated(self, average: str, c: int) -> str:
+        """A number in proportion to the probability of a class in a forest, or the average itself."""
+        calibration = self.fitted.forest_calibration
+        if calibration is None:
+            return average
+        factor, exponent = float(np.exp(calibration.intercepts[c])), calibration.exponent
+        return f"{number_literal(factor, self.dialect)} * power({average}, {number_literal(exponent, self.dialect)})"
 
     def _last_layer(self, layers: list[str]) -> str:
         return f"step{len(layers) - 1}" if layers else self.table

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,6 +44,7 @@ class Walk:
     conditions: Conditions
     kept: list[str]  # columns that are carried along
     relation: str
+    calibrated: Callable[[str, int], str]  # an average by its position among the values, as the model predicts it
 
     def relations(self, members: list[tuple[Member, FloatArray]]) -> str:
         """The WITH clause; its relation `baytree_averages` has the kept columns, a0, a1, … and numbers of rows."""
@@ -54,7 +55,7 @@ class Walk:
             roots.append((self._write_tree(member.trees, of_nodes, steps, leaves),))
         values = [f"v{c}" for c in range(members[0][1].shape[1])]
         share, zero = self._literal(members[0][0].share), self._literal(0.0)
-        sums = ", ".join(f"SUM(l.{value}) * {share} AS a{c}" for c, value in enumerate(values))
+        sums = ", ".join(f"{self.calibrated(f'SUM(l.{value}) * {share}', c)} AS a{c}" for c, value in enumerate(values))
         averages = ", ".join(f"s.a{c}" for c in range(len(values)))
         kept = "".join(f", t.{identifier(name)}" for name in self.kept)
         made = [

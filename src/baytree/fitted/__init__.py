@@ -1,6 +1,7 @@
 """A fitted result: trees with their outcome, schema and decision, and everything that is predicted from them."""
 
 from ._contributions import Contributions as Contributions
+from ._contributions import calibrated_contributions as calibrated_contributions
 from ._contributions import contributions as contributions
 from ._edits import DecisionChange as DecisionChange
 from ._edits import Edit as Edit

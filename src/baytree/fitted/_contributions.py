@@ -67,7 +67,24 @@ def contributions(fitted: Fitted, rows: Rows, n_threads: int = 1) -> Contributio
                 total[part] += of_tree
     if isinstance(trees.leaves, ModelLeaves) and by_node:
         values += trees.leaves.contributions(fitted.routed.leaves(rows, n_threads), rows, X.shape[1])
-    return Contributions(values / trees.n_trees, np.sqrt(variance) / trees.n_trees, base / trees.n_trees)
+    result = Contributions(values / trees.n_trees, np.sqrt(variance) / trees.n_trees, base / trees.n_trees)
+    return calibrated_contributions(fitted, result)
+
+
+def calibrated_contributions(fitted: Fitted, of_average: Contributions) -> Contributions:
+    """The contributions to what a forest predicts, given those to the average over its trees.
+
+    Standard errors are taken together as if they were all wrong in the same direction.
+    """
+    calibration = fitted.forest_calibration
+    if calibration is None:
+        return of_average
+    values, error, base = of_average.values, of_average.error, of_average.base
+    return Contributions(
+        calibration.contributions(values, base),
+        calibration.errors(error, values, base) if error.any() else error,
+        calibration.probabilities(base),
+    )
 
 
 def _has_values_of_nodes(fitted: Fitted) -> bool:

@@ -17,11 +17,12 @@ from .._words import number_text
 from ..decision import Decision
 from ..growth import enforce_monotonic
 from ..mixtures import Mixture
-from ..outcomes import Outcome, RealOutcome
+from ..outcomes import CategoricalOutcome, ForestCalibration, Outcome, RealOutcome
 from ..table import Rows, Schema
 from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
 from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
+from ._members import weights_of_leaves, with_feature_posterior
 from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
@@ -141,10 +142,23 @@ class Fitted:
 
     @property
     def leaf_outcome(self) -> Outcome:
-        """The outcome as single leaves predict it: a forest widens the distribution of all trees, not theirs."""
+        """The outcome as single leaves predict it: a forest calibrates the average of all trees, not theirs."""
         if self.kind is ModelKind.FOREST and isinstance(self.outcome, RealOutcome):
             return self.outcome.with_spread(1.0)
-        return self.outcome
+        return self.readable_outcome
+
+    @property
+    def readable_outcome(self) -> Outcome:
+        """The outcome as the tree to read predicts it: with the spread of a forest, without its class calibration."""
+        return self.outcome.of_single_tree() if isinstance(self.outcome, CategoricalOutcome) else self.outcome
+
+    @property
+    def forest_calibration(self) -> ForestCalibration | None:
+        """How the class probabilities of a forest follow from the average over its trees; None where they are it."""
+        outcome = self.outcome
+        if not isinstance(outcome, CategoricalOutcome) or outcome.intercepts is None:
+            return None
+        return outcome.forest_calibration
 
     @property
     def widening(self) -> float:
@@ -191,7 +205,7 @@ class Fitted:
 
     def tree(self, t: int) -> Fitted:
         """One of the trees of a forest. Of the posterior over features its nodes know the split against no split."""
-        return self._single(_with_feature_posterior(self.trees.tree(t)))
+        return self._single(with_feature_posterior(self.trees.tree(t)))
 
     def single_trees(self) -> Iterator[Fitted]:
         """The trees of a forest."""
@@ -294,7 +308,7 @@ class Fitted:
             leaves = self.routed.leaves(rows, n_threads)[:, None]
         else:
             leaves = self.routed.leaves_by_tree(rows, n_threads)
-        yield _weights_of_leaves(leaves, by_tree, trees.node_count)
+        yield weights_of_leaves(leaves, by_tree, trees.node_count)
 
     def mixture(
         self, rows: Rows, n_threads: int = 1, by_tree: FloatArray | None = None
@@ -324,12 +338,19 @@ class Fitted:
 
     def mean(self, rows: Rows, n_threads: int = 1) -> FloatArray:
         """Class probabilities, or the expected outcome, averaged over all trees; shape (n_rows, n_values)."""
+        average = self._average(rows, n_threads)
+        if self.routed.trees.is_plain and self.forest_calibration is None:
+            return average
+        return self.outcome.of_average(average)
+
+    def _average(self, rows: Rows, n_threads: int = 1) -> FloatArray:
+        """The expected outcome by the trees alone."""
         trees = self.routed.trees
         if trees.is_plain and trees.n_trees == 1:
             return trees.leaves.means(self.routed.leaves(rows, n_threads), rows)
         if trees.is_plain and trees.leaves.is_constant:
             return self._finite(rows, *trees.routing.mean(rows, n_threads))
-        return self.outcome.normalise_average(self._mean_of_parts(rows, n_threads))
+        return self._mean_of_parts(rows, n_threads)
 
     def _mean_of_parts(self, rows: Rows, n_threads: int, by_tree: FloatArray | None = None) -> FloatArray:
         leaves, first, result = self.routed.trees.leaves, 0, []
@@ -356,13 +377,13 @@ class Fitted:
         """The expected outcome where trees count as much as `by_tree` (row, tree) gives; NaN where none does."""
         mean = self._mean_of_parts(rows, 1, by_tree)
         mean[~by_tree.any(axis=1)] = np.nan
-        return mean
+        return self.outcome.of_average(mean)
 
     def mean_by_parts(self, rows: Rows) -> FloatArray:
         """The expected outcome once, without keeping a router: those of some trees at a time take less memory."""
         parts = (replace(self, trees=trees) for trees in self.trees.parts(_NODES_AT_ONCE))
-        total = sum((part.trees.n_trees * part.mean(rows) for part in parts), np.zeros(()))
-        return np.asarray(total / self.trees.n_trees)
+        total = sum((part.trees.n_trees * part._average(rows) for part in parts), np.zeros(()))
+        return self.outcome.of_average(np.asarray(total / self.trees.n_trees))
 
     def predict(self, rows: Rows, n_threads: int = 1) -> AnyArray:
         """The class that is decided on, or the expected outcome."""
@@ -400,7 +421,10 @@ class Fitted:
         result, first = [], 0
         for part in self.leaf_weights(rows, n_threads):
             weights, parameters = self._components(part, rows.take(first, first + part.shape[0]))
-            result.append(class_quantiles(outcome, weights, parameters, quantiles, n_threads))
+            values = class_quantiles(outcome, weights, parameters, quantiles, n_threads)
+            if self.forest_calibration is not None:
+                values = self.forest_calibration.values(values, np.asarray(weights @ outcome.mean(parameters)))
+            result.append(values)
             first += part.shape[0]
         return np.concatenate(result)
 
@@ -465,13 +489,16 @@ class Fitted:
         """Noise, and uncertainty that more rows would reduce, shape (n_rows, 2).
 
         Of classes, in nats: the entropy that is expected to stay once the probabilities are known, and the rest of
-        that of the prediction. Of numbers, as variances: that of the outcome around its mean, and that of the mean.
+        that of the prediction; in a calibrated forest, in proportion to what they are before it is calibrated. Of
+        numbers, as variances: that of the outcome around its mean, and that of the mean.
         """
         if self.outcome.predicts_classes:
             weights, parameters = self.mixture(rows, n_threads)
             noise = np.asarray(weights @ class_outcome(self.outcome).expected_entropy(parameters))
             mean = np.asarray(weights @ self.outcome.mean(parameters))
-            return np.stack([noise, np.maximum(special.entr(mean).sum(axis=1) - noise, 0.0)], axis=1)
+            total, of_prediction = (special.entr(p).sum(axis=1) for p in (mean, self.outcome.of_average(mean)))
+            noise *= np.divide(of_prediction, total, out=np.ones_like(total), where=total > 0)
+            return np.stack([noise, np.maximum(of_prediction - noise, 0.0)], axis=1)
         total, of_mean = (self.distribution(rows, kind, n_threads).var() for kind in ("outcome", "mean"))
         with np.errstate(invalid="ignore"):
             return np.stack([np.where(np.isinf(total), np.inf, np.maximum(total - of_mean, 0.0)), of_mean], axis=1)
@@ -563,31 +590,6 @@ class Fitted:
             for child in (trees.children_left[at], trees.children_right[at]):
                 result[child] = result[at] | uses[at]
         return result
-
-
-def _weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: int) -> sparse.csr_matrix:
-    """Rows that are in one leaf of each tree, as a sparse matrix of shape (n_rows, n_nodes)."""
-    n_rows, n_trees = leaves.shape
-    if by_tree is None:
-        start, weights = n_trees * np.arange(n_rows + 1), np.full(leaves.size, 1 / n_trees)
-        return sparse.csr_matrix((weights, leaves.ravel(), start), shape=(n_rows, n_nodes))
-    counts = by_tree > 0
-    n_counted = counts.sum(axis=1)
-    weights = by_tree[counts] / np.repeat(by_tree.sum(axis=1, dtype=np.float64), n_counted)
-    start = np.append(0, np.cumsum(n_counted))
-    return sparse.csr_matrix((weights, leaves[counts], start), shape=(n_rows, n_nodes))
-
-
-def _with_feature_posterior(tree: TreeStore) -> TreeStore:
-    """A tree that did not keep its posterior over features, with what its odds give: the split against no split."""
-    if len(tree.feature_posterior) or not len(tree.log_odds_split):
-        return tree
-    odds, is_leaf = tree.log_odds_split.astype(np.float64), tree.is_leaf
-    share = np.where(np.isfinite(odds), special.expit(odds), 0.0)
-    features = np.zeros((tree.node_count, tree.n_features + 1))
-    features[:, -1] = np.where(is_leaf, 1.0, 1.0 - share)
-    features[np.flatnonzero(~is_leaf), tree.feature[~is_leaf]] = share[~is_leaf]
-    return replace(tree, feature_posterior=features)
 
 
 def _widening(outcome: Outcome) -> float:

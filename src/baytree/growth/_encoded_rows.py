@@ -61,7 +61,7 @@ class EncodedRows:
         """One of `n_shares` shares of the rows, by their hashes."""
         return self.take(self.hashes % n_shares == 0)
 
-    def take(self, rows: AnyArray) -> EncodedRows:
+    def take(self, rows: AnyArray | slice) -> EncodedRows:
         """Some of the rows."""
         return EncodedRows(self.codes[rows], self.numbers[rows], None if self.weight is None else self.weight[rows])
 

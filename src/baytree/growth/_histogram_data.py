@@ -20,7 +20,7 @@ from ._encoded_rows import CodeLayout, EncodedRows, n_sample_shares
 from ._grower import grow_below, read_tree, replace_scores, score_tree, settle_given, space_of_prunings
 from ._histograms import WAITING, ClassHistograms, Histograms, Routes, Subtraction, routes_to
 from ._machine import half_of_memory
-from ._missing import LevelCounts, count_missing, encoded_rows_without
+from ._missing import LevelCounts, count_missing, encoded_parts_without
 from ._row_keys import KeyedInMemory, KeyedParts, with_keys
 from ._same_rows import NodeTotals
 from ._settings import Growth
@@ -306,8 +306,9 @@ class HistogramData:
     def count_missing(self, tree: TreeStore) -> TreeStore:
         """Count the rows that lack the feature of each split, if the rows are in memory."""
         rows = self.source.rows_in_memory()
-        without = None if rows is None else partial(encoded_rows_without, rows, self.bins)
-        return replace(tree, n_missing=None) if without is None else count_missing(tree, without)
+        if rows is None:
+            return replace(tree, n_missing=None)
+        return count_missing(tree, partial(encoded_parts_without, rows, self.bins), self.growth.n_threads)
 
     def _columns_and_target(self, rows: EncodedRows, outcome: Outcome) -> tuple[_core.Columns, Any]:
         """Convert encoded rows for the compiled core, as a table in memory."""

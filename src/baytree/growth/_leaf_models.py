@@ -28,11 +28,12 @@ class CandidateTerms:
     kind: AnyArray
     category: FloatArray
     log_weight: FloatArray
+    direction: AnyArray  # 1: predictions must rise with the term, -1: fall, 0: either
 
 
 def candidate_terms(rows: Rows, schema: Schema, growth: Growth) -> CandidateTerms:
     """Numbers as they are, the most frequent categories as indicators, and an indicator of missing values."""
-    terms: list[tuple[int, TermKind, float, float]] = []
+    terms: list[tuple[int, TermKind, float, float, int]] = []
     used = np.flatnonzero(growth.feature_weight > 0)
     with np.errstate(divide="ignore"):
         log_weight = np.log(growth.feature_weight / growth.feature_weight[used].mean())
@@ -42,17 +43,19 @@ def candidate_terms(rows: Rows, schema: Schema, growth: Growth) -> CandidateTerm
         is_missing, weight = np.isnan(values), float(log_weight[f])
         if schema.columns[f].is_nominal:
             indicators = _indicators(values[~is_missing], any_missing=bool(is_missing.any()))
-            terms += [(f, TermKind.CATEGORY, category, weight) for category in indicators]
+            terms += [(f, TermKind.CATEGORY, category, weight, 0) for category in indicators]
         else:
-            terms.append((f, TermKind.VALUE, 0.0, weight))
+            direction = 0 if growth.monotonic is None else int(growth.monotonic[f])
+            terms.append((f, TermKind.VALUE, 0.0, weight, direction))
         if is_missing.any():
-            terms.append((f, TermKind.MISSING, 0.0, weight))
-    features, kinds, categories, weights = zip(*terms, strict=True) if terms else ((), (), (), ())
+            terms.append((f, TermKind.MISSING, 0.0, weight, 0))
+    features, kinds, categories, weights, directions = zip(*terms, strict=True) if terms else ((),) * 5
     return CandidateTerms(
         np.array(features, dtype=np.int64),
         np.array(kinds, dtype=np.uint8),
         np.array(categories, dtype=np.float64),
         np.array(weights, dtype=np.float64),
+        np.array(directions, dtype=np.int8),
     )
 
 
@@ -107,7 +110,7 @@ def leaf_models(
     columns: _core.Columns, terms: CandidateTerms, target: Target, outcome: Outcome, settings: LeafModelSettings
 ) -> _core.LeafModels:
     """The models of sets of rows, as the compiled core fits them."""
-    choice = (terms.feature, terms.kind, terms.category, terms.log_weight, settings.max_terms)
+    choice = (terms.feature, terms.kind, terms.category, terms.log_weight, terms.direction, settings.max_terms)
     prior = outcome.core_prior().tolist()
     if isinstance(outcome, NormalOutcome):
         return _core.linear_leaves(columns, *choice, outcome.standard(target), target.weight, prior)

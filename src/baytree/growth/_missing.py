@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, IntArray
 from ..table import Rows
-from ..tree import TreeStore, sum_from_leaves
+from ..tree import TreeStore
 
 if TYPE_CHECKING:
     from ._binning import ColumnBins
     from ._encoded_rows import EncodedRows
 
-RowsWithout = Callable[[int], Rows]  # the rows that lack a feature, by its position
+_ROWS_AT_ONCE = 2**16  # that are decoded together
 
 
-def count_missing(tree: TreeStore, rows_without: RowsWithout) -> TreeStore:
-    """Count the rows with a missing value at each split of a single tree that has any; only those rows are routed."""
+def count_missing(tree: TreeStore, parts_without: Callable[[IntArray], Iterator[Rows]], n_threads: int) -> TreeStore:
+    """Count the rows with a missing value at each split of a single tree that has any.
+
+    `parts_without` gives at least the rows that lack one of some features, by the positions of these.
+    """
     if not tree.has_missing.any():
         return replace(tree, n_missing=None)
     counts = np.zeros(tree.node_count, dtype=np.int64)
-    for feature in np.unique(tree.feature[tree.has_missing]).tolist():
-        rows = rows_without(feature)
-        leaf = tree.routing.leaf(rows)[0] if len(rows) else np.zeros(0, dtype=np.int64)
-        in_leaves = np.bincount(leaf, minlength=tree.node_count)[tree.is_leaf]
-        structure = tree.children_left, tree.children_right, tree.depth
-        at_nodes = sum_from_leaves(in_leaves[:, None].astype(np.float64), *structure)[:, 0]
-        asks = tree.has_missing & (tree.feature == feature)
-        counts[asks] = at_nodes[asks].astype(np.int64)
-    return replace(tree, n_missing=counts)
+    for rows in parts_without(np.unique(tree.feature[tree.has_missing])):
+        counts += tree.routing.count_missing(rows, n_threads)
+    return replace(tree, n_missing=np.where(tree.has_missing, counts, 0))
 
 
-def rows_without(rows: Rows, feature: int) -> Rows:
-    """The rows of a table that lack a feature."""
-    column = rows.matrix[:, [feature]]
-    values: FloatArray = column.toarray()[:, 0] if sparse.issparse(column) else column[:, 0]
-    return rows.select(np.flatnonzero(np.isnan(values)))
-
-
-def encoded_rows_without(rows: EncodedRows, bins: tuple[ColumnBins, ...], feature: int) -> Rows:
-    """The encoded rows that lack a feature, each value at the midpoint of its bin."""
-    if not bins[feature].has_missing:
-        return Rows(np.zeros((0, len(bins))))
-    lacks = np.flatnonzero(rows.codes[:, feature] == len(bins[feature].highs))
-    return Rows(rows.take(lacks).matrix(bins))
+def encoded_parts_without(rows: EncodedRows, bins: tuple[ColumnBins, ...], features: IntArray) -> Iterator[Rows]:
+    """The encoded rows that lack one of some features, some at a time, each value at the midpoint of its bin."""
+    lacking = [feature for feature in features.tolist() if bins[feature].has_missing]
+    codes = [len(bins[feature].highs) for feature in lacking]
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows.take(slice(first, first + _ROWS_AT_ONCE))
+        yield Rows(part.take((part.codes[:, lacking] == codes).any(axis=1)).matrix(bins))
 
 
 class LevelCounts:

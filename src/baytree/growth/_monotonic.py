@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from .._validation import short_repr
 from .._words import within_sentence
-from ..leaves import ConstantLeaves
+from ..leaves import ConstantLeaves, ModelLeaves, TermKind
 from ..table import Schema
 from ..tree import SplitKind, TreeStore
 
@@ -44,12 +44,18 @@ def read_monotonic(monotonic_cst: Any, schema: Schema) -> IntArray | None:
 
 
 def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore:
-    """Remove rounding errors from predictions that must be monotonic; larger violations raise an error."""
+    """Remove rounding errors from predictions that must be monotonic; larger violations raise an error.
+
+    Models in leaves are in order as they were grown: their predictions become those of their linear forms.
+    """
     if monotonic is None:
         return store
     leaves = store.leaves
+    if isinstance(leaves, ModelLeaves):
+        _check_slopes(leaves, monotonic)
+        return replace(store, leaves=replace(leaves, monotonic=True))
     if not isinstance(leaves, ConstantLeaves):
-        raise TypeError("monotonic_cst needs constant leaves.")
+        raise TypeError(f"{type(leaves).__name__} have no order.")
     mean = leaves.outcome.mean(leaves.posterior)  # the calibration of constrained predictions keeps it
     before = mean[:, -1]  # the mean, or the probability of the second class
     after = _clip_to_constraints(store, monotonic, before)
@@ -60,6 +66,15 @@ def enforce_monotonic(store: TreeStore, monotonic: IntArray | None) -> TreeStore
     is_mean = mean.shape[1] == 1
     value = after[:, None] if is_mean else np.stack([1 - after, after], axis=1)
     return replace(store, leaves=replace(leaves, monotonic_mean=value))
+
+
+def _check_slopes(leaves: ModelLeaves, monotonic: IntArray) -> None:
+    """Refuse terms of the wrong direction, which growth never chooses."""
+    for node in np.flatnonzero(leaves.n_terms).tolist():
+        at = list(leaves.terms.of(node))
+        direction = monotonic[leaves.terms.feature[at]] * (leaves.terms.kind[at] == TermKind.VALUE)
+        if np.any(direction * leaves.coefficients_of(node)[-len(at) :] < 0):
+            raise ValueError("the slope of a term has not the direction that monotonic_cst asks for")
 
 
 def _clip_to_constraints(store: TreeStore, monotonic: IntArray, value: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from .. import _core
 from .._typing import AnyArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
@@ -73,10 +74,7 @@ def _sum_over_columns(matrix: Any) -> AnyArray:
         result = np.zeros(matrix.shape[0], dtype=np.uint64)
         np.add.at(result, entries.row, _hash_of_numbers(entries.data))
         return result
-    result = np.zeros(len(matrix), dtype=np.uint64)
-    for column in np.asarray(matrix).T:
-        result += _hash_of_numbers(column)
-    return result
+    return np.asarray(_core.row_hashes(matrix, 1))
 
 
 def _hash_of_numbers(values: AnyArray) -> AnyArray:

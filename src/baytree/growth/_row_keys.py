@@ -26,7 +26,7 @@ class KeyedRows(EncodedRows):
 
     keys: AnyArray
 
-    def take(self, rows: AnyArray) -> KeyedRows:
+    def take(self, rows: AnyArray | slice) -> KeyedRows:
         """Some of the rows."""
         some = super().take(rows)
         return KeyedRows(some.codes, some.numbers, some.weight, self.keys[rows])

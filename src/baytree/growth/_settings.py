@@ -73,7 +73,7 @@ class LeafModelSettings:
     def search(self, *, of_classes: bool) -> _core.LeafSearch:
         """Convert the settings of the search for the compiled core."""
         few_rows = self.few_rows_of_classes if of_classes else self.few_rows
-        return _core.LeafSearch(self.width, few_rows, self.n_rounds)
+        return _core.LeafSearch(self.width, few_rows, self.n_rounds, self.extrapolate)
 
 
 @dataclass(frozen=True)

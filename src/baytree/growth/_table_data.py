@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from ._folds import assign_folds
 from ._grower import explore_space, grow_below, grow_tree, score_tree, settle_given, space_of_prunings
 from ._histogram_data import HistogramData, n_classes_of
 from ._leaf_models import CandidateTerms, candidate_terms, grow_with_models
-from ._missing import count_missing, rows_without
+from ._missing import count_missing
 from ._settings import Growth
 from ._training_data import LeafSums, TrainingData
 
@@ -66,7 +66,8 @@ class TableData:
 
     def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
         """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
-        return self.rows.numbers_of_columns()
+        scan = self.rows.scan(self.growth.n_threads)
+        return list(zip(scan.lowest.tolist(), scan.highest.tolist(), scan.are_integers.tolist(), strict=True))
 
     def total_weight(self) -> float:
         """The sum of the weights."""
@@ -149,7 +150,7 @@ class TableData:
 
     def count_missing(self, tree: TreeStore) -> TreeStore:
         """Count the rows that lack the feature of each split."""
-        return count_missing(tree, partial(rows_without, self.rows))
+        return count_missing(tree, lambda _: iter([self.rows]), self.growth.n_threads)
 
     def target_for_prior(self, family: Family, prior: Any) -> Target:
         """A target that leads to the same prior as the rows, in any order."""
@@ -201,7 +202,10 @@ class TableData:
         """The rows as positions of their values among those of the column: units and constant columns do not count."""
         if sparse.issparse(self.rows.matrix) and np.prod(self.rows.matrix.shape) > _MOST_CODES:
             return self.rows
-        return Rows(self._codes.astype(np.float64))
+        codes = np.empty((len(self.rows), self.columns.n_columns), order="F")
+        for feature in range(self.columns.n_columns):
+            codes[:, feature] = np.asarray(self.columns.codes(feature))
+        return Rows(codes)
 
     def size(self) -> tuple[tuple[int, int], float, str]:
         """The shape of the table, the total weight of its rows, and its hash."""

@@ -51,9 +51,12 @@ class LinearLeaves(ModelLeaves):
 
     @cached_property
     def limits(self) -> FloatArray:
-        """The range that predictions of each node stay in, shape (n_nodes, 2); the centre of the node is in it."""
+        """The range that predictions of each node stay in, shape (n_nodes, 2); the centre of the node is in it.
+
+        Monotonic predictions have none: the ranges of leaves need not be in order.
+        """
         low, high, centre = *self.y_range.T, self.value[:, 0]
-        beyond = np.inf if self.extrapolate else _BEYOND * (high - low)
+        beyond = np.inf if self.extrapolate or self.monotonic else _BEYOND * (high - low)
         return np.stack([np.minimum(low - beyond, centre), np.maximum(high + beyond, centre)], axis=1)
 
     def means_at(self, node: int, z: FloatArray) -> FloatArray:

@@ -4,6 +4,9 @@ The coefficients are those of contrasts between the classes: with ``V`` an ortho
 zero, the logits of the classes at a row are ``V U [1, z]``. Their posterior is normal around the mode (Laplace). So are
 the logits of a row; the probabilities follow a logit-normal distribution. Predictions use the Dirichlet distribution
 (Beta of two classes) with the same mean and the same variance.
+
+Monotonic predictions are the medians of the probabilities, which are those of the mean logits: the mean of a
+probability can fall where its logit rises and becomes less certain.
 """
 
 from __future__ import annotations
@@ -82,18 +85,20 @@ class LogisticLeaves(ModelLeaves):
     def forms(self, node: int) -> tuple[FloatArray, FloatArray]:
         """Logits of rows u of one and the scaled terms: b of each mean b'u, and Q of each variance u'Qu.
 
-        Of two classes these are the log odds of the second; of more the logits of every class.
+        Of two classes these are the log odds of the second; of more the logits of every class. Monotonic predictions do
+        not depend on the variances, which are 0 here.
         """
         n_contrasts, width = self.n_classes - 1, len(self.terms.of(node)) + 1
         blocks = self.covariance_of(node).reshape(n_contrasts, width, n_contrasts, width)
         logits = self.contrasts if self.n_classes > 2 else self.contrasts[1:] - self.contrasts[:1]
         mean = logits @ self.coefficients_of(node).reshape(n_contrasts, width)
-        return mean, np.einsum("ca,akbl,cb->ckl", logits, blocks, logits, optimize=True)
+        variance = np.einsum("ca,akbl,cb->ckl", logits, blocks, logits, optimize=True)
+        return mean, np.zeros_like(variance) if self.monotonic else variance
 
     def _dirichlet(self, node: int, z: FloatArray) -> FloatArray:
         mean, covariance = self.logits(node, z)
         if self.n_classes == 2:
-            return _beta_of_logit(mean[:, 1] - mean[:, 0], 4 * covariance[:, 1, 1])
+            return _beta_of_logit(mean[:, 1] - mean[:, 0], 4 * covariance[:, 1, 1], at_median=self.monotonic)
         return _dirichlet_of_logits(mean, covariance)
 
 
@@ -105,11 +110,15 @@ def class_contrasts(n_classes: int) -> FloatArray:
     return result / np.sqrt((result**2).sum(axis=0))
 
 
-def _beta_of_logit(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Beta parameters with mean and variance of a probability whose logit is normal, by Gauss-Hermite quadrature."""
+def _beta_of_logit(mean: FloatArray, variance: FloatArray, *, at_median: bool) -> FloatArray:
+    """Beta parameters with mean and variance of a probability whose logit is normal, by Gauss-Hermite quadrature.
+
+    With the median instead of the mean, and the mean square of the distances from it.
+    """
     points, weights = QUADRATURE
     at = mean[:, None] + np.sqrt(variance)[:, None] * points
-    both = np.stack([special.expit(-at) @ weights, special.expit(at) @ weights], axis=1)
+    sides = (special.expit(sign * (mean if at_median else at)) for sign in (-1, 1))
+    both = np.stack([side if at_median else side @ weights for side in sides], axis=1)
     spread = (special.expit(at) - both[:, 1:]) ** 2 @ weights
     return both * _strength(both[:, 0] * both[:, 1], spread)[:, None]
 

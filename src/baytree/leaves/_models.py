@@ -36,6 +36,8 @@ class ModelLeaves(ABC):
         Log marginal likelihood of the rows of each node, with the prior probability of the choice of its terms.
     extrapolate
         Whether predictions may leave the ranges of the training rows of a leaf.
+    monotonic
+        Whether predictions must rise or fall with some columns, so that they are those of the linear form alone.
     """
 
     outcome: Outcome
@@ -47,6 +49,7 @@ class ModelLeaves(ABC):
     covariance: FloatArray
     log_likelihood: FloatArray
     extrapolate: bool = False
+    monotonic: bool = False
 
     by_node: ClassVar[tuple[str, ...]] = ("prior", "statistics", "posterior", "log_likelihood")  # a row for each node
 

@@ -13,6 +13,9 @@ from ._calibration import estimate_discount as estimate_discount
 from ._categorical import CategoricalOutcome as CategoricalOutcome
 from ._categorical import ClassOptions as ClassOptions
 from ._custom import CustomOutcome as CustomOutcome
+from ._forest_calibration import ForestCalibration as ForestCalibration
+from ._forest_calibration import OutOfBagProbabilities as OutOfBagProbabilities
+from ._forest_calibration import estimate_forest_calibration as estimate_forest_calibration
 from ._gamma_rate import GammaRateOutcome as GammaRateOutcome
 from ._grids import Grid as Grid
 from ._grids import Grids as Grids

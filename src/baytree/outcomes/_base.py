@@ -83,8 +83,11 @@ class Outcome(ABC):
         """The prediction, given expected outcomes: the number, or the class that the decision rule chooses."""
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    def normalise_average(self, mean: FloatArray) -> FloatArray:
-        """Weighted averages of expected outcomes, without what rounding did to probabilities."""
+    def of_average(self, mean: FloatArray) -> FloatArray:
+        """The prediction of a model whose trees have this weighted average of expected outcomes, shape (n, n_values).
+
+        Probabilities lose what rounding did to their sum, and those of a forest are calibrated.
+        """
         return mean
 
     def intervals(self, posterior: FloatArray, quantiles: FloatArray) -> FloatArray:

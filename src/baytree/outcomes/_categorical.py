@@ -20,6 +20,7 @@ from .._validation import check_positive_array, check_real, short_repr
 from ..decision import Decision
 from ._base import FixedPointOutcome, PriorSearch
 from ._calibration import Calibration, average_dirichlet
+from ._forest_calibration import ForestCalibration
 from ._grids import Grids, SampleSize
 from ._search import most_probable
 from ._target import Target
@@ -42,13 +43,16 @@ class ClassOptions:
 class CategoricalOutcome(FixedPointOutcome):
     """The number of classes and their prior at the root; the target holds class codes.
 
-    With `rates`, predictions are calibrated: `points` holds a discount, a strength and its share in each row.
+    With `rates`, the leaves are calibrated: `points` holds a discount, a strength and its share in each row. With
+    `intercepts`, the averages of a forest are calibrated.
     """
 
     prior: FloatArray
     classes: AnyArray | None = None
     rates: FloatArray | None = None
     points: FloatArray | None = None
+    exponent: float = 1.0
+    intercepts: FloatArray | None = None
 
     name = "categorical"
 
@@ -86,9 +90,11 @@ class CategoricalOutcome(FixedPointOutcome):
         codes = decision.codes(mean)
         return codes if self.classes is None else self.classes[codes]
 
-    def normalise_average(self, mean: FloatArray) -> FloatArray:
-        """Probabilities that sum to one."""
-        return mean / mean.sum(axis=1, keepdims=True)
+    def of_average(self, mean: FloatArray) -> FloatArray:
+        """Probabilities that sum to one; those of a forest are calibrated."""
+        if self.intercepts is None:
+            return mean / mean.sum(axis=1, keepdims=True)
+        return self.forest_calibration.probabilities(mean)
 
     def intervals(self, posterior: FloatArray, quantiles: FloatArray) -> FloatArray:
         """Quantiles of each class probability."""
@@ -201,6 +207,16 @@ class CategoricalOutcome(FixedPointOutcome):
         strength = float(self.prior.sum())
         return Calibration(1.0, strength, self.prior / strength)
 
+    @property
+    def forest_calibration(self) -> ForestCalibration:
+        """The exponent and the intercepts of averages over the trees of a forest."""
+        intercepts = np.zeros(len(self.prior)) if self.intercepts is None else self.intercepts
+        return ForestCalibration(self.exponent, intercepts)
+
+    def of_single_tree(self) -> Self:
+        """The outcome as a tree of a forest predicts it."""
+        return replace(self, exponent=1.0, intercepts=None)
+
     def expected_entropy(self, posterior: FloatArray) -> FloatArray:
         """The entropy of class probabilities drawn from the posterior, on average, in nats."""
         total = posterior.sum(axis=1)
@@ -240,7 +256,8 @@ class CategoricalOutcome(FixedPointOutcome):
 
     def state(self) -> dict[str, Any]:
         """The prior, the labels and the calibration."""
-        return {name: getattr(self, name) for name in ("prior", "classes", "rates", "points")}
+        names = ("prior", "classes", "rates", "points", "exponent", "intercepts")
+        return {name: getattr(self, name) for name in names}
 
 
 def _prior_by_label(prior: dict[Any, Any], classes: AnyArray | None) -> list[Any]:

@@ -21,6 +21,8 @@ _FACTS = {
     "version": r"[0-9A-Za-z.+-]{1,60}",
 }
 _ROUNDING = 1e-9
+_LARGEST_EXPONENT = 10.0
+_LARGEST_INTERCEPT = 100.0
 
 
 def check_record(values: Any, kind: type, *, but: Collection[str] = ()) -> None:
@@ -93,11 +95,11 @@ def check_outcome(outcome: Outcome) -> None:
     """Refuse priors that are none, other numbers that are none, and classes that do not fit the prior."""
     for field in fields(outcome):  # type: ignore[arg-type]
         value = getattr(outcome, field.name)
-        if field.name in ("prior", "classes", "rates", "points"):
+        if field.name in ("prior", "classes", "rates", "points", "intercepts"):
             continue
         if not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
-        if field.name in ("scale", "size", "spread") and value <= 0:
+        if field.name in ("scale", "size", "spread", "exponent") and value <= 0:
             raise ValueError(f"the {field.name} of the outcome is not positive")
     if not isinstance(outcome.prior, np.ndarray) or outcome.prior.ndim != 1:
         raise ValueError("the prior of the outcome is not a vector")
@@ -105,6 +107,7 @@ def check_outcome(outcome: Outcome) -> None:
     if isinstance(outcome, CategoricalOutcome):
         _check_classes(outcome.classes, outcome.prior)
         _check_calibration(outcome)
+        _check_forest_calibration(outcome)
 
 
 def _check_classes(classes: Any, prior: AnyArray) -> None:
@@ -129,6 +132,18 @@ def _check_calibration(outcome: CategoricalOutcome) -> None:
     in_range = np.all((points > 0) & (points < np.inf)) and np.all(points[:, 0] <= 1)
     if not in_range or abs(points[:, 2].sum() - 1) > _ROUNDING:
         raise ValueError("the calibration of the outcome is out of range")
+
+
+def _check_forest_calibration(outcome: CategoricalOutcome) -> None:
+    intercepts = outcome.intercepts
+    if intercepts is None and outcome.exponent == 1:
+        return
+    if not isinstance(intercepts, np.ndarray) or intercepts.dtype != np.float64:
+        raise ValueError("the intercepts of the forest are no numbers")
+    if intercepts.shape != outcome.prior.shape:
+        raise ValueError("there is not one intercept for each class")
+    if not np.all(np.abs(intercepts) <= _LARGEST_INTERCEPT) or outcome.exponent > _LARGEST_EXPONENT:
+        raise ValueError("the calibration of the forest is out of range")
 
 
 def check_parameters(outcome: Outcome, parameters: AnyArray) -> None:

@@ -164,7 +164,8 @@ def _read_trees(
     if kind is not ModelKind.FOREST:
         return fitted
     tree, grown = stores["tree_of_all_rows"], stores.get("grown_tree_of_all_rows")
-    return replace(fitted, tree_of_all_rows=Fitted(tree, outcome, schema, grown_tree=grown, monotonic=monotonic))
+    read = Fitted(tree, fitted.readable_outcome, schema, grown_tree=grown, monotonic=monotonic)
+    return replace(fitted, tree_of_all_rows=read)
 
 
 def _read_forest_facts(document: dict[str, Any], decoder: Decoder) -> ForestFacts | None:

@@ -59,11 +59,12 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     ax = axes_of(ax)
     shown = _drawn_values(fitted)
-    curves = np.stack([_averages(fitted, some, column.position, value) for value in places])
+    averages = [_averages(fitted, some, column.position, value) for value in places]
+    line, of_trees = np.stack([line for line, _ in averages]), np.stack([of_trees for _, of_trees in averages])
     draw = _draw_curve if column.names is None else _draw_dots
     for number, (k, name) in enumerate(shown):
         aside = 0.6 * ((number + 0.5) / len(shown) - 0.5)
-        draw(ax, places, curves[:, :, k], BLUE if len(shown) == 1 else class_colour(k), name, aside)
+        draw(ax, places, line[:, k], of_trees[:, :, k], BLUE if len(shown) == 1 else class_colour(k), name, aside)
     if len(shown) > _MOST_INSIDE:
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **CLEAR)
     elif len(shown) > 1:
@@ -71,23 +72,27 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     ax.set_ylabel(shown[0][1] if len(shown) == 1 else "probability")
     column.label(ax.xaxis)
     band = "band" if column.names is None else "bars"
-    return finish(ax, "Average prediction" + (f"; {band}: nine in ten trees" if curves.shape[1] > 1 else ""))
+    return finish(ax, "Average prediction" + (f"; {band}: nine in ten trees" if of_trees.shape[1] else ""))
 
 
-def _draw_curve(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, _aside: float) -> None:
+def _draw_curve(
+    ax: Axes, places: FloatArray, line: FloatArray, of_trees: FloatArray, colour: Any, name: str, _aside: float
+) -> None:
     """Along numbers: a curve, and a band where there are trees."""
-    if of_trees.shape[1] > 1:
+    if of_trees.shape[1]:
         low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
         ax.fill_between(places, low, high, color=colour, alpha=0.2, lw=0)
-    ax.plot(places, of_trees.mean(axis=1), color=colour, lw=1.8, label=name)
+    ax.plot(places, line, color=colour, lw=1.8, label=name)
 
 
-def _draw_dots(ax: Axes, places: FloatArray, of_trees: FloatArray, colour: Any, name: str, aside: float) -> None:
+def _draw_dots(
+    ax: Axes, places: FloatArray, line: FloatArray, of_trees: FloatArray, colour: Any, name: str, aside: float
+) -> None:
     """Along categories: dots without lines, and bars where there are trees; classes stand side by side."""
-    if of_trees.shape[1] > 1:
+    if of_trees.shape[1]:
         low, high = np.quantile(of_trees, [0.05, 0.95], axis=1)
         ax.vlines(places + aside, low, high, color=colour, alpha=0.5, lw=2.5)
-    ax.plot(places + aside, of_trees.mean(axis=1), "o", color=colour, ms=5, label=name)
+    ax.plot(places + aside, line, "o", color=colour, ms=5, label=name)
 
 
 def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
@@ -108,10 +113,14 @@ def _feature_grid(column: Feature, n_points: int) -> FloatArray:
     return np.linspace(low, high, n_points)
 
 
-def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> FloatArray:
-    """The average prediction of the model, or of each tree of a forest, if all rows had a value; (n, n_values)."""
+def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> tuple[FloatArray, FloatArray]:
+    """The average prediction if all rows had a value, (n_values,), and that of each tree of a forest.
+
+    The averages of trees are calibrated as those of the forest are.
+    """
     changed = rows.copy()
     changed[:, position] = value
-    if fitted.kind is ModelKind.FOREST:
-        return fitted.tree_means(Rows(changed)).mean(axis=0)
-    return fitted.mean(Rows(changed)).mean(axis=0, keepdims=True)
+    mean = fitted.mean(Rows(changed)).mean(axis=0)
+    if fitted.kind is not ModelKind.FOREST:
+        return mean, np.zeros((0, len(mean)))
+    return mean, fitted.outcome.of_average(fitted.tree_means(Rows(changed)).mean(axis=0))

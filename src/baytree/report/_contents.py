@@ -21,6 +21,7 @@ from ..outcomes import CategoricalOutcome, GammaRateOutcome, NegativeBinomialOut
 from ..table import Column, Kind
 from ..tree import CategorySet, Hyperplane, NumberText, Split, SplitKind, Threshold, TreeStore, threshold_text
 from ._about import About
+from ._leaf_models import leaf_constants, leaf_models
 
 _CURVE_POINTS = 33
 _MOST_NODES = 20_000  # of a forest that is part of the page
@@ -41,7 +42,9 @@ def contents_of(
         "features": [{"name": fitted.schema.name(i), **_feature(column)} for i, column in columns],
         "classes": list(fitted.class_names) or None,
         "outcome": _outcome(fitted.outcome),
+        "leaves": leaf_constants(fitted.trees.leaves),
         "widening": fitted.widening,
+        "calibration": _calibration(fitted),
         "unseen": fitted.unseen,
         "isWhole": fitted.kind is ModelKind.TREE or whole is not None,  # else the page knows the tree to read alone
         "treeName": "the readable tree" if fitted.kind is ModelKind.FOREST else "the most probable tree",
@@ -75,7 +78,17 @@ def _feature(column: Column) -> dict[str, Any]:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {"name": outcome.name, "size": outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None}
+    size = outcome.size if isinstance(outcome, NegativeBinomialOutcome) else None
+    spread = outcome.spread if isinstance(outcome, NormalOutcome) else None
+    return {"name": outcome.name, "size": size, "spread": spread}
+
+
+def _calibration(fitted: Fitted) -> dict[str, Any] | None:
+    """What makes probabilities of the averages of a forest."""
+    calibration = fitted.forest_calibration
+    if calibration is None:
+        return None
+    return {"exponent": calibration.exponent, "factors": np.exp(calibration.intercepts).tolist()}
 
 
 def _decision(fitted: Fitted) -> dict[str, Any]:
@@ -113,6 +126,7 @@ def _tree(fitted: Fitted) -> dict[str, Any]:
         "value": [mean if leaf else None for mean, leaf in zip(means, tree.is_leaf, strict=True)],
         "decided": None if fitted.set_decisions is None else fitted.set_decisions.tolist(),
         "posterior": _posteriors(fitted, tree.calibrated),
+        "models": leaf_models(tree, fitted.schema),
         "weight": [_short(weight) for weight in tree.weighted_n_node_samples.tolist()],
         "choices": [[] if split is None else [{**split, "share": 1.0}] for split in splits],
         "leafShare": tree.is_leaf.astype(float).tolist(),

@@ -28,17 +28,15 @@ SECTIONS = {
     "limits": "Limits",
     "provenance": "Provenance",
 }
-_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js")
-_CASE_SCRIPTS = ("changes.js", "case.js")
+_SCRIPTS = ("words.js", "model.js", "tree.js", "decision.js", "leaves.js", "changes.js", "case.js")
 
 
-def page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any], *, has_form: bool) -> str:
+def page(title: str, head: str, parts: dict[str, str], contents: dict[str, Any]) -> str:
     """The document; `parts` are the sections by their anchor, and empty ones are left out."""
     files = resources.files(__package__).joinpath("page")
     style = files.joinpath("page.css").read_text("utf-8")
-    names = _SCRIPTS + (_CASE_SCRIPTS if has_form else ())
     script = (
-        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in names) + "})();\n"
+        '"use strict";\n(() => {\n' + "".join(files.joinpath(name).read_text("utf-8") for name in _SCRIPTS) + "})();\n"
     )
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "

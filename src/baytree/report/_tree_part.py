@@ -48,8 +48,6 @@ def tree_part(fitted: Fitted) -> str:
 
 def case_part(fitted: Fitted) -> str:
     """The section with the form for single cases, where the script computes what the model predicts."""
-    if not fitted.trees.leaves.is_constant:
-        return _without_form()
     unseen = (
         ""
         if fitted.unseen == "average"
@@ -69,18 +67,6 @@ def case_part(fitted: Fitted) -> str:
         '<p><button id="fill" type="button">Fill in</button></p></details>'
         '<details><summary>Columns that may change</summary><div id="allowed" class="fields"></div></details>',
         element("div", id="answer", class_="answer", aria_live="polite"),
-    )
-
-
-def _without_form() -> str:
-    return section(
-        "case",
-        "Single cases",
-        paragraph(
-            "The leaves of this model predict from the values of each row, which this page does not compute. In "
-            "Python, model.explain(rows) gives the prediction of single rows, the contribution of every column and "
-            "changes that lead to another decision. On the command line, use baytree explain."
-        ),
     )
 
 

@@ -183,8 +183,7 @@ def write(
     head = element("h1", escape(heading)), paragraph(lead_text(fitted, about.target), class_="lead")
     warning = difference_part(fitted, facts, is_held_out=held_out is not None)
     contents = contents_of(fitted, about, allowed, results.thresholds, results.subgroups)
-    has_form = fitted.trees.leaves.is_constant
-    return write_text(path, page(heading, "".join((*head, warning)), parts, contents, has_form=has_form))
+    return write_text(path, page(heading, "".join((*head, warning)), parts, contents))
 
 
 def _stability(

@@ -9,10 +9,12 @@ from ._interrupts import remember_interrupts as remember_interrupts
 from ._memory import MemorySource as MemorySource
 from ._memory import read_target as read_target
 from ._open import SourceKind as SourceKind
+from ._open import is_elsewhere as is_elsewhere
 from ._open import kind_of as kind_of
 from ._open import open_source as open_source
 from ._open import predict_dask_array as predict_dask_array
-from ._open import read_dataset as read_dataset
+from ._open import predict_spark as predict_spark
+from ._open import read_batches as read_batches
 from ._source import DEFAULT_BINS as DEFAULT_BINS
 from ._source import Capability as Capability
 from ._source import EncodingSource as EncodingSource

@@ -25,7 +25,8 @@ from ._frames import frames_of
 from ._keyed_buckets import KeyedBuckets
 from ._part_source import EncodedParts
 from ._part_sums import PartSums
-from ._parts import ColumnRoles, EncodedPart, Part, RawTarget, split_frame
+from ._parts import EncodedPart, Part, RawTarget, split_frame
+from ._roles import ColumnRoles
 
 T = TypeVar("T")
 Mapped: TypeAlias = "np.memmap[Any, np.dtype[Any]]"

@@ -21,6 +21,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
+from ._roles import ColumnRoles
+
 _SUFFIXES = (".parquet", ".parq", ".pq")
 _MAGIC = b"PAR1"  # the first bytes of a Parquet file
 _HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -70,35 +72,50 @@ def parquet_files(source: Any) -> list[ParquetFile]:
     return [_parquet_file(location, values) for location, values in zip(locations, columns, strict=True)]
 
 
-def refuse_differences(files: list[ParquetFile]) -> None:
-    """Refuse files whose columns differ; files without rows are ignored, and only footers are read."""
+def refuse_differences(files: list[ParquetFile], names: ColumnRoles) -> None:
+    """Refuse files whose columns differ, as far as a fit reads them.
+
+    Files without rows are ignored, and only footers are read.
+    """
     first = None
     for file in files:
         if not file.has_rows:
             continue
-        names = file.schema.names
-        twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+        columns = file.schema.names
+        twice = [name for name in columns if columns.count(name) > 1] if len(set(columns)) < len(columns) else []
         if twice:
             raise ValueError(
-                f"The file {file.name} has {names.count(twice[0])} columns of the name {twice[0]!r}: names must be "
+                f"The file {file.name} has {columns.count(twice[0])} columns of the name {twice[0]!r}: names must be "
                 "unique."
             )
-        first = first or file
+        if first is None:
+            names.check(columns)
+            first = file
         if not file.schema.equals(first.schema):
-            _refuse_other_columns(first, file)
-            _refuse_other_types(first, file)
+            one, other = (_needed(schema, names) for schema in (first.schema, file.schema))
+            _refuse_other_columns((first.name, one), (file.name, other))
+            _refuse_other_types((first.name, one), (file.name, other))
 
 
-def batches_of_files(files: list[ParquetFile], n_rows: int) -> Iterator[Any]:
+def _needed(schema: Any, names: ColumnRoles) -> Any:
+    """The columns of a schema that a fit reads."""
+    return pa.schema([schema.field(name) for name in names.needed(schema.names)])
+
+
+def batches_of_files(files: list[ParquetFile], n_rows: int, names: ColumnRoles | None) -> Iterator[Any]:
     """The rows of files, as record batches of at most so many rows."""
     for schema, group in groupby(files, lambda file: file.schema):
         fragments = [file.fragment for file in group]
-        yield from batches_of(ds.FileSystemDataset(fragments, schema, fragments[0].format), n_rows)
+        yield from batches_of(ds.FileSystemDataset(fragments, schema, fragments[0].format), n_rows, names)
 
 
-def batches_of(dataset: Any, n_rows: int) -> Iterator[Any]:
-    """The rows of a data set in batches; little is read ahead, since a whole row group is in memory anyway."""
-    return iter(dataset.to_batches(batch_size=n_rows, batch_readahead=0, fragment_readahead=1))
+def batches_of(dataset: Any, n_rows: int, names: ColumnRoles | None) -> Iterator[Any]:
+    """The rows of a data set in batches, of all columns or of those that a fit reads.
+
+    Little is read ahead, since a whole row group is in memory anyway.
+    """
+    columns = None if names is None else names.needed(dataset.schema.names)
+    return iter(dataset.to_batches(columns=columns, batch_size=n_rows, batch_readahead=0, fragment_readahead=1))
 
 
 def _files(text: str) -> list[_Location]:
@@ -195,24 +212,23 @@ def _parquet_file(location: _Location, folders: dict[str, Any]) -> ParquetFile:
     return ParquetFile(ds.ParquetFileFormat().make_fragment(location.path, location.filesystem, condition), new)
 
 
-def _refuse_other_columns(first: ParquetFile, other: ParquetFile) -> None:
-    for one, two in ((first, other), (other, first)):
-        names = set(two.schema.names)
-        absent = [name for name in one.schema.names if name not in names]
+def _refuse_other_columns(first: tuple[str, Any], other: tuple[str, Any]) -> None:
+    """Compare the names of the columns of two files, each given by its name and its schema."""
+    for (one, has), (two, lacks) in ((first, other), (other, first)):
+        absent = [name for name in has.names if name not in lacks.names]
         if absent:
             raise ValueError(
-                f"The file {two.name} has no column {absent[0]!r}, which {one.name} has: give all files the same "
-                "columns."
+                f"The file {two} has no column {absent[0]!r}, which {one} has: give all files the same columns."
             )
 
 
-def _refuse_other_types(first: ParquetFile, other: ParquetFile) -> None:
-    for field in first.schema:
-        one, two = _content(field.type), _content(other.schema.field(field.name).type)
+def _refuse_other_types(first: tuple[str, Any], other: tuple[str, Any]) -> None:
+    for field in first[1]:
+        one, two = _content(field.type), _content(other[1].field(field.name).type)
         if one is not None and two is not None and one != two:
             raise ValueError(
-                f"Column {field.name!r} holds {one} in the file {first.name} and {two} in {other.name}: give it the "
-                "same type in all files."
+                f"Column {field.name!r} holds {one} in the file {first[0]} and {two} in {other[0]}: give it the same "
+                "type in all files."
             )
 
 

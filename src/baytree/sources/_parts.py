@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from typing import Any
 
 import narwhals as nw
@@ -16,45 +16,16 @@ import numpy as np
 
 from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes
+from ..growth import ClassHistograms, CodeLayout, ColumnBins, EncodedRows, Histograms, Routes, join_rows
 from ..outcomes import Family, Outcome, Target, TargetRange, integer_weight
-from ..table import PartSchema, Schema, as_table, is_frame, nearest_name
+from ..table import PartSchema, Schema, as_table, is_frame
 from ._bins import ColumnValues, IntervalCounts, collect, count, splitters_of
 from ._column_specs import ColumnSpecs, TableSpec
 from ._frames import eager
 from ._part_sums import PartSums, refuse_new_categories
+from ._roles import ColumnRoles
 from ._source import TableSummary
 from ._targets import TargetPlan
-
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """The names of the columns that are not features."""
-
-    target: str
-    weight: str | None = None
-    exposure: str | None = None
-    event: str | None = None
-
-    @property
-    def all(self) -> list[str]:
-        """All names, each once."""
-        names = (self.target, self.weight, self.exposure, self.event)
-        return list(dict.fromkeys(name for name in names if name is not None))
-
-    @property
-    def extras(self) -> dict[str, str]:
-        """The column of each extra."""
-        columns = {"exposure": self.exposure, "event": self.event}
-        return {name: column for name, column in columns.items() if column is not None}
-
-    def check(self, columns: list[str]) -> None:
-        """Raise an error if the table lacks a column, or has no features."""
-        for name in self.all:
-            if name not in columns:
-                raise ValueError(f"The table has no column {name!r}: {nearest_name(name, columns)}")
-        if len(columns) == len(self.all):
-            raise ValueError("The table has no column but the target and what belongs to it: there are no features.")
 
 
 @dataclass(frozen=True)
@@ -107,7 +78,8 @@ def split_frame(frame: Any, names: ColumnRoles) -> Part:
         return None if name is None else _array(table[name])
 
     extras = {name: column(of) for name, of in names.extras.items()}
-    return Part(table.drop(names.all).to_native(), column(names.target), column(names.weight), extras)
+    features = table.select(names.features_of(table.columns)).to_native()
+    return Part(features, column(names.target), column(names.weight), extras)
 
 
 def _array(series: nw.Series[Any]) -> AnyArray:
@@ -284,6 +256,11 @@ class EncodedPart(EncodedRows):
     raw: RawTarget | None = None
     sums: PartSums | None = None  # of the rows as they were read; None without rows
 
+    @property
+    def n_bytes(self) -> int:
+        """The size in memory."""
+        return self.codes.nbytes + self.numbers.nbytes + (0 if self.weight is None else self.weight.nbytes)
+
     def target(self) -> Target:
         """The target as it was read."""
         if self.raw is None:
@@ -291,6 +268,14 @@ class EncodedPart(EncodedRows):
         y = self.numbers[:, 0] if self.raw.labels is None else self.raw.labels[self.numbers[:, 0].astype(np.int64)]
         extras = {name: self.numbers[:, i + 1] for i, name in enumerate(self.raw.extras)}
         return Target(np.asarray(y), None if self.weight is None else np.asarray(self.weight), extras)
+
+
+def join_parts(parts: list[EncodedPart]) -> EncodedPart:
+    """The rows of several parts, whose targets are in fixed point unless there is but one, and their sums."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, sums = join_rows(parts), [part.sums for part in parts if part.sums is not None]
+    return EncodedPart(rows.codes, rows.numbers, rows.weight, None, reduce(add, sums) if sums else None)
 
 
 def encode(

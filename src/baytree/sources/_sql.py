@@ -30,7 +30,8 @@ from ..outcomes import Family, Outcome, Target, fixed_point_outcome
 from ..table import Column, Kind, Schema
 from ._column_specs import ColumnSpecs, TableSpec, present_bins
 from ._interrupts import end_running_query
-from ._parts import ColumnRoles, excluded_bins, is_excluded
+from ._parts import excluded_bins, is_excluded
+from ._roles import ColumnRoles
 from ._source import TableSummary, require
 from ._sql_backend import ConnectionSettings, backend_of
 from ._sql_bins import BinQueries, Range, find_bins
@@ -84,7 +85,7 @@ class SqlSource:
         self.settings = ConnectionSettings(backend)
         self.temporary, self.fixed = TemporaryTables(backend), TemporaryTables(backend)  # of coded and of raw rows
         self.snapshot: Snapshot | None = None
-        self.features = [name for name in self.table.columns if name not in self.names.all]
+        self.features = self.names.features_of(self.table.columns)
 
     def summarise(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import AnyArray
 from ..table import MAX_CATEGORIES, Kind, too_many_categories
 from ._column_specs import ColumnSpec, ColumnSpecs
-from ._parts import ColumnRoles
+from ._roles import ColumnRoles
 from ._sql_bins import Range
 from ._sql_execution import fetch
 from ._sql_fixed_point import as_number, is_missing, number
@@ -32,7 +32,7 @@ class ColumnQueries:
     @property
     def features(self) -> list[str]:
         """The names of the features."""
-        return [name for name in self.table.columns if name not in self.names.all]
+        return self.names.features_of(self.table.columns)
 
     def kinds(self, specs: ColumnSpecs) -> list[Kind]:
         """The kind of each feature, from its type and its specification."""

@@ -14,7 +14,8 @@ from .._typing import AnyArray
 from ..growth import ColumnBins
 from ..outcomes import Family, Grid
 from ..table import Column, Kind
-from ._parts import ColumnRoles, is_excluded
+from ._parts import is_excluded
+from ._roles import ColumnRoles
 from ._targets import TargetPlan
 
 _DIGIT = 31

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..outcomes import TargetRange
-from ._parts import ColumnRoles
+from ._roles import ColumnRoles
 from ._sql_execution import fetch
 from ._sql_fixed_point import as_number, is_missing, may_be_nan
 from ._targets import TargetPlan

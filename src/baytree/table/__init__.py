@@ -1,6 +1,7 @@
 """Tables as they come: data frames, arrays and sparse matrices become rows of numbers and a schema."""
 
 from ._frames import check_frame as check_frame
+from ._frames import check_unique as check_unique
 from ._merge import PartSchema as PartSchema
 from ._rows import Rows as Rows
 from ._schema import MAX_CATEGORIES as MAX_CATEGORIES

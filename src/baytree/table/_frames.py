@@ -12,12 +12,21 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ._values import NumberValues, Values, values_of_labels, values_of_objects, values_of_text
 
+_ELSEWHERE = ("dask", "dask_expr", "duckdb", "_duckdb", "ibis")  # packages whose frames read nothing before they must
+
 
 def check_frame(X: Any) -> None:
     """Refuse a data frame that cannot be read: lazy, or with two columns of one name."""
-    if hasattr(type(X), "collect"):
-        raise TypeError("X is a lazy table: collect() it first.")
-    labels = list(X.column_names if hasattr(type(X), "column_names") else X.columns)
+    if hasattr(type(X), "collect") or type(X).__module__.partition(".")[0] in _ELSEWHERE:
+        raise TypeError(
+            f"X is a {type(X).__name__}, whose rows are not in memory: fit and engines.predict take it, for anything "
+            "else fetch its rows first."
+        )
+    check_unique(list(X.column_names if hasattr(type(X), "column_names") else X.columns))
+
+
+def check_unique(labels: list[Any]) -> None:
+    """Refuse two columns of one name."""
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise ValueError(f"X has {labels.count(twice[0])} columns of the name {twice[0]!r}: names must be unique.")

@@ -13,15 +13,21 @@ from .. import _core
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _DENSE_VALUES = 2**22  # of a sparse matrix, at a time
-_FIRST_ROWS = 256  # which show of most columns that they are not of integers
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A checksum of each column, and whether any value is infinite."""
+    """What one pass over a matrix finds in each column."""
 
-    bit_sums: AnyArray  # of each column of the matrix; NaN and rounding cannot spoil them, and zero has no bits
-    has_infinity: bool
+    bit_sums: AnyArray  # a checksum: NaN and rounding cannot spoil it, and zero has no bits
+    lowest: FloatArray  # NaN for a column without numbers
+    highest: FloatArray
+    are_integers: BoolArray  # whether all numbers are integers; missing values do not count
+
+    @property
+    def has_infinity(self) -> bool:
+        """Whether any value is infinite."""
+        return bool(np.isinf(self.lowest).any() or np.isinf(self.highest).any())
 
 
 @dataclass(frozen=True)
@@ -59,13 +65,6 @@ class Rows:
         """Select rows by their positions."""
         return Rows(self.matrix[chosen], self.column_of)
 
-    def numbers_of_columns(self) -> list[tuple[float, float, bool]]:
-        """The lowest and the highest number of each column, and whether all are integers; NaN for no number."""
-        parts = [_numbers_of_columns(part) for part in self.dense_parts()]
-        lows, highs, are_integers = (np.array(column) for column in zip(*parts, strict=True))
-        ranges = np.fmin.reduce(lows), np.fmax.reduce(highs), are_integers.all(axis=0)
-        return list(zip(*(column.tolist() for column in ranges), strict=True))
-
     def feature(self, feature: int, chosen: IntArray) -> FloatArray:
         """The values of one feature in some rows."""
         column = feature if self.column_of is None else int(self.column_of[feature])
@@ -78,30 +77,20 @@ class Rows:
         return np.asarray(self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix)
 
 
-def _numbers_of_columns(X: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """The lowest and the highest number of each column, and whether all are integers."""
-    are_integers = _are_integers(X[:_FIRST_ROWS])
-    for column in np.flatnonzero(are_integers) if len(X) > _FIRST_ROWS else ():
-        are_integers[column] = _are_integers(X[:, column, None])[0]
-    return _reduce_columns(np.fmin, X), _reduce_columns(np.fmax, X), are_integers
-
-
-def _reduce_columns(function: np.ufunc, X: FloatArray) -> FloatArray:
-    """Reduce every column; of a matrix by rows several rows at a time, which is faster than short rows."""
-    n = len(X) - len(X) % _FIRST_ROWS
-    if n == 0 or not X.flags.c_contiguous:
-        return np.asarray(function.reduce(X, axis=0))
-    wide = function.reduce(X[:n].reshape(-1, _FIRST_ROWS * X.shape[1]), axis=0).reshape(_FIRST_ROWS, X.shape[1])
-    return np.asarray(function.reduce(np.concatenate([wide, X[n:]]), axis=0))
-
-
-def _are_integers(X: FloatArray) -> BoolArray:
-    """Whether all numbers of each column are integers; missing values are none."""
-    return np.asarray(((np.floor(X) == X) | np.isnan(X)).all(axis=0))
-
-
 def _scan_sparse(matrix: Any) -> Scan:
+    """Scan the entries of each column; where there are fewer than rows, the column holds zeros, too."""
     columns = sparse.csc_matrix(matrix)
-    bits = np.append(columns.data.view(np.uint64), np.uint64(0))
-    sums = np.add.reduceat(bits, columns.indptr[:-1]) * (np.diff(columns.indptr) > 0)
-    return Scan(sums, bool(np.isinf(columns.data).any()))
+    starts, n_entries = columns.indptr[:-1], np.diff(columns.indptr)
+    zero = np.where(n_entries < matrix.shape[0], 0.0, np.nan)
+
+    def reduce(function: np.ufunc, values: AnyArray, neutral: Any) -> AnyArray:
+        padded = np.append(values, values.dtype.type(neutral))  # so that a last column without entries has a start
+        return np.where(n_entries > 0, function.reduceat(padded, starts), padded[-1])
+
+    numbers = columns.data
+    return Scan(
+        reduce(np.add, numbers.view(np.uint64), 0),
+        np.fmin(reduce(np.fmin, numbers, np.nan), zero) + 0.0,
+        np.fmax(reduce(np.fmax, numbers, np.nan), zero) + 0.0,
+        reduce(np.logical_and, ~(np.floor(numbers) < numbers), True),
+    )

@@ -76,7 +76,7 @@ class Column:
         if self.kind is not Kind.NUMBER or not low <= high:
             return self
         is_integer = bool(is_integer) and max(abs(low), abs(high)) < MOST_INTEGER
-        return replace(self, low=float(low), high=float(high), is_integer=is_integer)
+        return Column(self.kind, self.categories, float(low), float(high), is_integer)
 
     @property
     def is_nominal(self) -> bool:

@@ -44,6 +44,13 @@ class Routing:
         """The leaf that each row of a dense float64 matrix falls into."""
         return self._tree.route(X, None, n_threads)[0]
 
+    def count_missing(self, rows: Rows, n_threads: int = 1) -> IntArray:
+        """How many rows come to each node below the only root without a value of its feature."""
+        counts = np.zeros(self.store.node_count, dtype=np.int64)
+        for part in rows.dense_parts():
+            counts += np.asarray(self._tree.count_missing(part, rows.column_of, n_threads))
+        return counts
+
     def leaves(self, rows: Rows, n_threads: int = 1) -> tuple[AnyArray, bool]:
         """The leaf of each row below each root, shape (n_rows, n_trees), and whether no value is infinite."""
         return _concatenate([self._forest.leaves(part, rows.column_of, n_threads) for part in rows.dense_parts()])

@@ -2,6 +2,7 @@
 listeners.push(redraw);
 const used = new Set();
 for (const choices of graph.choices) for (const split of choices) featuresOf(split).forEach((feature) => used.add(feature));
+for (const own of graph.models || []) if (own) for (const { feature } of own.terms) used.add(feature);
 const fields = [...used].sort((a, b) => a - b);
 for (const feature of fields) {
   const { name, kind, names } = model.features[feature], id = `field-${feature}`;
@@ -58,17 +59,17 @@ function unseenOn(leaf, row) {  // features of which the splits on the way had n
   const found = pathTo(leaf).slice(0, -1).map((node) => tree.choices[node][0]).filter((split) => !hasSeen(split, row)).map((split) => split.feature);
   return [...new Set(found)];
 }
-function estimateRows(row, ends, leaf) {  // name, number to compare, text and interval
-  const value = averageOf(ends), alone = ends.size === 1 && !model.space;
+function estimateRows(row, leaf) {  // name, number to compare, text and interval
+  const parts = partsOf(weightsOf(row), row), value = averageOf(parts), alone = parts.length === 1 && !model.space && !modelOf(leaf);
   if (model.classes) {
     const order = value.map((_, i) => i).sort((a, b) => two ? (b === positive) - (a === positive) : value[b] - value[a]);
     return order.map((i, place) => {
-      const interval = alone ? classInterval(leaf, i) : place < 12 ? classMixtureInterval(ends, i) : null;
+      const interval = alone ? classInterval(leaf, i) : place < 12 ? classMixtureInterval(parts, i) : null;
       return [model.classes[i], i, value[i], percentText(value[i]), interval ? percentRange(interval) : "–"];
     });
   }
   return ["mean", "outcome"].map((kind, i) => {
-    const known = alone ? nodes[leaf].estimates[i].slice(2) : numberMixtureInterval(ends, kind);
+    const known = alone ? nodes[leaf].estimates[i].slice(2) : numberMixtureInterval(parts, kind);
     const interval = known && known[0] !== null ? `${estimateText(known[0])} to ${estimateText(known[1])}` : "–";
     return [kind, i, value[0], estimateText(value[0]), interval];
   });
@@ -82,7 +83,7 @@ function answer() {
     return;
   }
   answered = true;
-  const leaf = leafOf(row), ends = weightsOf(row), found = estimateRows(row, ends, leaf);
+  const leaf = leafOf(row), found = estimateRows(row, leaf);
   const code = model.classes ? decide([...found].sort((a, b) => a[1] - b[1]).map((own) => own[2])) : null;
   const says = model.classes ? decisionText(code) : found[0][3];
   const body = make("tbody", {}, ...found.map(([name, i, value, text, interval]) => {
@@ -92,21 +93,24 @@ function answer() {
   }));
   const titles = [model.classes ? "class" : "outcome", model.classes ? "probability" : "estimate", "90 % interval"];
   const head = make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col" }, text))));
-  const told = reasons(leaf, row), unseen = unseenOn(leaf, row), changes = changesOf(row);
+  const told = reasons(leaf, row), effects = effectsIn(leaf, row), unseen = unseenOn(leaf, row), changes = changesOf(row);
   const warning = unseen.length ? [make("p", { class: "error", id: "unseen" }, `${unseen.map((feature) =>
     `${model.features[feature].name} is ${valueText(feature, row[feature])}`).join(", ")}: no training row had such a value at that split. ` +
     (model.unseen === "average" ? "Such values follow both branches, and the prediction is their average." : "Such values follow the branch with more training rows, so the interval is too narrow."))] : [];
-  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text)))) : make("p", {}, "The tree has one leaf, so every case has the same prediction.");
+  const why = told.length ? make("ul", {}, ...told.map((text) => make("li", {}, signs(text))))
+    : make("p", {}, modelOf(leaf) ? "The tree has one leaf." : "The tree has one leaf, so every case has the same prediction.");
+  const inLeaf = effects ? [make("p", {}, two ? `Against the mean of the leaf, the odds of ${model.classes[1]} change by these factors:` : "Against the mean of the leaf:"),
+    make("ul", { id: "effects" }, ...effects.map((own) => make("li", { "data-effect": own.effect }, effectText(own, row))))] : [];
   const whole = !model.isWhole ? " This is the prediction of the readable tree. The model averages over many trees and may predict another class." : model.space ? ` This is the average over all trees. The prediction of ${model.treeName} is ${decisionText(decisionOf(leaf))}.` : "";
   const show = make("a", { href: "#tree" }, "Show it in the tree");
   out.replaceChildren(make("h3", { id: "says" }, says), make("p", { class: "soft" }, `${model.classes && two && threshold !== null ? `The threshold for ${model.classes[positive]} is a probability of ${percentText(threshold)}.` : ""}${whole}`),
     ...warning, make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "answer" }, make("table", {}, head, body)),
-    make("h3", {}, model.space ? `Path in ${model.treeName}` : "Because"), why,
+    make("h3", {}, model.space ? `Path in ${model.treeName}` : "Because"), why, ...inLeaf,
     make("p", {}, `Leaf ${leaf}, ${countText(nodes[leaf].n, "training row")}. `, show),
     make("h3", {}, "Changes that lead to another prediction"),
     changes.length ? make("ol", { id: "changes" }, ...changes.map((way) => make("li", { "data-row": JSON.stringify(way.changed) }, `${way.text}: `,
-      make("strong", {}, model.classes ? decisionText(decisionOfRow(way.changed)) : estimateText(model.space ? averageOf(weightsOf(way.changed))[0] : nodes[way.leaf].estimates[0][1])), model.space ? "" : ` (like ${countText(way.n, "training row")})`)))
-      : make("p", { id: "changes" }, model.space ? "None of the allowed changes that the readable tree proposes leads to another prediction." : "No allowed change leads to another prediction."));
+      make("strong", {}, model.classes ? decisionText(decisionOfRow(way.changed)) : estimateText(model.space || graph.models ? averageAt(way.changed)[0] : nodes[way.leaf].estimates[0][1])), model.space || graph.models ? "" : ` (like ${countText(way.n, "training row")})`)))
+      : make("p", { id: "changes" }, model.space ? "None of the allowed changes that the readable tree proposes leads to another prediction." : graph.models ? "No allowed change of a single column leads to another prediction." : "No allowed change leads to another prediction."));
   onPath.clear();
   pathTo(leaf).forEach((node) => onPath.add(node));
   reveal(leaf);

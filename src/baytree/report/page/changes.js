@@ -96,11 +96,12 @@ function wayOf(leaf, row, features, demands) {
 }
 // The decision of the model that predicts; of an average over trees not that of the readable tree.
 function decisionOfRow(row) {
-  if (!model.space) return decisionOf(leafOf(row));
-  const value = averageOf(weightsOf(row));
+  if (!model.space && !graph.models) return decisionOf(leafOf(row));
+  const value = averageAt(row);
   return model.classes ? decide(value) : Number(value[0] > nodes[0].estimates[0][1]);
 }
 function changesOf(row) {  // the most usual first, the nearest always among them
+  if (graph.models) return changesAlone(row);
   const decision = decisionOfRow(row), here = leafOf(row);
   const first = (a, b) => a.reduce((order, feature, i) => order || feature - b[i], 0);
   const nearer = (a, b) => a.distance - b.distance || a.features.length - b.features.length || first(a.features, b.features) || a.leaf - b.leaf;

@@ -90,30 +90,45 @@ function weightsOf(row) {  // how much the row belongs to each node: over all tr
   }
   return ends;
 }
-function averageOf(ends) {
-  const first = graph.value[ends.keys().next().value];
-  return first.map((_, k) => {
+// What the nodes predict that a row belongs to, with their weights.
+const partsOf = (ends, row) => [...ends].map(([node, weight]) => ({ node, weight, ...predictedIn(node, row) }));
+function meanOfParts(parts) {
+  return parts[0].value.map((_, k) => {
     let sum = 0;
-    for (const [node, weight] of ends) sum = sum === null || graph.value[node][k] === null ? null : sum + weight * graph.value[node][k];
+    for (const { weight, value } of parts) sum = sum === null || value[k] === null ? null : sum + weight * value[k];
     return sum;
   });
 }
-function mixtureInterval(ends, cdfOf, low, high) {  // the central 90 % of a mixture
-  const parts = [...ends].filter(([, weight]) => weight > 1e-7);
-  const total = parts.reduce((sum, [, weight]) => sum + weight, 0);
-  const cdf = (x) => parts.reduce((sum, [node, weight]) => sum + weight * cdfOf(node, x), 0) / total;
+const calibration = model.space ? model.calibration : null;  // of the class probabilities of a forest
+const scoreOf = (p, code) => calibration.factors[code] * p ** calibration.exponent;
+function averageOf(parts) {
+  const mean = meanOfParts(parts);
+  return calibration ? meanOf(mean.map(scoreOf)) : mean;
+}
+const averageAt = (row) => averageOf(partsOf(weightsOf(row), row));
+function mixtureInterval(all, cdfOf, low, high) {  // the central 90 % of a mixture
+  const parts = all.filter(({ weight }) => weight > 1e-7);
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  const cdf = (x) => parts.reduce((sum, part) => sum + part.weight * cdfOf(part, x), 0) / total;
   return [root(cdf, 0.05, low, high), root(cdf, 0.95, low, high)];
 }
-function classMixtureInterval(ends, code) {
-  return mixtureInterval(ends, (node, x) => {
-    const posterior = graph.posterior[node], total = posterior.reduce((sum, a) => sum + a, 0);
+function classMixtureInterval(parts, code) {
+  const interval = mixtureInterval(parts, ({ posterior }, x) => {
+    const total = posterior.reduce((sum, a) => sum + a, 0);
     return total > posterior[code] ? betaCdf(posterior[code], total - posterior[code], x) : Number(x >= 1);
   }, 0, 1);
+  if (!calibration) return interval;
+  const mean = meanOfParts(parts), rest = 1 - mean[code];  // the other classes keep their proportions
+  const ofOthers = mean.reduce((sum, p, other) => other === code ? sum : sum + scoreOf(p, other), 0);
+  return interval.map((p) => {
+    const own = scoreOf(p, code), other = rest > 0 ? ofOthers * ((1 - p) / rest) ** calibration.exponent : 0;
+    return own + other > 0 ? own / (own + other) : 1;
+  });
 }
 const MOST_COUNTED = 100000;  // counts whose probabilities are added up one by one
 const sums = new Map();
-function countCdf(node, x) {  // beta negative binomial: the sum of its probabilities
-  const [a, b] = graph.posterior[node], size = model.outcome.size;
+function countCdf({ node, posterior }, x) {  // beta negative binomial: the sum of its probabilities
+  const [a, b] = posterior, size = model.outcome.size;
   if (!sums.has(node)) sums.set(node, { log: logGamma(a + size) + logGamma(a + b) - logGamma(a + b + size) - logGamma(a), cdf: [] });
   const own = sums.get(node);
   for (let k = own.cdf.length; k <= Math.min(x, MOST_COUNTED); k++) {
@@ -125,37 +140,37 @@ function countCdf(node, x) {  // beta negative binomial: the sum of its probabil
 // Distribution functions of counts and durations in a node: of the mean, and of the outcome.
 const RATES = {
   poisson: {
-    mean: (node, x) => gammaCdf(graph.posterior[node][0], graph.posterior[node][1] * x),
-    outcome: (node, x) => betaCdf(graph.posterior[node][0], Math.floor(x) + 1, graph.posterior[node][1] / (1 + graph.posterior[node][1])),
+    mean: ({ posterior: [shape, rate] }, x) => gammaCdf(shape, rate * x),
+    outcome: ({ posterior: [shape, rate] }, x) => betaCdf(shape, Math.floor(x) + 1, rate / (1 + rate)),
   },
   exponential: {
-    mean: (node, x) => x > 0 ? 1 - gammaCdf(graph.posterior[node][0], graph.posterior[node][1] / x) : 0,
-    outcome: (node, x) => -Math.expm1(-graph.posterior[node][0] * Math.log1p(x / graph.posterior[node][1])),
+    mean: ({ posterior: [shape, rate] }, x) => x > 0 ? 1 - gammaCdf(shape, rate / x) : 0,
+    outcome: ({ posterior: [shape, rate] }, x) => -Math.expm1(-shape * Math.log1p(x / rate)),
   },
   negative_binomial: {
-    mean: (node, x) => betaCdf(graph.posterior[node][1], graph.posterior[node][0], x / (x + model.outcome.size)),
+    mean: ({ posterior: [a, b] }, x) => betaCdf(b, a, x / (x + model.outcome.size)),
     outcome: countCdf,
   },
 };
-function rateMixtureInterval(ends, kind) {
+function rateMixtureInterval(parts, kind) {
   const cdf = RATES[model.outcome.name][kind];
   let high = 1e-9;
-  while (high < 1e300 && [...ends].some(([node, weight]) => weight > 1e-7 && cdf(node, high) < 0.96)) {
+  while (high < 1e300 && parts.some((part) => part.weight > 1e-7 && cdf(part, high) < 0.96)) {
     high *= 2;
     if (cdf === countCdf && high > MOST_COUNTED) return null;
   }
-  const found = mixtureInterval(ends, cdf, 0, high);
+  const found = mixtureInterval(parts, cdf, 0, high);
   return kind === "outcome" && model.outcome.name !== "exponential" ? found.map(Math.round) : found;
 }
-function numberMixtureInterval(ends, kind) {  // of the mean or the outcome; null where it is not known
+function numberMixtureInterval(parts, kind) {  // of the mean or the outcome; null where it is not known
   if (!graph.posterior) return null;
-  if (model.outcome.name in RATES) return rateMixtureInterval(ends, kind);
+  if (model.outcome.name in RATES) return rateMixtureInterval(parts, kind);
   const spread = kind === "mean" ? 2 : 3;
-  const far = [...ends.keys()].map((node) => [graph.posterior[node][1], 60 * graph.posterior[node][spread]]);
+  const far = parts.map(({ posterior }) => [posterior[1], 60 * posterior[spread]]);
   const low = Math.min(...far.map(([place, room]) => place - room)), high = Math.max(...far.map(([place, room]) => place + room));
-  const [mean] = averageOf(ends);
-  return mixtureInterval(ends, (node, x) => {
-    const [freedom, place] = graph.posterior[node];
-    return studentCdf(freedom, (x - place) / graph.posterior[node][spread]);
+  const [mean] = averageOf(parts);
+  return mixtureInterval(parts, ({ posterior }, x) => {
+    const [freedom, place] = posterior;
+    return studentCdf(freedom, (x - place) / posterior[spread]);
   }, low, high).map((end) => mean + model.widening * (end - mean));
 }

@@ -1,10 +1,13 @@
-"""Forests and what people would use instead, on the tables of a folder: ``python -m benchmarks.forest DATA``.
+"""Forests and what people would use instead: ``python -m benchmarks.forest [DATA]``.
 
-The paper's sets, coded as its authors did, ten folds (ripley: its own part for testing), and, raw, the other sets of
-the folder, ``clf_*.csv`` (five folds) and ``reg_*.csv`` (ten folds). Classes: accuracy, log loss, calibration error.
-Numbers: R2, negative log density in units of the standard deviation of y, share of test rows inside the 90 % interval,
-its width. Seconds are CPU time of the fit; leaves those of one tree. Below the means of a model stand its differences
-from the first model and their standard errors, by what they vary over the folds of each set.
+Without a folder, on tables that scikit-learn bundles or generates, five folds each: no default was chosen on these. The
+defaults were chosen on the tables of a folder DATA: the paper's sets, coded as its authors did, ten folds (ripley: its
+own part for testing), and, raw, the other sets of the folder, ``clf_*.csv`` (five folds) and ``reg_*.csv`` (ten folds).
+
+Classes: accuracy, log loss, calibration error. Numbers: R2, negative log density in units of the standard deviation of
+y, share of test rows inside the 90 % interval, its width. Seconds are CPU time of the fit; leaves those of one tree.
+Below the means of a model stand its differences from the first model and their standard errors, by what they vary over
+the folds of each set.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from baytree import (
 )
 from benchmarks import paper_sets
 from benchmarks.data import raw_table
+from benchmarks.forest_tables import bundled
 from benchmarks.measure import calibration_error
 
 Part = tuple[Any, Any, Any, Any]  # X and y to fit, X and y to test
@@ -111,13 +115,18 @@ def models_of(*, numbers: bool) -> dict[str, Callable[[], Any]]:
     return result
 
 
-def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tuple[str, bool, list[Part]]]:
+def tables(folder: Path | None, sets: list[str], folds: int, seeds: int) -> Iterator[tuple[str, bool, list[Part]]]:
     """Name, whether numbers are predicted, and the parts of each set: so many folds for each seed."""
 
     def split(kind: type[Any], n_folds: int, X: Any, y: Any) -> list[Part]:
         divided = [kind(n_folds, shuffle=True, random_state=seed).split(X, y) for seed in range(seeds)]
         return [(X.iloc[a], y[a], X.iloc[b], y[b]) for splits in divided for a, b in islice(splits, folds)]
 
+    if folder is None:
+        for name, numbers, X, y in bundled():
+            if not sets or name in sets:
+                yield name, numbers, split(KFold if numbers else StratifiedKFold, 5, X, y)
+        return
     for name in paper_sets.NAMES:
         if not sets or name in sets:
             data = paper_sets.load(name, folder)
@@ -137,7 +146,7 @@ def tables(folder: Path, sets: list[str], folds: int, seeds: int) -> Iterator[tu
 def leaves_of(model: Any) -> float:
     """Leaves of one tree, on average."""
     if isinstance(model, (BayesianForestClassifier, BayesianForestRegressor)):
-        return float(model.fitted_.forest.is_leaf.sum() / model.fitted_.forest.n_trees)
+        return float(model.fitted_.trees.is_leaf.sum() / model.fitted_.trees.n_trees)
     last = model[-1] if hasattr(model, "steps") else model
     trees = getattr(last, "estimators_", None)
     if trees is not None:
@@ -195,7 +204,7 @@ def show(title: str, rows: Results) -> None:
 def main() -> None:
     """Measure what is asked for and print it; each fit is written down as it ends."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.forest", description=__doc__)
-    options.add_argument("data", type=Path)
+    options.add_argument("data", type=Path, nargs="?", help="a folder; none: what scikit-learn bundles or generates")
     options.add_argument("--sets", nargs="*", default=[], help="names of sets; none: all")
     options.add_argument("--models", nargs="*", default=[], help="names of models; none: all but the variants")
     options.add_argument("--variants", action="store_true", help="the variants too")

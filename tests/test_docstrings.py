@@ -41,6 +41,7 @@ RESULTS = (
     "baytree.fitted.Fitted",
     "baytree.fitted.FittedOn",
     "baytree.outcomes.Calibration",
+    "baytree.outcomes.ForestCalibration",
     "baytree.fitted.SplitStability",
     "baytree.fitted.Stability",
     "baytree.leaves.ConstantLeaves",

@@ -312,7 +312,7 @@ def test_slices_find_the_given_bin_of_every_value(duckdb, n_bins):
     rows = duckdb(pd.DataFrame({"x": x, "row": np.arange(len(x))}))
     column = slices.SlicedColumn(rows.x.nullif(np.nan), 1000, slices.Slices.of_limits(limits), limits, 2000)
     tables = TemporaryTables(rows.get_backend())
-    encoded = slices.encode_by_slices(tables, rows, {"code": column}, {"row": rows.row}).order_by("row").execute()
+    encoded = slices.encode_by_slices(tables, rows, {"code": column}, {}, {"row": rows.row}).order_by("row").execute()
     tables.drop()
     expected = np.searchsorted(limits, x)
     expected[np.isnan(x)], expected[np.isinf(x)] = 1000, 2000

@@ -138,6 +138,16 @@ def test_an_executor_that_is_killed_changes_nothing(spark, monkeypatch):
     assert_same_model(model, expected)
 
 
+def test_an_ibis_table_in_spark_is_the_data_frame_of_its_query(spark):
+    ibis = pytest.importorskip("ibis")
+    frame, names = table_of("classes")
+    expected = fitted_in_memory(model_of("classes", max_depth=2), frame, names)
+    in_spark(spark, divided(frame, 2)).createOrReplaceTempView("rows")
+    table = ibis.pyspark.connect(spark).table("rows")
+    assert_same_model(engines.fit(model_of("classes", max_depth=2), table, **names), expected)
+    assert engines.predict(expected, table).count().execute() == len(frame)
+
+
 CONNECT = """
     from pyspark.sql import SparkSession
 

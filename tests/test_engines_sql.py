@@ -467,3 +467,43 @@ def test_a_lost_connection_fails_at_once(in_postgres, at, monkeypatch):
         engines.fit(model, connection.table(table.get_name()), **names)
     assert not hasattr(model, "fitted_")
     killer.disconnect()
+
+
+def many_categories():
+    """A frame with a column of text and one of numbers, each of many categories; some values are missing."""
+    random = np.random.default_rng(0)
+    n = 2000
+    codes = random.integers(0, 200, n)
+    labels = np.array([f'it\'s "{k}" {"é" * (k % 3)}' for k in range(200)], dtype=object)
+    frame = pd.DataFrame({"text": labels[codes], "number": random.integers(-30, 30, n) / 4.0})
+    frame["y"] = (((codes < 100) & (frame["number"] * 4 % 3 == 0)) ^ (random.random(n) < 0.1)).astype(int)
+    frame.loc[::11, "text"] = None
+    frame.loc[::13, "number"] = None
+    return frame
+
+
+def test_many_categories_are_joined(put, monkeypatch):
+    from baytree.sources import _sql_slices
+
+    frame, joined, original = many_categories(), [], _sql_slices.join_labels
+    monkeypatch.setattr(_sql_slices, "join_labels", lambda *given: joined.append(list(given[2])) or original(*given))
+    model = model_of("classes", categorical_features=["text", "number"], monotonic_cst=None)
+    expected = fitted_in_memory(clone(model), frame, {})
+    assert {0, 1} <= {*expected.grown_tree_.feature}
+    assert_same_model(engines.fit(clone(model), put(frame)), expected)
+    known = engines.describe(clone(model), put(frame))
+    assert_same_model(engines.fit(clone(model), put(frame), **known), expected)
+    assert joined == [["c0", "c1"]] * 2
+    frame.loc[5, "text"] = "new"
+    with pytest.raises(ValueError, match="Column 'text' of X has the value 'new', which is not among its given"):
+        engines.fit(clone(model), put(frame), **known)
+
+
+def test_a_wide_table_of_many_bins(put):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(300, 60)).round(3), columns=[f"x{i}" for i in range(60)])
+    frame["y"] = (frame["x3"] + frame["x40"] > 0).astype(int)
+    expected = fitted_in_memory(model_of("classes", max_bins=100), frame, {})
+    assert_same_model(engines.fit(model_of("classes", max_bins=100), put(frame)), expected)
+    known = engines.describe(model_of("classes", max_bins=100), frame)
+    assert_same_model(engines.fit(model_of("classes", max_bins=100), put(frame), **known), expected)

@@ -186,10 +186,11 @@ def test_sampled_contributions_have_larger_errors_too(fitted):
 
 
 def test_out_of_bag_figures_are_calibrated(fitted):
-    X, y, model, bare = fitted
-    one, other = (each.set_params(oob_score=True).fit(X, y) for each in (model, bare))
+    X, y, _, _ = fitted
+    options = {"n_estimators": 150, "oob_score": True}
+    one, other = (forest(calibrate=calibrate, **options).fit(X, y) for calibrate in (True, False))
     known = ~np.isnan(other.oob_decision_function_[:, 0])
-    expected = model.calibration_.probabilities(other.oob_decision_function_[known])
+    expected = one.calibration_.probabilities(other.oob_decision_function_[known])
     assert_allclose(one.oob_decision_function_[known], expected)
 
 

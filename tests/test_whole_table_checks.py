@@ -77,6 +77,19 @@ def test_no_weight_at_all_is_refused_everywhere(duckdb):
             engines.fit(model_of("classes"), source, weight="w", **names)
 
 
+@pytest.mark.parametrize("feature_prior", [None, {"x": 0.0}])
+def test_infinite_values_of_rows_without_weight_are_refused_everywhere(duckdb, feature_prior):
+    frame, names = table_of("classes", weighted=True, n=300)
+    frame["x"] = np.linspace(0, 1, 300)
+    frame.loc[9, ["x", "w"]] = [-np.inf, 0.0]
+    model = model_of("classes", feature_prior=feature_prior)
+    with pytest.raises(ValueError, match="Column 'x' of X has an infinite value"):
+        fitted_in_memory(model, frame, names)
+    for source in sources_of(frame, duckdb).values():
+        with pytest.raises(ValueError, match="Column 'x' of X has an infinite value"):
+            engines.fit(model, source, **names)
+
+
 def test_a_database_has_no_row_numbers(duckdb):
     frame, names = table_of("poisson", n=50)
     frame["y"] = frame["y"].astype(float)

@@ -239,7 +239,7 @@ PARAMETERS = [
     Parameter(
         "max_features",
         "Any",
-        {"classes": "1.0", "numbers": "0.8"},
+        {"classes": "0.5", "numbers": "0.8"},
         'Features that each node draws to choose from: a proportion (at least two features), a number, ``"sqrt"``, '
         '``"log2"``, or None for all.',
         ("forest",),

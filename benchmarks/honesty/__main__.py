@@ -1,6 +1,7 @@
 """Whether the certainty that models express is right: ``python -m benchmarks.honesty``, or ``make honesty``.
 
-Five parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
+Six parts, each on its own with --only: `simulated` and `held-out` (coverage of 90 % intervals of class probabilities),
+`linear` (coverage of the intervals of models in leaves),
 `noise` (tables of noise that are split), `decisions` (explanations that name the class that is predicted), `scores`
 (log loss and calibration error with and without calibration). The real tables are those of the folder BAYTREE_DATA.
 --page writes the coverage of `simulated` into docs/benchmarks.md and README.md.
@@ -26,7 +27,8 @@ from baytree import (
     BayesianTreeRegressor,
     TreeSpaceClassifier,
 )
-from benchmarks.honesty.intervals import DiscountedSpace, held_out, simulated
+from benchmarks.honesty.intervals import held_out, simulated
+from benchmarks.honesty.linear import print_linear
 from benchmarks.honesty.pages import Coverage, write_pages
 from benchmarks.honesty.tables import NOISE_KINDS, SHAPES, noise, real_tables
 from benchmarks.measure import calibration_error
@@ -43,26 +45,21 @@ OTHERS = {300: 12, 1000: 8}
 N_ROWS = 15  # of each table, for a model without leaves of its own: quantiles of averages take their time
 
 
-def settings_of(make: Make) -> dict[str, dict[str, Any]]:
-    """The settings that are compared: calibrated, where a model can be, and not."""
-    can = "calibrate" in make().get_params()
+def settings_of(name: str) -> dict[str, dict[str, Any]]:
+    """The settings of a model that are compared: calibrated, where it can be, and not."""
+    can = "calibrate" in MODELS[name]().get_params()
     return {"conjugate": {"calibrate": False}, "calibrated": {}} if can else {"default": {}}
 
 
-def simulated_settings(name: str, make: Make) -> dict[str, Make]:
-    """The settings of a model, and a way to calibrate tree spaces that was tried."""
-    settings: dict[str, Make] = {key: partial(make, **parameters) for key, parameters in settings_of(make).items()}
-    return settings | ({"discounted": partial(DiscountedSpace, max_nodes=500)} if name == "tree space" else {})
-
-
-def print_simulated() -> Coverage:
+def print_simulated(names: list[str]) -> Coverage:
     """Coverage where the truth is known, for each model, shape and number of rows; returns that of leaves."""
     coverage: Coverage = {}
     print("\nCoverage of 90 % intervals: the true mean of a leaf (in brackets: the true probability of a row)")
-    for name, make in MODELS.items():
+    for name in names:
         for n, n_tables in N_TABLES.get(name, OTHERS).items():
-            for setting, make_one in simulated_settings(name, make).items():
-                shares = [simulated(make_one, shape, n, n_tables, N_ROWS) for shape in SHAPES]
+            for setting, parameters in settings_of(name).items():
+                make = partial(MODELS[name], **parameters)
+                shares = [simulated(make, shape, n, n_tables, N_ROWS) for shape in SHAPES]
                 words = [f"{leaf:.2f} ({row:.2f})" for leaf, row in shares]
                 coverage[name, setting, n] = [leaf for leaf, _ in shares]
                 mean = np.nanmean(coverage[name, setting, n])
@@ -70,12 +67,12 @@ def print_simulated() -> Coverage:
     return coverage
 
 
-def print_held_out() -> None:
+def print_held_out(names: list[str]) -> None:
     """Coverage of held-out counts of the classes, in leaves or in groups of rows with similar predictions."""
     print("\nCoverage of 90 % intervals of held-out counts; in leaves below 50 rows; in single tables")
-    for name, make in MODELS.items():
-        for setting, parameters in settings_of(make).items():
-            by_table = held_out(partial(make, **parameters))
+    for name in names:
+        for setting, parameters in settings_of(name).items():
+            by_table = held_out(partial(MODELS[name], **parameters))
             groups = np.array([group for groups in by_table.values() for group in groups]).reshape(-1, 2)
             inside, size = groups.T
             large, small = inside[size >= 50], inside[size < 50]
@@ -84,7 +81,7 @@ def print_held_out() -> None:
             print(f"  {name:13s} {setting:10s} {large.mean():.3f} of {len(large)}; small {few}; {tables}", flush=True)
 
 
-def print_noise() -> None:
+def print_noise(_names: list[str]) -> None:
     """The number of tables of noise that are split, by outcome and kind of column."""
     n_tables, n = 100, 300
     outcomes: dict[str, tuple[Make, Callable[[np.random.Generator], Any]]] = {
@@ -110,13 +107,13 @@ def print_noise() -> None:
         print(f"  {name:13s} {'   '.join(words)}", flush=True)
 
 
-def print_decisions() -> None:
+def print_decisions(names: list[str]) -> None:
     """How often an explanation names the class that `predict` gives."""
     print("\nExplanations whose decision is the prediction")
-    for name, make in MODELS.items():
+    for name in names:
         same, total = 0, 0
         for _, X, y in real_tables():
-            model = make().fit(X, y)
+            model = MODELS[name]().fit(X, y)
             rows = X.iloc[:50]
             same += sum(
                 e.decision == str(p) for e, p in zip(model.explain(rows, n_changes=1), model.predict(rows), strict=True)
@@ -125,15 +122,15 @@ def print_decisions() -> None:
         print(f"  {name:13s} {same} of {total}", flush=True)
 
 
-def print_scores() -> None:
+def print_scores(names: list[str]) -> None:
     """Accuracy, log loss and calibration error with and without calibration, three folds."""
     print("\nAccuracy, log loss, calibration error: means over the tables of BAYTREE_DATA")
-    for name, make in MODELS.items():
-        for setting, parameters in settings_of(make).items():
+    for name in names:
+        for setting, parameters in settings_of(name).items():
             figures = []
             for _, X, y in real_tables():
                 for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-                    model = make(**parameters).fit(X.iloc[train], y[train])
+                    model = MODELS[name](**parameters).fit(X.iloc[train], y[train])
                     p = model.predict_proba(X.iloc[test])
                     right = (model.classes_[p.argmax(axis=1)] == y[test]).mean()
                     error = calibration_error(y[test], p, model.classes_)
@@ -145,6 +142,7 @@ def print_scores() -> None:
 
 PARTS: dict[str, Callable[[], Any]] = {
     "simulated": print_simulated,
+    "linear": print_linear,
     "held-out": print_held_out,
     "noise": print_noise,
     "decisions": print_decisions,
@@ -157,6 +155,7 @@ def main() -> None:
     """Print the parts that were asked for."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.honesty", description=__doc__)
     options.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
+    options.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
     options.add_argument("--page", action="store_true", help="write the table of `simulated` into the docs")
     given = options.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning, module="baytree")
@@ -166,7 +165,7 @@ def main() -> None:
         if name in _NEED_DATA and not has_data:
             print(f"\n{name}: skipped, since BAYTREE_DATA names no folder with tables")
             continue
-        result = PARTS[name]()
+        result = PARTS[name](given.models)
         if name == "simulated" and given.page:
             write_pages(result)
 

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse, stats
 from sklearn.model_selection import StratifiedKFold
 
-from baytree import BayesianTreeClassifier, TreeSpaceClassifier
 from benchmarks.honesty.tables import Made, made, real_tables
 
 Make = Callable[[], Any]
 _GROUP = 50  # rows of similar predictions, where there are no leaves
 _MOST_GROUPED = 200  # held-out rows then, since quantiles of averages take their time
 _LEVELS = (np.arange(20) + 0.5) / 20
-
-
-class DiscountedSpace(TreeSpaceClassifier):
-    """A tree space with the discount that cross-validation finds for a tree of the same rows; its means stay."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the space and the tree."""
-        super().fit(X, y, sample_weight)
-        discount = BayesianTreeClassifier().fit(X, y, sample_weight).calibration_.discount
-        outcome = self.fitted_.outcome
-        total = outcome.prior.sum()
-        points = np.array([[discount, discount * total, 1.0]])
-        discounted = replace(outcome, points=points, rates=outcome.prior / total)
-        self.fitted_ = self.fitted_.with_outcome(discounted)
-        return self
 
 
 def true_coverage(model: Any, new: Made, n_rows: int) -> tuple[np.ndarray, np.ndarray]:

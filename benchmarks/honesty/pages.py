@@ -11,7 +11,7 @@ from benchmarks.honesty.tables import SHAPES
 # The coverage of each shape, by model, setting and number of rows.
 Coverage = dict[tuple[str, str, int], list[float]]
 
-_BEFORE, _AFTER = ("conjugate", "default"), ("calibrated",)
+_BEFORE, _AFTER = ("conjugate", "default"), ("calibrated", "default")
 _START, _END = "<!-- honesty: simulated -->", "<!-- end of honesty -->"
 
 
@@ -42,8 +42,8 @@ def means_table(coverage: Coverage) -> list[str]:
     for model in dict.fromkeys(model for model, _, _ in coverage):
         cells = []
         for n, settings in columns:
-            shares = [coverage[model, s, n] for s in settings if (model, s, n) in coverage]
-            cells.append(_percent(np.nanmean(shares[0])) if shares else "–")
+            shares = next(coverage[model, setting, n] for setting in settings if (model, setting, n) in coverage)
+            cells.append(_percent(np.nanmean(shares)))
         lines.append(f"| {model} | {' | '.join(cells)} |")
     return lines
 

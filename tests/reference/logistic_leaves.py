@@ -13,7 +13,7 @@ from scipy import integrate, optimize, special
 
 from tests.reference.linear_leaves import has_directions, is_higher, scaling
 
-SLOPE_VARIANCE, LEVEL_VARIANCE = 0.25, 4.0
+SLOPE_VARIANCE, LEVEL_VARIANCE = 1.0, 4.0
 
 
 def log_choice(n_candidates, most, n_terms):

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "leaves/choice.hpp"
+#include "math/dot.hpp"
 #include "math/log_gamma.hpp"
 #include "types.hpp"
 
@@ -26,8 +27,7 @@ constexpr double kSettled = 1e-7;
 bool factorise(std::vector<double>& matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = matrix[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= matrix[i * n + k] * matrix[j * n + k];
+      const double sum = matrix[i * n + j] - dot(&matrix[i * n], &matrix[j * n], j);
       if (i != j) matrix[i * n + j] = sum / matrix[j * n + j];
       else if (sum > 0.0) matrix[i * n + i] = std::sqrt(sum);
       else return false;
@@ -70,8 +70,31 @@ struct Mode {
   double log_evidence = -std::numeric_limits<double>::infinity();
 };
 
+// Of two classes: log odds column after column, and one exponential a row.
+double set_probabilities_of_two(const Problem& problem, Mode& mode) {
+  const std::size_t n = problem.n_rows();
+  mode.probabilities.resize(2 * n);
+  std::vector<double> log_odds(n, std::sqrt(2.0) * mode.coefficient[0]);
+  for (std::size_t k = 0; k < mode.chosen.size(); ++k) {
+    const double slope = std::sqrt(2.0) * mode.coefficient[k + 1];
+    const double* z = problem.terms.column(mode.chosen[k]).data();
+    for (std::size_t i = 0; i < n; ++i) log_odds[i] += slope * z[i];
+  }
+  double log_likelihood = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double less = std::exp(-std::abs(log_odds[i])), likely = 1.0 / (1.0 + less), unlikely = less * likely;
+    const bool is_first_likely = log_odds[i] < 0.0;
+    mode.probabilities[2 * i] = is_first_likely ? likely : unlikely;
+    mode.probabilities[2 * i + 1] = is_first_likely ? unlikely : likely;
+    const bool is_likely = (problem.classes[i] == 0) == is_first_likely;
+    log_likelihood -= problem.weight(i) * (std::log1p(less) + (is_likely ? 0.0 : std::abs(log_odds[i])));
+  }
+  return log_likelihood;
+}
+
 // Sets the probabilities of all rows; returns the log likelihood.
 double set_probabilities(const Problem& problem, Mode& mode) {
+  if (problem.n_classes == 2) return set_probabilities_of_two(problem, mode);
   const std::size_t n = problem.n_rows(), c_all = problem.n_classes, width = mode.chosen.size() + 1;
   mode.probabilities.resize(n * c_all);
   std::vector<double> by_class(c_all * width);  // coefficients
@@ -117,31 +140,51 @@ double covariance(const Problem& problem, const double* p, std::size_t a, std::s
   return both - one * other;
 }
 
+// Of each row, by contrast: how much it exceeds its expectation, times its weight.
+std::vector<double> excesses(const Problem& problem, const Mode& mode) {
+  const std::size_t n = problem.n_rows();
+  std::vector<double> result(n * problem.n_contrasts());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t a = 0; a < problem.n_contrasts(); ++a)
+      result[a * n + i] = problem.weight(i) * excess(problem, mode, i, a);
+  return result;
+}
+
+// Of each row: the covariance of two contrasts, times its weight.
+void set_covariances(const Problem& problem, const Mode& mode, std::size_t a, std::size_t b,
+                     std::vector<double>& result) {
+  const std::size_t n = problem.n_rows();
+  const double* p = mode.probabilities.data();
+  result.resize(n);
+  if (problem.n_classes == 2)
+    for (std::size_t i = 0; i < n; ++i) result[i] = 2.0 * problem.weight(i) * p[2 * i] * p[2 * i + 1];
+  else
+    for (std::size_t i = 0; i < n; ++i)
+      result[i] = problem.weight(i) * covariance(problem, p + i * problem.n_classes, a, b);
+}
+
 double precision(std::size_t k) {
   return 2.0 / (k == 0 ? LogisticLeafModels::kLevelVariance : LogisticLeafModels::kSlopeVariance);
 }
 
-// The gradient and the negative second derivative of the log posterior.
+// The gradient and the lower half of the negative second derivative of the log posterior, column by column.
 void differentiate(const Problem& problem, const Mode& mode, std::vector<double>& gradient,
                    std::vector<double>& curvature) {
-  const std::size_t width = mode.chosen.size() + 1, n_contrasts = problem.n_contrasts(), m = width * n_contrasts;
+  const std::size_t n = problem.n_rows(), n_contrasts = problem.n_contrasts();
+  const std::size_t width = mode.chosen.size() + 1, m = width * n_contrasts;
   gradient.assign(m, 0.0);
   curvature.assign(m * m, 0.0);
-  std::vector<double> z(width, 1.0);
-  for (std::size_t i = 0; i < problem.n_rows(); ++i) {
-    for (std::size_t k = 1; k < width; ++k) z[k] = problem.terms.column(mode.chosen[k - 1])[i];
-    const double w = problem.weight(i);
-    const double* p = mode.probabilities.data() + i * problem.n_classes;
-    for (std::size_t a = 0; a < n_contrasts; ++a) {
-      const double more = w * excess(problem, mode, i, a);
-      for (std::size_t k = 0; k < width; ++k) gradient[a * width + k] += more * z[k];
-      for (std::size_t b = 0; b <= a; ++b) {
-        const double of_pair = w * covariance(problem, p, a, b);
-        for (std::size_t k = 0; k < width; ++k) {
-          double* row = &curvature[(a * width + k) * m + b * width];
-          const double scaled = of_pair * z[k];
-          for (std::size_t l = 0; l < width; ++l) row[l] += scaled * z[l];
-        }
+  const std::vector<double> ones(n, 1.0), more = excesses(problem, mode);
+  const auto z = [&](std::size_t k) { return k == 0 ? ones.data() : problem.terms.column(mode.chosen[k - 1]).data(); };
+  std::vector<double> variance, scaled(n);
+  for (std::size_t a = 0; a < n_contrasts; ++a) {
+    for (std::size_t k = 0; k < width; ++k) gradient[a * width + k] = dot(more.data() + a * n, z(k), n);
+    for (std::size_t b = 0; b <= a; ++b) {
+      set_covariances(problem, mode, a, b, variance);
+      for (std::size_t k = 0; k < width; ++k) {
+        for (std::size_t i = 0; i < n; ++i) scaled[i] = variance[i] * z(k)[i];
+        double* row = &curvature[(a * width + k) * m + b * width];
+        for (std::size_t l = 0; l < (a == b ? k + 1 : width); ++l) row[l] = dot(scaled.data(), z(l), n);
       }
     }
   }
@@ -211,25 +254,20 @@ Mode extended(const Mode& mode, std::size_t term, std::size_t n_contrasts) {
 // The terms in the order of their scores: the gain in evidence that a step in each alone would bring.
 std::vector<std::size_t> by_score(const Problem& problem, const Mode& mode) {
   const std::size_t n = problem.n_rows(), n_contrasts = problem.n_contrasts();
-  std::vector<double> more(n * n_contrasts), spread(n * n_contrasts);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t a = 0; a < n_contrasts; ++a) {
-      more[a * n + i] = problem.weight(i) * excess(problem, mode, i, a);
-      spread[a * n + i] = problem.weight(i) *
-                          covariance(problem, mode.probabilities.data() + i * problem.n_classes, a, a);
-    }
+  const std::vector<double> more = excesses(problem, mode);
+  std::vector<std::vector<double>> variance(n_contrasts);
+  for (std::size_t a = 0; a < n_contrasts; ++a) set_covariances(problem, mode, a, a, variance[a]);
+  std::vector<double> squares(n);
   std::vector<std::pair<double, std::size_t>> scores;
   for (std::size_t j = 0; j < problem.terms.size(); ++j) {
     if (std::find(mode.chosen.begin(), mode.chosen.end(), j) != mode.chosen.end()) continue;
     const auto z = problem.terms.column(j);
+    for (std::size_t i = 0; i < n; ++i) squares[i] = z[i] * z[i];
     double score = 2.0 * problem.term(j).log_weight;
     bool has_directions = true;  // the coefficient at the mode has that of the step
     for (std::size_t a = 0; a < n_contrasts; ++a) {
-      double slope = 0.0, information = precision(1);
-      for (std::size_t i = 0; i < n; ++i) {
-        slope += more[a * n + i] * z[i];
-        information += spread[a * n + i] * z[i] * z[i];
-      }
+      const double slope = dot(more.data() + a * n, z.data(), n);
+      const double information = precision(1) + dot(variance[a].data(), squares.data(), n);
       score += slope * slope / information - std::log(information);
       has_directions = has_directions && has_direction(problem.term(j), slope);
     }

@@ -1,5 +1,5 @@
 // Logistic models in leaves, for classes: the log odds of classes are linear in a few terms, centred and scaled within
-// the leaf. With two classes the slopes of the log odds are N(0, 0.5^2) beforehand and the intercept is N(0, 2^2); with
+// the leaf. With two classes the slopes of the log odds are N(0, 1) beforehand and the intercept is N(0, 2^2); with
 // more, those of the log odds between any two classes are. The evidence is Laplace's approximation at the mode; a leaf
 // without terms has the exact evidence of its Dirichlet distribution. Terms are chosen forward, by score tests.
 #pragma once
@@ -18,7 +18,7 @@ namespace baytree {
 
 class LogisticLeafModels final : public LeafModels {
  public:
-  static constexpr double kSlopeVariance = 0.25, kLevelVariance = 4.0;
+  static constexpr double kSlopeVariance = 1.0, kLevelVariance = 4.0;
   static constexpr double kChoiceShare = 0.5;  // of the log of the number of choices of terms
   static constexpr std::size_t kMostClasses = 10;  // with terms
   static constexpr double kFewestWeight = 8.0, kFewestOfClass = 2.0;  // in a leaf with terms, and of two classes there

@@ -44,11 +44,12 @@ struct Categorical {
     std::vector<std::vector<double>> by_class;
     std::vector<double> total;
 
-    bool hold(const Count* counts, std::size_t n_classes, std::size_t most) const {
+    // Whether they are long enough for the counts of some classes.
+    bool hold(std::span<const Class> classes, std::span<const Count> counts, std::size_t most) const {
       std::size_t sum = 0;
-      for (std::size_t c = 0; c < n_classes; ++c) {
-        if (std::min<std::size_t>(counts[c], most) >= by_class[c].size()) return false;
-        sum += counts[c];
+      for (std::size_t i = 0; i < classes.size(); ++i) {
+        if (std::min<std::size_t>(counts[i], most) >= by_class[classes[i]].size()) return false;
+        sum += counts[i];
       }
       return std::min(sum, most) < this->total.size();
     }
@@ -121,7 +122,9 @@ struct Categorical {
   void prepare(const std::vector<double>& prior, const Count* total, const Threads& threads = {},
                std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if constexpr (std::integral<Count>) {
-      if (tables && tables->prior == prior && tables->hold(total, n_classes, most)) return;
+      std::vector<Class> every(n_classes);
+      std::iota(every.begin(), every.end(), Class{0});
+      if (tables && tables->prior == prior && tables->hold(every, {total, n_classes}, most)) return;
       auto made = std::make_shared<Tables>();
       made->prior = prior;
       for (std::size_t c = 0; c < n_classes; ++c)
@@ -135,9 +138,10 @@ struct Categorical {
   double log_likelihood(const std::vector<double>& prior, const Count* total) const {
     double prior_sum = 0.0, n = 0.0, sum = 0.0;
     for (std::size_t c = 0; c < n_classes; ++c) {
+      prior_sum += prior[c];
+      if (total[c] == Count{0}) continue;
       const auto count = static_cast<double>(total[c]);
       sum += log_gamma(prior[c] + count) - log_gamma(prior[c]);
-      prior_sum += prior[c];
       n += count;
     }
     return sum - log_gamma(prior_sum + n) + log_gamma(prior_sum);
@@ -158,6 +162,19 @@ struct Categorical {
     return static_cast<double>(set[of]) / static_cast<double>(std::accumulate(set, set + n_classes, Count{0}));
   }
 
+  // By the share of each class that is there, of the largest ones first.
+  std::vector<std::size_t> orders_of(const Count* node, std::size_t most) const {
+    if (n_classes == 2) return {0};
+    std::vector<std::size_t> orders;
+    for (std::size_t c = 0; c < n_classes; ++c)
+      if (node[c] > Count{0}) orders.push_back(c);
+    if (orders.size() <= most) return orders;
+    std::stable_sort(orders.begin(), orders.end(), [&](std::size_t a, std::size_t b) { return node[a] > node[b]; });
+    orders.resize(most);
+    std::sort(orders.begin(), orders.end());
+    return orders;
+  }
+
   // The order key of a single row.
   double order_key_of_row(std::size_t row, std::size_t order) const {
     const auto weight = static_cast<double>(weight_of(row));
@@ -171,38 +188,46 @@ template <class Count>
 class CategoricalNode {
  public:
   CategoricalNode(const Categorical<Count>& outcome, const std::vector<double>& prior, const Count* total)
-      : prior_(prior), total_(total, total + outcome.n_classes),
-        n_(std::accumulate(total_.begin(), total_.end(), Count{0})),
-        prior_sum_(std::accumulate(prior.begin(), prior.end(), 0.0)) {
+      : place_(outcome.n_classes), prior_sum_(std::accumulate(prior.begin(), prior.end(), 0.0)) {
     log_beta_ = -log_gamma(prior_sum_);
-    for (const double alpha : prior_) log_beta_ += log_gamma(alpha);
-    if constexpr (std::integral<Count>) fold_tables(outcome);
+    for (std::size_t c = 0; c < place_.size(); ++c) {
+      if (total[c] == Count{0} && place_.size() > 2) continue;
+      place_[c] = static_cast<Class>(classes_.size());
+      classes_.push_back(static_cast<Class>(c));
+      prior_.push_back(prior[c]);
+      total_.push_back(total[c]);
+      n_ += total[c];
+      log_beta_ += log_gamma(prior[c]);
+    }
+    if constexpr (std::integral<Count>) fold_tables(outcome, prior);
   }
 
   double split_score(const Count* lower) const {
     Count n_lower{0};
-    for (std::size_t c = 0; c < total_.size(); ++c) n_lower += lower[c];
-    return sum_in_lanes(total_.size(), [&](std::size_t c) { return folded(c, lower[c]); }) - folded_total(n_lower) -
-           2.0 * log_beta_;
+    for (const Class c : classes_) n_lower += lower[c];
+    return sum_in_lanes(classes_.size(), [&](std::size_t i) { return folded(i, lower[classes_[i]]); }) -
+           folded_total(n_lower) - 2.0 * log_beta_;
   }
 
   void set_scores(const Categorical<Count>&, std::span<const Count> sets, double* scores) const {
     if constexpr (std::integral<Count>) {
-      if (total_.size() == 2) return two_class_set_scores(sets, scores);
+      if (place_.size() == 2) return two_class_set_scores(sets, scores);
     }
-    for (std::size_t i = 0; i * total_.size() < sets.size(); ++i) scores[i] = split_score(&sets[i * total_.size()]);
+    for (std::size_t i = 0; i * place_.size() < sets.size(); ++i) scores[i] = split_score(&sets[i * place_.size()]);
   }
 
   // G_c is convex, so its maximum over an interval is at an end. -H is concave, so a tangent in the
   // middle of the box lies above it; the tangent is linear and joins each class's own maximum.
   double upper_bound(const Count* from, const Count* to) const {
     Count middle{0};
-    for (std::size_t c = 0; c < total_.size(); ++c) middle += from[c] + (to[c] - from[c]) / 2;
+    for (const Class c : classes_) middle += from[c] + (to[c] - from[c]) / 2;
     const double slope = tangent_slope(middle);
     double bound = -folded_total(middle) - slope * static_cast<double>(middle) - 2.0 * log_beta_;
-    for (std::size_t c = 0; c < total_.size(); ++c)
-      bound += std::max(folded(c, from[c]) + slope * static_cast<double>(from[c]),
-                        folded(c, to[c]) + slope * static_cast<double>(to[c]));
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      const Count low = from[classes_[i]], high = to[classes_[i]];
+      bound += std::max(folded(i, low) + slope * static_cast<double>(low),
+                        folded(i, high) + slope * static_cast<double>(high));
+    }
     return bound;
   }
 
@@ -210,7 +235,7 @@ class CategoricalNode {
   void split_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
                     std::span<const std::uint32_t> positions, double* scores) const {
     if constexpr (std::integral<Count>) {
-      if (total_.size() == 2) return two_class_scores(outcome, order, start, positions, scores);
+      if (place_.size() == 2) return two_class_scores(outcome, order, start, positions, scores);
     }
     many_class_scores(outcome, order, start, positions, scores);
   }
@@ -227,19 +252,19 @@ class CategoricalNode {
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
   }
 
-  void fold_tables(const Categorical<Count>& outcome) {
-    const bool shared = outcome.tables && outcome.tables->prior == prior_;
+  void fold_tables(const Categorical<Count>& outcome, const std::vector<double>& prior) {
+    const bool shared = outcome.tables && outcome.tables->prior == prior;
     if (shared && n_ > outcome.most_folded) {
-      const bool are_enough = outcome.tables->hold(total_.data(), total_.size(), n_);
+      const bool are_enough = outcome.tables->hold(classes_, total_, n_);
       if (are_enough) tables_ = outcome.tables;
       is_direct_ = !are_enough;
       return;
     }
     // The allocator keeps freed small blocks of every size that was asked for, in every thread: let there be few sizes.
     folded_.reserve(std::bit_ceil(2 * std::size_t{n_} + total_.size() + 1));
-    for (std::size_t c = 0; c < total_.size(); ++c)
-      if (shared) fold(outcome.tables->by_class[c], total_[c]);
-      else fold(log_gamma_table(prior_[c], total_[c]), total_[c]);
+    for (std::size_t i = 0; i < classes_.size(); ++i)
+      if (shared) fold(outcome.tables->by_class[classes_[i]], total_[i]);
+      else fold(log_gamma_table(prior_[i], total_[i]), total_[i]);
     if (shared) fold(outcome.tables->total, n_);
     else fold(log_gamma_table(prior_sum_, n_), n_);
   }
@@ -252,12 +277,15 @@ class CategoricalNode {
     for (std::size_t k = 0; k <= n; ++k) to[k] = from[k] + from[n - k];
   }
 
-  double folded(std::size_t c, Count k) const {
+  // Of the class in place i, with k on the lower side.
+  double folded(std::size_t i, Count k) const {
     if constexpr (std::integral<Count>) {
-      if (is_direct_) return both(prior_[c], k, total_[c] - k);
-      return tables_ ? tables_->by_class[c][k] + tables_->by_class[c][total_[c] - k] : folded_[start_[c] + k];
+      if (is_direct_) return both(prior_[i], k, total_[i] - k);
+      if (!tables_) return folded_[start_[i] + k];
+      const std::vector<double>& table = tables_->by_class[classes_[i]];
+      return table[k] + table[total_[i] - k];
     } else {
-      return both(prior_[c], k, std::max(total_[c] - k, 0.0));
+      return both(prior_[i], k, std::max(total_[i] - k, 0.0));
     }
   }
 
@@ -327,36 +355,40 @@ class CategoricalNode {
   template <class Entry>
   void many_class_scores(const Categorical<Count>& outcome, std::span<const Entry> order, const Count* start,
                          std::span<const std::uint32_t> positions, double* scores) const {
-    const std::size_t n_classes = total_.size();
-    std::vector<Count> lower(start, start + n_classes);
+    const std::size_t n_classes = classes_.size();
+    std::vector<Count> lower(n_classes);
     std::vector<double> value(n_classes);
     Count n{0};
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      value[c] = folded(c, lower[c]);
-      n += lower[c];
+    for (std::size_t i = 0; i < n_classes; ++i) {
+      lower[i] = start[classes_[i]];
+      value[i] = folded(i, lower[i]);
+      n += lower[i];
     }
-    auto refresh = [&](std::size_t c) { value[c] = folded(c, lower[c]); };
+    auto refresh = [&](std::size_t i) { value[i] = folded(i, lower[i]); };
     std::size_t next = 0;
     for (std::size_t j = 0; j < positions.size(); ++j) {
       const std::size_t begin = next;
       for (; next <= positions[j]; ++next) {
         const std::uint32_t row = row_in_node(order[next]);
         const Count w = outcome.weight_of(row);
-        lower[outcome.y[row]] += w;
+        lower[place_[outcome.y[row]]] += w;
         n += w;
       }
       if (next - begin < n_classes) {
-        for (std::size_t i = begin; i < next; ++i) refresh(outcome.y[row_in_node(order[i])]);
+        for (std::size_t i = begin; i < next; ++i) refresh(place_[outcome.y[row_in_node(order[i])]]);
       } else {
-        for (std::size_t c = 0; c < n_classes; ++c) refresh(c);
+        for (std::size_t i = 0; i < n_classes; ++i) refresh(i);
       }
-      scores[j] = sum_in_lanes(n_classes, [&](std::size_t c) { return value[c]; }) - folded_total(n) - 2.0 * log_beta_;
+      scores[j] = sum_in_lanes(n_classes, [&](std::size_t i) { return value[i]; }) - folded_total(n) - 2.0 * log_beta_;
     }
   }
 
-  std::vector<double> prior_;
+  // Of many classes, those without rows here are left out: they add nothing to any score.
+  std::vector<Class> classes_;
+  std::vector<Class> place_;  // by class: where it is among these
+  std::vector<double> prior_;  // by place, as is what follows
   std::vector<Count> total_;
-  Count n_;
+  Count n_{0};
   double prior_sum_;
   double log_beta_;
   std::vector<double> folded_;  // G_c of each class and H, one behind the other; whole counts only

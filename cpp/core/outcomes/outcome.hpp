@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -142,6 +143,18 @@ void means_of_each(const T& outcome, const std::vector<double>& prior, std::span
   else
     for (std::size_t i = 0; i * outcome.width() < sets.size(); ++i)
       result[i] = outcome.mean(prior, &sets[i * outcome.width()], times);
+}
+
+// The ways to order sets that tell most in a node, at most so many, in ascending order.
+template <Outcome T>
+std::vector<std::size_t> orders_of(const T& outcome, const typename T::Number* node, std::size_t most) {
+  if constexpr (requires { outcome.orders_of(node, most); }) {
+    return outcome.orders_of(node, most);
+  } else {
+    std::vector<std::size_t> orders(std::min(outcome.n_orders(), most));
+    std::iota(orders.begin(), orders.end(), std::size_t{0});
+    return orders;
+  }
 }
 
 // Where each of some rows alone is, in one of the ways to order sets.

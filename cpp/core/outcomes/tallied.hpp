@@ -60,6 +60,9 @@ struct Tallied {
   }
   double mean_unit() const { return of->mean_unit(); }
   std::size_t n_orders() const { return of->n_orders(); }
+  std::vector<std::size_t> orders_of(const Number* node, std::size_t most) const {
+    return baytree::orders_of(*of, node, most);
+  }
   double order_key(const Number* set, const Number* node, std::size_t order) const {
     return of->order_key(set, node, order);
   }

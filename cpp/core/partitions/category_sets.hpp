@@ -122,12 +122,13 @@ void list_neighbours(const T& outcome, const typename T::Number* total, Category
   for (std::size_t category = 0; category < n; ++category) all += mark_of(category);
   std::unordered_set<std::uint64_t> listed;
   std::vector<double> key(n);
-  list.orders.resize(2 * outcome.n_orders());
+  const std::vector<std::size_t> ways = orders_of(outcome, total, outcome.n_orders());
+  list.orders.resize(2 * ways.size());
   for (std::size_t k = 0; k < list.orders.size(); ++k) {
-    const double of_node = outcome.order_key(total, total, k / 2);
+    const double of_node = outcome.order_key(total, total, ways[k / 2]);
     double size = 0.0;
     for (std::size_t category = 0; category < n; ++category) {
-      key[category] = outcome.order_key(&list.statistics[category * width], total, k / 2);
+      key[category] = outcome.order_key(&list.statistics[category * width], total, ways[k / 2]);
       if (k % 2 == 1) key[category] = list.weight[category] * (key[category] - of_node);
       size = std::max(size, std::abs(key[category]));
     }

@@ -41,7 +41,8 @@ inline constexpr double kWithinReach = 10.0;  // nats
 struct HyperplaneSearchScratch {
   Points points;  // the rows that directions are fitted to
   std::vector<Row> fitted, fitted_rows;  // which they are, in the node and in the table, where they are not all
-  Moments moments;  // with each of the outcome's orders
+  std::vector<std::size_t> orders;  // of the outcome, that directions are fitted to
+  Moments moments;  // with each of them
   std::vector<double> log_prior;  // by the number of features
   std::vector<HyperplaneScratch> threads;  // one for each
 };
@@ -148,13 +149,14 @@ class HyperplaneSearch {
   }
 
   void find_all_moments() {
-    const std::size_t n_responses = std::min(scored_.outcome.n_orders(), effort().most_responses);
+    scratch_.orders = orders_of(scored_.outcome, scored_.node.statistics.data(), effort().most_responses);
     std::vector<std::size_t> parts(points().features.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
     Responses<T> responses(scored_, fits_few() ? std::span<const Row>(scratch_.fitted) : std::span<const Row>());
-    scratch_.moments = find_moments(
-        points(), parts, points().standard, fitted_weight(), n_responses,
-        [&](std::size_t order, std::size_t begin, std::span<double> result) { responses.find(order, begin, result); });
+    scratch_.moments = find_moments(points(), parts, points().standard, fitted_weight(), scratch_.orders.size(),
+                                    [&](std::size_t i, std::size_t begin, std::span<double> result) {
+                                      responses.find(scratch_.orders[i], begin, result);
+                                    });
   }
 
   void find_log_prior() {
@@ -233,15 +235,15 @@ class HyperplaneSearch {
   // The best fitted direction, turned and shaken if it is within reach of the rival.
   CandidatePlane search(PointSplitter<T>& splitter, double rival) {
     std::vector<CandidatePlane> candidates;
-    for (std::size_t order = 0; order < scratch_.moments.with.size(); ++order) {
-      const std::vector<double>& moment = scratch_.moments.with[order];
+    for (std::size_t response = 0; response < scratch_.orders.size(); ++response) {
+      const std::vector<double>& moment = scratch_.moments.with[response];
       std::vector<std::size_t> chosen(points().features.size());
       std::iota(chosen.begin(), chosen.end(), std::size_t{0});
       for (std::size_t i = effort().sizes.size(); i-- > 0;) {
         if (effort().sizes[i] > chosen.size()) continue;
         keep_largest(effort().sizes[i], moment, chosen);
         const std::vector<double> w = solve_for(chosen, scratch_.moments.gram, moment);
-        candidates.push_back({chosen, led_by_one(w, standards(chosen)), order});
+        candidates.push_back({chosen, led_by_one(w, standards(chosen)), scratch_.orders[response]});
       }
     }
     CandidatePlane best;

@@ -131,6 +131,8 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         The proportion of the trees whose root is split along each feature and, last, of those without a split.
     oob_score_, oob_decision_function_
         Accuracy and class probabilities of training rows by the trees that do not have them (NaN where all have).
+    calibration_
+        The `ForestCalibration` of class probabilities: an exponent and an intercept for each class.
     prior_
         Parameters of the prior at the root.
     feature_posterior_
@@ -169,7 +171,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         lookahead: int = 0,
         prune: bool = False,
         bootstrap: str = "bayesian",
-        max_features: Any = 1.0,
+        max_features: Any = 0.5,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,

@@ -1,4 +1,4 @@
-"""Reference models on the same held-out rows: no model, a linear model, scikit-learn's tree and a forest."""
+"""Reference models on the same held-out rows: no model, a linear model, other trees and a forest."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ import numpy as np
 
 from .._progress import Progress
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..estimators import BayesianForestClassifier, BayesianForestRegressor, Model, fitted_of, read_rows
+from .._words import count_text
+from ..estimators import (
+    BayesianForestClassifier,
+    BayesianForestRegressor,
+    BayesianTreeClassifier,
+    BayesianTreeRegressor,
+    Model,
+    fitted_of,
+    read_rows,
+)
 from ..figures import Figure
 from ..fitted import Fitted, ModelKind
+from ..leaves import ConstantLeaves
 from ..outcomes import NormalOutcome
 from ..table import Kind
 from ._held_out import Dataset, Fold, HeldOutPredictions, align_probabilities, folds_of, merge_folds
@@ -71,9 +81,11 @@ def compare_with_references(
             progress.update(i * len(folds), f"Reference models, {title}")
             parts = []
             for j, (rows, rest) in enumerate(folds):
-                parts.append(_predict(estimator, train.take(_some(rows)), test.take(rest), fitted))
+                refitted = _fit(estimator, train.take(_some(rows)))
+                parts.append(_predict(refitted, test.take(rest), fitted))
                 progress.update(i * len(folds) + j + 1)
-            result.append(ReferenceFigures(title, _figures(fitted, merge_folds(parts, folds, tested, fitted, ""))))
+            figures = _figures(fitted, merge_folds(parts, folds, tested, fitted, ""))
+            result.append(ReferenceFigures(title + _size_text(refitted), figures))
     return ReferenceModels(result, measured.n_rows, min(max(len(rows) for rows, _ in folds), _MOST_TRAINING_ROWS))
 
 
@@ -151,7 +163,7 @@ def _constant_decisions(
 
 
 def _reference_estimators(fitted: Fitted) -> dict[str, Any]:
-    """A linear model, scikit-learn's tree with a leaf size by cross-validation, and the forest."""
+    """A linear model, scikit-learn's tree with a leaf size by cross-validation, other leaves, the forest."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression, Ridge
@@ -175,16 +187,28 @@ def _reference_estimators(fitted: Fitted) -> dict[str, Any]:
         "logistic regression" if is_class else "ridge regression": make_pipeline(encode, linear),
         "scikit-learn's tree": GridSearchCV(tree, {"min_samples_leaf": _LEAF_SIZES}, scoring=score, cv=3),
     }
+    categories = is_category if is_category.any() else None
+    if fitted.kind is ModelKind.TREE:
+        leaf = "linear" if isinstance(fitted.trees.leaves, ConstantLeaves) else "constant"
+        make = BayesianTreeClassifier if is_class else BayesianTreeRegressor
+        references[f"tree with {leaf} leaves"] = make(leaf=leaf, categorical_features=categories)
     if fitted.kind is not ModelKind.FOREST:
         forest = BayesianForestClassifier if is_class else BayesianForestRegressor
-        categories = is_category if is_category.any() else None
         references["forest"] = forest(categorical_features=categories, random_state=0)
     return references
 
 
-def _predict(estimator: Any, train: Dataset, test: Dataset, fitted: Fitted) -> HeldOutPredictions:
-    """Fit a reference model and predict the rows that are held out."""
-    refitted = _fit(estimator, train)
+def _size_text(model: Any) -> str:
+    """The leaves of one of our trees, and their terms."""
+    if not isinstance(model, BayesianTreeClassifier | BayesianTreeRegressor):
+        return ""
+    n_terms = int(model.tree_.leaves.n_terms[model.tree_.is_leaf].sum())
+    terms = f", {count_text(n_terms, 'term')}" if n_terms else ""
+    return f" ({count_text(model.get_n_leaves(), 'leaf', 'leaves')}{terms})"
+
+
+def _predict(refitted: Any, test: Dataset, fitted: Fitted) -> HeldOutPredictions:
+    """The predictions of a fitted reference model for the rows that are held out."""
     if not fitted.outcome.predicts_classes:
         return HeldOutPredictions("", test, mean=np.asarray(refitted.predict(test.X), dtype=np.float64))
     probabilities: FloatArray = np.asarray(refitted.predict_proba(test.X))

@@ -1,8 +1,8 @@
 """Changes of one or two columns that lead an average over trees to another decision.
 
 Along one column the prediction changes only at the thresholds of the trees, and where a hyperplane crosses the row. So
-these are the candidates, within the range of the column in training; of many, evenly spaced ones are tried first, and
-those between the last value that keeps the decision and the first that does not are then halved. Pairs are tried for
+these are the candidates, within the range of the column in training. Of many, evenly spaced ones are tried first, then
+evenly spaced ones between the row and the nearest that leads to another decision, and so on. Pairs are tried for
 the columns that alone move the prediction most. Every proposal is one that the model itself decides otherwise. The
 distance of a change is a share of the column's range; another category, a truth value, and a value that is filled in
 or becomes missing count 1, as does a step to the next ordered category.
@@ -143,7 +143,7 @@ class AverageChanges:
         return result
 
     def _nearer(self, row: FloatArray, code: int, flip: _Candidate, values: FloatArray) -> _Candidate:
-        """The nearest value to the row's own, by halving, that still leads to another decision."""
+        """The nearest value to the row's own that leads to another decision, as far as evenly spaced ones show."""
         f = flip.column
         if self.schema.columns[f].is_nominal or row[f] != row[f] or flip.value != flip.value:
             return flip
@@ -154,9 +154,11 @@ class AverageChanges:
         )
         low, high = -1, len(side) - 1  # the row itself keeps the decision, the last one does not
         while high - low > 1:
-            middle = (low + high) // 2
-            (candidate,) = self._try(row, code, np.array([f]), side[middle : middle + 1])
-            low, high, flip = (low, middle, candidate) if candidate.code != code else (middle, high, flip)
+            places = np.unique(np.linspace(low + 1, high, min(high - low, _MOST_VALUES)).round().astype(np.int64))
+            candidates = self._try(row, code, np.full(len(places), f), side[places])
+            first = next((i for i, candidate in enumerate(candidates) if candidate.code != code), len(places) - 1)
+            flip, high = candidates[first], int(places[first])
+            low = int(places[first - 1]) if first > 0 else low
         return flip
 
     def _pairs(

@@ -55,6 +55,7 @@ class CategoricalOutcome(FixedPointOutcome):
     intercepts: FloatArray | None = None
 
     name = "categorical"
+    forest_factor = 4.0  # calibration takes back what deeper trees are too sure or too cautious of
 
     @property
     def family(self) -> str:

@@ -5,6 +5,7 @@ from ._calibration import calibration as calibration
 from ._confusion import confusion as confusion
 from ._dependence import dependence as dependence
 from ._features import feature_posterior as feature_posterior
+from ._forest import forest as forest
 from ._intervals import intervals as intervals
 from ._leaves import leaves as leaves
 from ._partitions import partition_posterior as partition_posterior
@@ -23,6 +24,7 @@ __all__ = [
     "confusion",
     "dependence",
     "feature_posterior",
+    "forest",
     "intervals",
     "leaves",
     "partition_posterior",

@@ -55,11 +55,11 @@ def dependence(model: Model, X: Any, feature: Any, *, n_points: int = 40, ax: An
     rows = read_rows(model, X).dense()
     table = Table(fitted.schema, Rows(rows))
     column = table.feature("feature", feature)
-    places = _feature_grid(column, check_integer("n_points", n_points, low=2))
+    places = feature_grid(column, check_integer("n_points", n_points, low=2))
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     ax = axes_of(ax)
-    shown = _drawn_values(fitted)
-    averages = [_averages(fitted, some, column.position, value) for value in places]
+    shown = drawn_values(fitted)
+    averages = [average_predictions(fitted, some, column.position, value) for value in places]
     line, of_trees = np.stack([line for line, _ in averages]), np.stack([of_trees for _, of_trees in averages])
     draw = _draw_curve if column.names is None else _draw_dots
     for number, (k, name) in enumerate(shown):
@@ -95,7 +95,7 @@ def _draw_dots(
     ax.plot(places + aside, line, "o", color=colour, ms=5, label=name)
 
 
-def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
+def drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     """Which of the predicted numbers are drawn, and their names."""
     names = fitted.class_names
     if not names:
@@ -104,7 +104,7 @@ def _drawn_values(fitted: Fitted) -> list[tuple[int, str]]:
     return [(positive, f"probability of {names[positive]}")] if len(names) == 2 else list(enumerate(names))
 
 
-def _feature_grid(column: Feature, n_points: int) -> FloatArray:
+def feature_grid(column: Feature, n_points: int) -> FloatArray:
     """The values of the feature that rows get."""
     present = column.present
     if column.names is not None:
@@ -113,7 +113,7 @@ def _feature_grid(column: Feature, n_points: int) -> FloatArray:
     return np.linspace(low, high, n_points)
 
 
-def _averages(fitted: Fitted, rows: FloatArray, position: int, value: float) -> tuple[FloatArray, FloatArray]:
+def average_predictions(fitted: Fitted, rows: FloatArray, position: int, value: float) -> tuple[FloatArray, FloatArray]:
     """The average prediction if all rows had a value, (n_values,), and that of each tree of a forest.
 
     The averages of trees are calibrated as those of the forest are.

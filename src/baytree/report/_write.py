@@ -109,7 +109,8 @@ def write(
         Number of refits that measure the stability, as in the model's ``stability``; 0 for none. By default 30 for a
         tree with splits on single columns, 10 for other models, and none above 50,000 rows.
     references
-        Whether to fit reference models to the same folds: a linear model, scikit-learn's tree and a forest.
+        Whether to fit reference models to the same folds: a linear model, scikit-learn's tree, the tree with the other
+        kind of leaves (linear or constant), and a forest.
     actions
         Names of the decisions by class: ``{"bad": "decline", "good": "approve"}``.
     intended_use, owner, approver, period

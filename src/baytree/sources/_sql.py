@@ -36,24 +36,33 @@ from ._source import TableSummary, require
 from ._sql_backend import ConnectionSettings, backend_of
 from ._sql_bins import BinQueries, Range, find_bins
 from ._sql_columns import ColumnQueries
+from ._sql_dialects import dialect_of
 from ._sql_execution import fetch, fetch_arrays
 from ._sql_fixed_point import (
     code_expression,
     fixed_point_target,
     integer_weights,
+    labels_of,
     number,
     product_digits,
     unexpected_code,
 )
 from ._sql_histograms import Aggregation, ClassAggregation, Layout, NumberAggregation, flatten
+from ._sql_lookups import MIN_LABELS, LookedUpColumn
 from ._sql_node_table import NodeTable
 from ._sql_packing import Packing
 from ._sql_same_rows import check_classes, check_codes, check_targets
-from ._sql_slices import SlicedColumn, Slices, encode_by_slices, has_lists
+from ._sql_slices import SlicedColumn, Slices, encode_by_slices
 from ._sql_snapshot import Snapshot, fixed_rows
 from ._sql_target import TargetQueries
 from ._sql_temporary import TemporaryTables
 from ._targets import TargetPlan
+
+
+def spark_frame_of(table: Any) -> Any:
+    """The Spark data frame of an Ibis table in Spark, which grows a tree faster than queries; else None."""
+    backend = backend_of(table)
+    return backend.raw_sql(backend.compile(table)) if backend.name == "pyspark" else None
 
 
 @dataclass
@@ -82,7 +91,7 @@ class SqlSource:
     def __post_init__(self) -> None:
         self.names.check(list(self.table.columns))
         backend = backend_of(self.table)
-        self.settings = ConnectionSettings(backend)
+        self.settings, self.dialect = ConnectionSettings(backend), dialect_of(backend)
         self.temporary, self.fixed = TemporaryTables(backend), TemporaryTables(backend)  # of coded and of raw rows
         self.snapshot: Snapshot | None = None
         self.features = self.names.features_of(self.table.columns)
@@ -102,8 +111,10 @@ class SqlSource:
         self.stores_codes = self.temporary.are_possible(self.table)
         self.snapshot = Snapshot(self.table.get_backend())
         columns, targets = ColumnQueries(self.table, self.names), TargetQueries(self.table, self.names, plan)
-        self.rows = rows = targets.counted_rows()
         incomplete = specs.incomplete
+        self.rows = rows = targets.counted_rows()
+        if (uncounted := targets.uncounted_rows()) is not None:
+            columns.refuse_infinity(uncounted, [i for i in incomplete if kinds[i] is Kind.NUMBER])
         target_range = targets.target_range(rows)
         self.n_rows = target_range.n_rows
         self.ranges = columns.ranges(rows, target_range.n_rows, {i: kinds[i] for i in incomplete})
@@ -195,7 +206,7 @@ class SqlSource:
     def _error_of_value(self, i: int) -> ValueError:
         """The error for a value that contradicts the specification of its column."""
         bins, column = self.columns[i], require(self.schema).columns[i]
-        code = code_expression(self.rows[self.features[i]], bins, column, is_specified=True)
+        code = code_expression(self.rows[self.features[i]], bins, column, self.dialect, is_specified=True)
         wrong = self.rows.filter(code == unexpected_code(bins))
         value = fetch(wrong.select(value=self.features[i]).limit(1))["value"][0]
         return require(self.specs).error_of_value(i, value)
@@ -231,40 +242,48 @@ class SqlSource:
         self.n_stored = [bins.n_codes for bins in self.columns]
         backend = self.table.get_backend()
         self.packing = Packing.of([self._n_codes_with_unexpected(i) for i in range(len(self.columns))], backend)
-        sliced = {}
-        for i, (column, bins) in enumerate(columns):
-            if schema.columns[i].categories is None and not is_excluded(bins):
-                by_slices = self._sliced(i, column, bins)
-                if by_slices is not None:
-                    sliced[f"c{i}"] = by_slices
 
         def expressions(chosen: Iterable[int]) -> dict[str, Any]:
             return {
-                f"c{i}": code_expression(*columns[i], schema.columns[i], is_specified=i in specs.bins) for i in chosen
+                f"c{i}": code_expression(*columns[i], schema.columns[i], self.dialect, is_specified=i in specs.bins)
+                for i in chosen
             }
 
         if not self.stores_codes:
             self.coded = self._pack(rows.select(**others, **expressions(range(len(columns)))), others)
             return
+        chosen = [i for i, bins in enumerate(self.columns) if not is_excluded(bins)]
+        sliced = {f"c{i}": column for i in chosen if (column := self._sliced(i, *columns[i])) is not None}
+        looked_up = {f"c{i}": labels for i in chosen if (labels := self._looked_up(i, *columns[i])) is not None}
         tables = TemporaryTables(backend)
         try:
-            unsliced = expressions(i for i in range(len(columns)) if f"c{i}" not in sliced)
-            codes = encode_by_slices(tables, rows, sliced, others | unsliced)
+            known = sliced.keys() | looked_up.keys()
+            plain = expressions(i for i in range(len(columns)) if f"c{i}" not in known)
+            codes = encode_by_slices(tables, rows, sliced, looked_up, others | plain)
             self.coded = self.temporary.of_query(self._pack(codes, others), "part")
         finally:
             tables.drop()
 
     def _sliced(self, i: int, column: Any, bins: ColumnBins) -> SlicedColumn | None:
         """A column of numbers whose codes are looked up by slices, if it can be."""
+        if require(self.schema).columns[i].categories is not None or not self.dialect.has_lists:
+            return None
         missing = len(bins.highs)
         if i not in require(self.specs).bins:
             slices = Slices.of(bins)
             return None if slices is None else SlicedColumn(self.ranges[i].value(column), missing, slices)
         limits = bins.ends[:-1]
-        slices = Slices.of_limits(limits) if has_lists(self.table.get_backend()) else None
+        slices = Slices.of_limits(limits)
         if slices is None:
             return None
         return SlicedColumn(number(column), missing, slices, limits, unexpected_code(bins))
+
+    def _looked_up(self, i: int, column: Any, bins: ColumnBins) -> LookedUpColumn | None:
+        """A column of many categories, whose codes are looked up by their labels."""
+        categories = require(self.schema).columns[i].categories
+        if categories is None or len(bins.highs) < MIN_LABELS:
+            return None
+        return LookedUpColumn(column, labels_of(bins, categories), unexpected_code(bins))
 
     def _n_codes_with_unexpected(self, i: int) -> int:
         """The codes of a column and of values that it should not have; those of numbers then count as missing."""

@@ -10,7 +10,11 @@ from ibis.common.exceptions import IbisError
 
 from ._sql_execution import fetch
 
-_UNSUPPORTED = {"sqlite": "SQLite", "polars": "the polars backend of Ibis"}  # they lack SQL that a fit needs
+_UNSUPPORTED = {  # they lack SQL that a fit needs
+    "mssql": "SQL Server",
+    "polars": "the polars backend of Ibis",
+    "sqlite": "SQLite",
+}
 
 # DuckDB groups without hashing if the keys, which are the part of a node and the code, have at most this many bits. It
 # then reads through all keys of so many bits, which is faster unless there are far fewer rows.

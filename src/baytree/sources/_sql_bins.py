@@ -19,8 +19,9 @@ import numpy as np
 from .._typing import AnyArray
 from ..growth import ColumnBins, other_rows
 from ._bins import ColumnValues, IntervalCounts, bins_of, n_ended_bins
+from ._sql_dialects import dialect_of, real
 from ._sql_execution import fetch, fetch_arrays
-from ._sql_fixed_point import as_number, number, real
+from ._sql_fixed_point import as_number, number
 from ._sql_temporary import TemporaryTables
 
 _SLICES = 2**16  # numbers of 16 bits
@@ -175,7 +176,7 @@ def _bins_by_extremes(of_rows: BinQueries, name: str, of: Range) -> ColumnBins:
 
 def _slice(value: Any, of: Range, backend: Any) -> Any:
     place = (value - real(of.low or 0.0)) * real(of.factor)
-    return place.try_cast("uint16") if backend.name == "duckdb" else place.cast("int32")  # not all databases have both
+    return dialect_of(backend).slice_number(place)
 
 
 def _count(of_rows: BinQueries, name: str, of: Range) -> tuple[AnyArray, AnyArray, AnyArray] | None:
@@ -198,7 +199,7 @@ def _collect(of_rows: BinQueries, name: str, of: Range, slices: AnyArray) -> Col
     table, backend = of_rows.values(name, of), of_rows.backend
     of_value, tables = _slice(table.v, of, backend), TemporaryTables(backend)
     try:
-        if backend.name == "duckdb":  # Ibis is slow to compile a list of hundreds of numbers
+        if dialect_of(backend).reads_arrow:  # Ibis is slow to compile a list of hundreds of numbers
             chosen = tables.of_values({"slice": slices})
             is_chosen = of_value.isin(chosen["slice"])
         else:

@@ -13,11 +13,11 @@ from ..table import MAX_CATEGORIES, Kind, too_many_categories
 from ._column_specs import ColumnSpec, ColumnSpecs
 from ._roles import ColumnRoles
 from ._sql_bins import Range
+from ._sql_dialects import dialect_of
 from ._sql_execution import fetch
 from ._sql_fixed_point import as_number, is_missing, number
 
 _FEATURES_PER_QUERY = 16
-_NAN_IS_HIGHEST = ("postgres",)
 _MIN_ROWS_TO_GUESS = 2**20  # the ranges of fewer rows are found fast
 _GUESS_ROWS = 2**17  # from which ranges are guessed
 
@@ -79,9 +79,9 @@ class ColumnQueries:
     def _guesses(self, rows: Any, n_rows: int, features: list[int]) -> dict[int, Range]:
         """Guess the ranges of features from the first rows, if these have no missing value, and widen them.
 
-        DuckDB takes as long to find the extremes of a column as to count its slices.
+        It is for databases that take as long to find the extremes of a column as to count its slices.
         """
-        if rows.get_backend().name != "duckdb" or n_rows < _MIN_ROWS_TO_GUESS:
+        if not dialect_of(rows.get_backend()).finds_extremes_slowly or n_rows < _MIN_ROWS_TO_GUESS:
             return {}
         first = rows.limit(_GUESS_ROWS)
         result: dict[int, Range] = {}
@@ -100,31 +100,38 @@ class ColumnQueries:
         with_nan = [i for i, of in result.items() if of.has_nan]
         for batch in _batches(with_nan):
             row = _fetch_row(rows, [self._range_without_nan(rows, i) for i in batch])
-            for i in batch:
-                if row[f"infinite_{i}"]:
-                    raise ValueError(
-                        f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
-                    )
-                result[i] = _range(row, i, n_rows, has_nan=True)
+            self._check_finite(row, batch)
+            result |= {i: _range(row, i, n_rows, has_nan=True) for i in batch}
         return result
 
-    def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
-        """The count and the extremes of a feature, and an aggregate that shows NaN and infinite values.
+    def refuse_infinity(self, rows: Any, features: list[int]) -> None:
+        """Refuse infinite values of some features in rows that do not count, as in memory."""
+        for batch in _batches(features):
+            self._check_finite(_fetch_row(rows, [self._n_infinite(rows, i) for i in batch]), batch)
 
-        In some databases NaN is the highest value, so that the extremes show it. In DuckDB it is as well, except where
-        the extremes come from the footer of a Parquet file. Elsewhere x - x is 0 unless x is NaN or infinite.
-        """
-        values, backend = as_number(rows[self.features[i]]), rows.get_backend().name
+    def _check_finite(self, row: dict[str, Any], features: list[int]) -> None:
+        for i in features:
+            if row[f"infinite_{i}"]:
+                raise ValueError(
+                    f"Column {self.features[i]!r} of X has an infinite value: replace it, or make it null."
+                )
+
+    def _plain_range(self, rows: Any, i: int) -> dict[str, Any]:
+        """The count and the extremes of a feature, and an aggregate that shows NaN and infinite values."""
+        values = as_number(rows[self.features[i]])
         aggregates = {f"n_{i}": values.count(), f"low_{i}": values.min(), f"high_{i}": values.max()}
-        if backend in _NAN_IS_HIGHEST or not rows[self.features[i]].type().is_floating():
-            return aggregates
-        return aggregates | {f"odd_{i}": values.isnan().any() if backend == "duckdb" else (values - values).sum()}
+        is_floating = rows[self.features[i]].type().is_floating()
+        odd = dialect_of(rows.get_backend()).odd_values(values) if is_floating else None
+        return aggregates if odd is None else aggregates | {f"odd_{i}": odd}
 
     def _range_without_nan(self, rows: Any, i: int) -> dict[str, Any]:
-        column, values = rows[self.features[i]], number(rows[self.features[i]])
-        infinite = (as_number(column).isinf() & ~is_missing(column)).sum()
+        values = number(rows[self.features[i]])
         extremes = {f"low_{i}": values.min(), f"high_{i}": values.max()}
-        return {f"infinite_{i}": infinite, f"n_{i}": values.count()} | extremes
+        return self._n_infinite(rows, i) | {f"n_{i}": values.count()} | extremes
+
+    def _n_infinite(self, rows: Any, i: int) -> dict[str, Any]:
+        column = rows[self.features[i]]
+        return {f"infinite_{i}": (as_number(column).isinf() & ~is_missing(column)).sum()}
 
     def labels(self, name: str) -> tuple[AnyArray, AnyArray]:
         """The categories of a column in ascending order, and the positions of those in rows of positive weight."""

@@ -16,6 +16,7 @@ from ibis.expr.operations import DatabaseTable
 
 from .._typing import AnyArray
 from ._interrupts import interrupts_from_drivers, raise_remembered_interrupt
+from ._sql_dialects import dialect_of
 
 Result = TypeVar("Result")
 _QUERIES_AT_ONCE = 7  # as many as there are codes of eight bits in a packed integer
@@ -31,7 +32,7 @@ def run_query(backend: Any, query: Callable[[], Result]) -> Result:
 
 def run_queries(backend: Any, queries: Iterable[Callable[[], Result]]) -> Generator[Result, None, None]:
     """Run queries and yield their results in turn; no other query may run before the last result is read."""
-    if backend.name == "duckdb":
+    if dialect_of(backend).runs_here:
         yield from _run_one_ahead(backend.con, queries)
         return
     for query in queries:
@@ -82,7 +83,7 @@ class PreparedQueries:
     def __init__(self, table: Any, queries: Callable[[Any], list[Any]]) -> None:
         self.name, self.queries, self.backend = stored_name(table), queries, table.get_backend()
         self.texts: list[str] | None = None
-        if self.backend.name == "duckdb":
+        if dialect_of(self.backend).runs_here:
             expressions = queries(table)
             texts = [self.backend.compile(expression) for expression in expressions]
             self.schema = expressions[0].schema().to_pyarrow()

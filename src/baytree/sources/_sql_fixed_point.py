@@ -16,6 +16,7 @@ from ..outcomes import Family, Grid
 from ..table import Column, Kind
 from ._parts import is_excluded
 from ._roles import ColumnRoles
+from ._sql_dialects import Dialect, real
 from ._targets import TargetPlan
 
 _DIGIT = 31
@@ -36,11 +37,6 @@ floor = ibis.udf.scalar.builtin(
     name="floor",
     signature=((dt.float64,), dt.float64),
 )
-
-
-def real(value: float) -> Any:
-    """A number as text, which every database rounds to the nearest float64; not all do so with decimals."""
-    return ibis.literal(repr(float(value))).cast("float64")
 
 
 _character = ibis.udf.scalar.builtin(
@@ -82,7 +78,7 @@ def number(column: Any) -> Any:
     return ibis.ifelse(is_missing(column), ibis.null("float64"), as_number(column) + 0.0)
 
 
-def code_expression(column: Any, bins: ColumnBins, of: Column, *, is_specified: bool) -> Any:
+def code_expression(column: Any, bins: ColumnBins, of: Column, dialect: Dialect, *, is_specified: bool) -> Any:
     """The code of each value of a column; `unexpected_code` for a value that is not in its bins or categories.
 
     Where bins were found, no value is outside of them: one that is all the same counts as missing, as one too many.
@@ -92,22 +88,25 @@ def code_expression(column: Any, bins: ColumnBins, of: Column, *, is_specified: 
     missing = ibis.literal(len(bins.highs), "int32")
     unexpected = unexpected_code(bins)
     if of.categories is not None:
-        labels = of.categories.tolist()
         value = column if column.type().is_string() else as_number(column)
-        if len(labels) > len(bins.highs):  # only rows of weight zero have the others
-            labels = [labels[int(place)] for place in bins.highs]
-        return _position(value, is_missing(column), labels, unexpected)
+        return _position(value, is_missing(column), labels_of(bins, of.categories), unexpected)
     if of.kind is Kind.TRUTH and not column.type().is_boolean():
         return _position(as_number(column), is_missing(column), [0.0, 1.0], unexpected)
     if len(bins.highs) == 0:
         return ibis.ifelse(is_missing(column), missing, unexpected)
-    code = _bin_search(as_number(column), bins.ends, 0, len(bins.highs))
+    code = dialect.search(as_number(column), bins.ends[:-1])
     if is_specified and may_be_nan(column):
         code = ibis.ifelse(as_number(column).isinf(), unexpected, code)
     is_outside = is_missing(column)
     if not is_specified:
         is_outside |= (as_number(column) < real(bins.lows[0])) | (as_number(column) > real(bins.highs[-1]))
     return ibis.ifelse(is_outside, missing, code)
+
+
+def labels_of(bins: ColumnBins, categories: AnyArray) -> list[Any]:
+    """The label of each code of a column of categories: rows of positive weight may have some of them only."""
+    labels: list[Any] = categories.tolist()
+    return [labels[int(place)] for place in bins.highs] if len(labels) > len(bins.highs) else labels
 
 
 def unexpected_code(bins: ColumnBins) -> int:
@@ -120,15 +119,6 @@ def _position(value: Any, missing: Any, labels: list[Any], else_: int) -> Any:
     literals = [label_literal(label) if isinstance(label, str) else real(label) for label in labels]
     positions = value.cases(*((label, i) for i, label in enumerate(literals)), else_=else_) if literals else else_
     return ibis.ifelse(missing, len(labels), positions).cast("int32")
-
-
-def _bin_search(value: Any, highs: AnyArray, first: int, stop: int) -> Any:
-    """The bin of each value, by bisection."""
-    if stop - first <= 1:
-        return ibis.literal(first, "int32")
-    middle = (first + stop) // 2
-    below = value <= real(highs[middle - 1])
-    return ibis.ifelse(below, _bin_search(value, highs, first, middle), _bin_search(value, highs, middle, stop))
 
 
 def on_grid(value: Any, grid: Grid) -> Any:

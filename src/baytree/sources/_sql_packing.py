@@ -8,6 +8,7 @@ from operator import add
 from typing import Any
 
 from .._typing import AnyArray
+from ._sql_dialects import dialect_of
 
 _MAX_BITS = 62
 _FLOAT_BITS = 52  # float64 holds such integers exactly, so that codes can be packed before they are cast
@@ -24,10 +25,7 @@ class Packing:
 
     @classmethod
     def of(cls, n_codes: list[int], backend: Any) -> Packing:
-        """Pack columns of so many codes, as many of them into each word as fit.
-
-        DuckDB groups by integers of eight bits without hashing.
-        """
+        """Pack columns of so many codes, as many of them into each word as fit."""
         word, shift, bits = [], [], [max(1, (n - 1).bit_length()) for n in n_codes]
         current, used = 0, 0
         for n in bits:
@@ -36,7 +34,7 @@ class Packing:
             word.append(current)
             shift.append(used)
             used += n
-        return cls(tuple(word), tuple(shift), tuple(bits), "uint8" if backend.name == "duckdb" else "int16")
+        return cls(tuple(word), tuple(shift), tuple(bits), dialect_of(backend).small_code)
 
     @property
     def names(self) -> list[str]:

@@ -1,10 +1,11 @@
-"""Codes of columns of many bins, which are looked up by slices of equal width.
+"""Codes of columns of many bins in DuckDB, which are looked up by slices of equal width.
 
-Databases are slow at a CASE over hundreds of bins in dozens of columns. Instead a value is scaled to a number w, which
-begins at 1.5 and grows by one per slice, and is in slice floor(w). Its code is floor(w / 2 + shift), with a shift for
-each slice, chosen so that w / 2 + shift passes an integer where a bin ends within the slice. Each end lies between two
-values of the column, far enough from both that rounding does not matter. Where a user gave the bins, values may lie
-anywhere: then rounding may lead to a neighbouring bin, and comparisons with the ends of the bin that was found decide.
+DuckDB is slow at a CASE over hundreds of bins in dozens of columns, and fast at looking up elements of lists. So a
+value is scaled to a number w, which begins at 1.5 and grows by one per slice, and is in slice floor(w). Its code is
+floor(w / 2 + shift), with a shift for each slice, chosen so that w / 2 + shift passes an integer where a bin ends
+within the slice. Each end lies between two values of the column, far enough from both that rounding does not matter.
+Where a user gave the bins, values may lie anywhere: then rounding may lead to a neighbouring bin, and comparisons with
+the ends of the bin that was found decide.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ import numpy as np
 
 from .._typing import AnyArray
 from ..growth import ColumnBins
-from ._sql_fixed_point import floor, real
+from ._sql_dialects import real
+from ._sql_fixed_point import floor
+from ._sql_lookups import LookedUpColumn, join_labels
 from ._sql_temporary import TemporaryTables
 
 _MIN_BINS = 24  # a CASE is fast enough for fewer
@@ -145,22 +148,21 @@ _element = ibis.udf.scalar.builtin(
 )
 
 
-def has_lists(backend: Any) -> bool:
-    """Whether a database looks up codes in lists; others join tables, which bins that a user gave do not have."""
-    return bool(backend.name == "duckdb")
-
-
 def encode_by_slices(
-    tables: TemporaryTables, rows: Any, columns: dict[str, SlicedColumn], others: dict[str, Any]
+    tables: TemporaryTables,
+    rows: Any,
+    columns: dict[str, SlicedColumn],
+    looked_up: dict[str, LookedUpColumn],
+    others: dict[str, Any],
 ) -> Any:
-    """A table of the codes of columns and of other expressions."""
+    """A table of the codes of columns, by slices or by their labels, and of other expressions."""
     scaled = {f"w_{name}": column.scaled for name, column in columns.items()}
     values = {f"v_{name}": column.value for name, column in columns.items() if column.limits is not None}
-    table = rows.select(**others, **scaled, **values)
+    labels = {name: column.value for name, column in looked_up.items()}
+    joined, codes = join_labels(tables, rows.select(**others, **scaled, **values, **labels), looked_up)
     if not columns:
-        return table
-    joined, lookups = (_lists if has_lists(tables.backend) else _joins)(tables, table, columns)
-    codes = {}
+        return joined.select(*others, **codes)
+    joined, lookups = _lists(tables, joined, columns)
     for name, column in columns.items():
         code = column.slices.codes(joined[f"w_{name}"], lookups[name])
         if column.limits is not None:
@@ -183,15 +185,3 @@ def _lists(tables: TemporaryTables, table: Any, columns: dict[str, SlicedColumn]
         place = floor(joined[f"w_{name}"]).cast("int64")
         lookups[name] = [_element(joined[f"l{k}_{name}"], place) for k in range(len(column.slices.by_slice))]
     return joined, lookups
-
-
-def _joins(tables: TemporaryTables, table: Any, columns: dict[str, SlicedColumn]) -> tuple[Any, dict[str, list[Any]]]:
-    """Look up by joins with a table for each column, which has a row for each slice."""
-    joined, names = table, {}
-    for name, column in columns.items():
-        by_slice = column.slices.by_slice
-        names[name] = [f"l{k}_{name}" for k in range(len(by_slice))]
-        numbered = {f"k_{name}": np.arange(len(by_slice[0])), **dict(zip(names[name], by_slice, strict=True))}
-        slices = tables.of_values(numbered)
-        joined = joined.left_join(slices, floor(joined[f"w_{name}"]).cast("int32") == slices[f"k_{name}"])
-    return joined, {name: [joined[of] for of in columns_of] for name, columns_of in names.items()}

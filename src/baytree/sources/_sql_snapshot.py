@@ -8,6 +8,7 @@ from typing import Any
 
 from ibis.expr import operations as ops
 
+from ._sql_dialects import dialect_of
 from ._sql_temporary import TemporaryTables
 
 # Of these every query may give other rows, or other values.
@@ -16,7 +17,6 @@ _TEXTS = (ops.SQLQueryResult, ops.SQLStringView)
 _UNSTABLE_TEXT = re.compile(
     r"\b(limit|fetch|top|sample|tablesample|rand\w*|\w*uuid\w*|row_number|first|last|any_value)\b"
 )
-_BEGIN = {"duckdb": "BEGIN TRANSACTION", "postgres": "BEGIN ISOLATION LEVEL REPEATABLE READ"}
 
 
 def is_unstable(table: Any) -> bool:
@@ -44,18 +44,11 @@ class Snapshot:
     """
 
     def __init__(self, backend: Any) -> None:
-        self._backend = backend
-        self.is_open = backend.name in _BEGIN and self._is_idle()
-        if self.is_open:
-            self._run(_BEGIN[backend.name])
-
-    def _is_idle(self) -> bool:
-        """Whether no transaction is open."""
-        connection = self._backend.con
-        if self._backend.name == "duckdb":  # otherwise every statement has its own number
-            one, other = (connection.sql("SELECT txid_current()").fetchone() for _ in range(2))
-            return bool(one != other)
-        return bool(connection.autocommit) and connection.info.transaction_status.name == "IDLE"
+        self._backend, self._dialect = backend, dialect_of(backend)
+        begin = self._dialect.begin
+        self.is_open = begin is not None and self._dialect.is_idle(backend)
+        if self.is_open and begin is not None:
+            self._dialect.run(backend, begin)
 
     def close(self, *, keep: bool = False) -> None:
         """End the transaction; `keep` keeps the temporary tables that were written in it."""
@@ -64,13 +57,7 @@ class Snapshot:
         self.is_open = False
         end = "COMMIT" if keep else "ROLLBACK"
         if keep:
-            self._run(end)
+            self._dialect.run(self._backend, end)
         else:
             with suppress(Exception):  # a lost connection has no transaction
-                self._run(end)
-
-    def _run(self, statement: str) -> None:
-        if self._backend.name == "duckdb":
-            self._backend.raw_sql(statement)
-        else:
-            self._backend.con.execute(statement)
+                self._dialect.run(self._backend, end)

@@ -35,6 +35,10 @@ class TargetQueries:
         self._check_all_rows()
         return self.table if self.names.weight is None else self.table.filter(as_number(self._column("weight")) > 0)
 
+    def uncounted_rows(self) -> Any:
+        """The rows of weight zero; None without weights."""
+        return None if self.names.weight is None else self.table.filter(as_number(self._column("weight")) == 0)
+
     def _column(self, name: str) -> Any:
         return self.table[{"y": self.names.target, **self.numbers}[name]]
 

@@ -12,6 +12,7 @@ import ibis
 import pyarrow
 
 from .._typing import AnyArray
+from ._sql_dialects import dialect_of
 from ._sql_execution import run_query
 
 
@@ -38,13 +39,13 @@ class TemporaryTables:
         While DuckDB writes, it estimates the number of distinct values of each column, which takes longer than writing,
         but not of the fields of a struct. So the columns are fields, except one that is to be updated.
         """
-        is_duckdb = self.backend.name == "duckdb"
+        as_struct = dialect_of(self.backend).stores_structs_faster
         stored = query
-        if is_duckdb:
+        if as_struct:
             others = {} if updated is None else {updated: query[updated]}
             stored = query.select(row=ibis.struct({n: query[n] for n in query.columns if n != updated}), **others)
         table = run_query(self.backend, partial(self.backend.create_table, self._add_name(), obj=stored, temp=True))
-        return table.unpack("row") if is_duckdb else table
+        return table.unpack("row") if as_struct else table
 
     def copy_of(self, table: Any) -> Any:
         """Store a table of the user's as it is."""
@@ -52,12 +53,18 @@ class TemporaryTables:
 
     def of_values(self, columns: dict[str, AnyArray]) -> Any:
         """Store numbers and texts of digits, which Ibis would read slowly."""
-        if self.backend.name != "duckdb":
+        if not dialect_of(self.backend).reads_arrow:
             rows = zip(*(column.tolist() for column in columns.values()), strict=True)
             values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
             return self.of_text(f"SELECT * FROM (VALUES {values}) AS given({', '.join(columns)})")  # noqa: S608
+        return self.of_arrow(pyarrow.table(columns))
+
+    def of_arrow(self, table: pyarrow.Table) -> Any:
+        """Store a table of Arrow."""
+        if not dialect_of(self.backend).reads_arrow:
+            return self.copy_of(table)
         name = _new_name()
-        self.backend.con.register(name, pyarrow.table(columns))
+        self.backend.con.register(name, table)
         try:
             return self.of_text(f"SELECT * FROM {name}")  # noqa: S608
         finally:
@@ -71,7 +78,8 @@ class TemporaryTables:
 
     def run(self, statement: str) -> None:
         """Run a statement whose text contains nothing from a user."""
-        run_query(self.backend, partial(self.backend.raw_sql, statement))
+        text = dialect_of(self.backend).statement(self.backend, statement)
+        run_query(self.backend, partial(self.backend.raw_sql, text))
 
     def _add_name(self) -> str:
         self.names.append(_new_name())
@@ -89,10 +97,6 @@ def _new_name() -> str:
     return f"baytree_{uuid.uuid4().hex[:12]}"
 
 
-def double_text(value: float) -> str:
-    """A number in SQL, exact to the last bit."""
-    return f"CAST('{value!r}' AS DOUBLE PRECISION)"
-
-
 def _literal(value: Any) -> str:
-    return double_text(value) if isinstance(value, float) else repr(value)
+    """A number in SQL, exact to the last bit, or a text of digits."""
+    return f"CAST('{value!r}' AS DOUBLE PRECISION)" if isinstance(value, float) else repr(value)

@@ -22,6 +22,7 @@ from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
 from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
 from ._kinds import Decisions, ModelKind
+from ._members import weights_of_leaves, with_feature_posterior
 from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
@@ -31,7 +32,6 @@ from ._mixtures import (
     has_distribution,
     real_outcome,
     sort_quantiles,
-    weights_of_leaves,
 )
 
 UNSEEN = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
@@ -184,7 +184,7 @@ class Fitted:
 
     def tree(self, t: int) -> Fitted:
         """One of the trees of a forest. Of the posterior over features its nodes know the split against no split."""
-        return self._single(_with_feature_posterior(self.trees.tree(t)))
+        return self._single(with_feature_posterior(self.trees.tree(t)))
 
     def single_trees(self) -> Iterator[Fitted]:
         """The trees of a forest."""
@@ -569,18 +569,6 @@ class Fitted:
             for child in (trees.children_left[at], trees.children_right[at]):
                 result[child] = result[at] | uses[at]
         return result
-
-
-def _with_feature_posterior(tree: TreeStore) -> TreeStore:
-    """A tree that did not keep its posterior over features, with what its odds give: the split against no split."""
-    if len(tree.feature_posterior) or not len(tree.log_odds_split):
-        return tree
-    odds, is_leaf = tree.log_odds_split.astype(np.float64), tree.is_leaf
-    share = np.where(np.isfinite(odds), special.expit(odds), 0.0)
-    features = np.zeros((tree.node_count, tree.n_features + 1))
-    features[:, -1] = np.where(is_leaf, 1.0, 1.0 - share)
-    features[np.flatnonzero(~is_leaf), tree.feature[~is_leaf]] = share[~is_leaf]
-    return replace(tree, feature_posterior=features)
 
 
 def _widening(outcome: Outcome) -> float:

@@ -38,7 +38,7 @@ def database(_):
 WALKS = {
     "fit a frame": lambda _: TREE.fit(X, Y),
     "fit a forest": lambda _: BayesianForestClassifier(
-        30, partitions="axis", oob_score=True, random_state=0, n_jobs=1
+        150, partitions="axis", oob_score=True, random_state=0, n_jobs=1
     ).fit(X, Y),
     "fit a database table": database,
     "explain": lambda _: str(TREE.explain(X[:2])[0]),

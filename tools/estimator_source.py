@@ -349,9 +349,9 @@ PARAMETERS = [
             "classes": "Whether to calibrate the average over the trees by `calibration_`: an exponent and intercepts "
             "of the classes, fitted on training rows, each predicted by the trees that do not have it "
             "(docs/forest.md). Fewer than 20 rows are not calibrated.",
-            "numbers": "Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % "
-            "intervals hold nine in ten training rows, each predicted by the trees that do not have it; for "
-            '``"normal"`` only.',
+            "numbers": "Whether to stretch means about the overall mean by the factor `slope_`, and to widen or narrow "
+            "predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in ten training "
+            'rows, each predicted by the trees that do not have it; for ``"normal"`` only.',
         },
         ("forest",),
     ),

@@ -23,14 +23,18 @@ from ..growth import (
     deal_small_folds,
     split_whole_weights,
 )
-from ..outcomes import RealOutcome
+from ..outcomes import NormalOutcome, RealOutcome
 from ._calibrate_classes import calibrate_classes, calibrate_classes_out_of_bag
+from ._out_of_bag_halves import number_of_equal_trees, with_halves
 
 _FOLDS = 10
 _MOST_ROWS = 5000  # that are cross-validated
 _FEWEST = 20.0  # rows, by weight
 _LEVEL = 0.9
 _NARROWEST, _WIDEST = 1 / 16, 16.0
+_USUAL_SLOPE = 0.1  # distance from 1, beforehand
+_STEEPEST = 2.0
+_DECIMALS = 4  # of the slope, so that it does not depend on the order in which rows are added up
 _STEPS = 14  # of the bisection: the factor is then right to a thousandth
 
 Coverage = Callable[[RealOutcome], FloatArray]  # 1 of a row inside of its interval, 0 of one outside
@@ -88,8 +92,39 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
         return fitted
     if not are_few:
         _warn_of_copies(data)
+        fitted = _with_slope(fitted, test, trees)
+        outcome = real_outcome(fitted.outcome)
     calibrated = _calibrate_spread(outcome, [_coverage_of_all(fitted, test, trees)], _weights(test))
     return replace(fitted, outcome=_no_narrower(outcome, calibrated, data) if are_few else calibrated)
+
+
+def _with_slope(fitted: Fitted, test: TableData, trees: FloatArray) -> Fitted:
+    """A forest whose means are as far from the overall mean as least squares asks for on rows that trees lack.
+
+    The noise of an average over few trees would make the slope too small: that of all trees counts in its place.
+    """
+    outcome = fitted.outcome
+    if not isinstance(outcome, NormalOutcome) or fitted.monotonic is not None:
+        return fitted
+    y, weight = _numbers(test), _weights(test)
+    whole, one, other = (fitted.mean_without(test.rows, part)[:, 0] for part in with_halves(trees))
+    y, whole, one, other = (values - np.average(values, weights=weight) for values in (y, whole, one, other))
+
+    def covariance(a: FloatArray, b: FloatArray) -> float:
+        return float(np.average(a * b, weights=weight))
+
+    without_noise = covariance(one, other)
+    of_half = (covariance(one, one) + covariance(other, other)) / 2 - without_noise
+    share = float(np.average(number_of_equal_trees(trees), weights=weight)) / 2 / trees.shape[1]
+    variance = without_noise + share * of_half
+    if without_noise <= 0 or variance <= 0:
+        return fitted
+    slope = covariance(y, whole) / variance
+    n_rows = weight.sum() ** 2 / (weight**2).sum()
+    error = covariance(y - slope * whole, y - slope * whole) / (variance * n_rows)  # squared
+    slope = 1 + (slope - 1) * _USUAL_SLOPE**2 / (_USUAL_SLOPE**2 + error)
+    slope = round(min(max(slope, 1 / _STEEPEST), _STEEPEST), _DECIMALS)
+    return fitted.with_outcome(replace(outcome, slope=slope))
 
 
 def _no_narrower(outcome: RealOutcome, calibrated: RealOutcome, data: TableData) -> RealOutcome:
@@ -115,11 +150,8 @@ def _coverage_of_all(fitted: Fitted, test: TableData, trees: FloatArray) -> Cove
     noise is in proportion to 1/k: what two halves lose against the k, all K gain (1 - k / K) times. Trees that count
     more or less are as many as would have the same noise.
     """
-    is_odd = np.cumsum(trees > 0, axis=1) % 2 == 1
-    parts = (trees, trees * is_odd, trees * ~is_odd)
-    whole, *halves = [_coverage(fitted.cdf_at(test.rows, _numbers(test), part)) for part in parts]
-    k = trees.sum(axis=1, dtype=np.float64) ** 2 / (trees**2).sum(axis=1, dtype=np.float64)
-    gain = 1 - k / trees.shape[1]
+    whole, *halves = [_coverage(fitted.cdf_at(test.rows, _numbers(test), part)) for part in with_halves(trees)]
+    gain = 1 - number_of_equal_trees(trees) / trees.shape[1]
 
     def inside(outcome: RealOutcome) -> FloatArray:
         covered = whole(outcome)

@@ -20,6 +20,7 @@ from ..outcomes import (
     estimate_forest_calibration,
 )
 from ._copies import warn_of_copied_rows
+from ._out_of_bag_halves import number_of_equal_trees, with_halves
 
 _FOLDS = 5
 _MOST_ROWS = 5000  # that are cross-validated
@@ -61,12 +62,11 @@ def calibrate_classes_out_of_bag(
     if test.target.total_weight() < _FEWEST:
         return fitted
     warn_of_copied_rows(data)
-    is_odd = np.cumsum(trees > 0, axis=1) % 2 == 1
-    whole, *halves = (fitted.mean_without(test.rows, part) for part in (trees, trees * is_odd, trees * ~is_odd))
-    n_equal = trees.sum(axis=1, dtype=np.float64) ** 2 / (trees**2).sum(axis=1, dtype=np.float64)
+    whole, *halves = (fitted.mean_without(test.rows, part) for part in with_halves(trees))
+    gain = 1 - number_of_equal_trees(trees) / trees.shape[1]
     weight = np.ones(len(test)) if test.target.weight is None else test.target.weight
     found = estimate_forest_calibration(
-        OutOfBagProbabilities(whole, (halves[0], halves[1]), 1 - n_equal / trees.shape[1], test.target.y, weight)
+        OutOfBagProbabilities(whole, (halves[0], halves[1]), gain, test.target.y, weight)
     )
     return replace(fitted, outcome=replace(outcome, exponent=found.exponent, intercepts=found.intercepts))
 

@@ -191,7 +191,7 @@ class BaseForest(Estimator):
         self, rows: ForestRows, outcome: Outcome, growth: Growth, plan: ForestPlan, before: Fitted | None
     ) -> TreeStore:
         """The trees of the plan, behind those that there are."""
-        stores = [] if before is None else [before.trees]
+        stores = [] if before is None else [before.trees.with_outcome(outcome)]
         step = _TREES_AT_ONCE if self.verbose else max(plan.n_trees, 1)
         stop = plan.first + plan.n_trees
         with Progress("Forest", stop, unit="trees", done=plan.first, show=bool(self.verbose)) as progress:

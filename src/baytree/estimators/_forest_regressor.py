@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray
 from ..fitted import Fitted, OutOfBag
@@ -91,8 +92,9 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
         quantile bins, which is faster and takes less memory; missing values and categories stay as they are. Bins need
         ``partitions="axis"``.
     calibrate
-        Whether to widen or narrow predictive distributions by the factor `spread_`, so that 90 % intervals hold nine in
-        ten training rows, each predicted by the trees that do not have it; for ``"normal"`` only.
+        Whether to stretch means about the overall mean by the factor `slope_`, and to widen or narrow predictive
+        distributions by the factor `spread_`, so that 90 % intervals hold nine in ten training rows, each predicted by
+        the trees that do not have it; for ``"normal"`` only.
     unseen
         Where a prediction sends a value (missing, or a new category) that the training rows at a split never had:
         ``"majority"`` to the side with more weight, ``"average"`` both ways, weighted by the two sides.
@@ -120,8 +122,9 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
     oob_score_, oob_prediction_
         R2 and means of training rows by the trees that do not have them (NaN where all have). With an `exposure`, R2 of
         the counts and ``oob_prediction_`` times the exposure; NaN where durations are censored.
-    spread_
-        The factor by which predictive distributions are wider than the leaves alone make them.
+    spread_, slope_
+        The factor by which predictive distributions are wider than the leaves alone make them, and the factor by which
+        means are farther from the overall mean.
     prior_
         Parameters of the prior at the root.
     feature_posterior_
@@ -247,6 +250,24 @@ class BayesianForestRegressor(NumberPredictions, RegressorMixin, BaseForest):
 
     def _single_tree(self, fitted: Fitted, parameters: dict[str, Any]) -> BayesianTreeRegressor:
         return BayesianTreeRegressor.from_fitted(fitted, parameters | {"outcome": self.outcome})
+
+    @property
+    def slope_(self) -> float:
+        """The factor by which means are farther from the overall mean than the leaves alone make them.
+
+        An average of trees draws its predictions together. The slope is that of least squares on training rows, each
+        predicted by the trees that do not have it; 1 where forests are not calibrated, and for counts and durations.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from baytree import BayesianForestRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> BayesianForestRegressor(calibrate=False, random_state=0).fit(X, y).slope_
+        1.0
+        """
+        check_is_fitted(self)
+        return float(getattr(self.fitted_.outcome, "slope", 1.0))
 
     @property
     def oob_prediction_(self) -> FloatArray:

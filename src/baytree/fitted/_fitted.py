@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Self
@@ -22,6 +21,8 @@ from ..table import Rows, Schema
 from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
 from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
+from ._kinds import Decisions, ModelKind
+from ._members import weights_of_leaves, with_feature_posterior
 from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
@@ -38,27 +39,6 @@ _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory 
 
 # The prediction of a node: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
-
-
-class ModelKind(StrEnum):
-    """The kind of a fitted model."""
-
-    TREE = "tree"
-    SPACE = "space"  # many trees at once, each with its posterior probability
-    FOREST = "forest"  # trees that were grown on the same rows with random weights; each counts alike
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """The decision in each node of a tree, and the estimate that belongs to it."""
-
-    code: IntArray  # by node
-    names: tuple[str, ...]  # by code
-    estimate: FloatArray  # by node
-
-    def name(self, node: int) -> str:
-        """The decision of a node."""
-        return self.names[int(self.code[node])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,14 +122,14 @@ class Fitted:
     @property
     def leaf_outcome(self) -> Outcome:
         """The outcome as single leaves predict it: a forest calibrates the average of all trees, not theirs."""
-        if self.kind is ModelKind.FOREST and isinstance(self.outcome, RealOutcome):
-            return self.outcome.with_spread(1.0)
+        if isinstance(self.outcome, RealOutcome):
+            return self.outcome.with_spread(1.0) if self.kind is ModelKind.FOREST else self.outcome
         return self.readable_outcome
 
     @property
     def readable_outcome(self) -> Outcome:
-        """The outcome as the tree to read predicts it: with the spread of a forest, without its class calibration."""
-        return self.outcome.of_single_tree() if isinstance(self.outcome, CategoricalOutcome) else self.outcome
+        """The outcome as the tree to read predicts it: with the spread of a forest, without its other calibration."""
+        return self.outcome.of_single_tree()
 
     @property
     def forest_calibration(self) -> ForestCalibration | None:
@@ -204,7 +184,7 @@ class Fitted:
 
     def tree(self, t: int) -> Fitted:
         """One of the trees of a forest. Of the posterior over features its nodes know the split against no split."""
-        return self._single(_with_feature_posterior(self.trees.tree(t)))
+        return self._single(with_feature_posterior(self.trees.tree(t)))
 
     def single_trees(self) -> Iterator[Fitted]:
         """The trees of a forest."""
@@ -307,7 +287,7 @@ class Fitted:
             leaves = self.routed.leaves(rows, n_threads)[:, None]
         else:
             leaves = self.routed.leaves_by_tree(rows, n_threads)
-        yield _weights_of_leaves(leaves, by_tree, trees.node_count)
+        yield weights_of_leaves(leaves, by_tree, trees.node_count)
 
     def mixture(
         self, rows: Rows, n_threads: int = 1, by_tree: FloatArray | None = None
@@ -589,31 +569,6 @@ class Fitted:
             for child in (trees.children_left[at], trees.children_right[at]):
                 result[child] = result[at] | uses[at]
         return result
-
-
-def _weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: int) -> sparse.csr_matrix:
-    """Rows that are in one leaf of each tree, as a sparse matrix of shape (n_rows, n_nodes)."""
-    n_rows, n_trees = leaves.shape
-    if by_tree is None:
-        start, weights = n_trees * np.arange(n_rows + 1), np.full(leaves.size, 1 / n_trees)
-        return sparse.csr_matrix((weights, leaves.ravel(), start), shape=(n_rows, n_nodes))
-    counts = by_tree > 0
-    n_counted = counts.sum(axis=1)
-    weights = by_tree[counts] / np.repeat(by_tree.sum(axis=1, dtype=np.float64), n_counted)
-    start = np.append(0, np.cumsum(n_counted))
-    return sparse.csr_matrix((weights, leaves[counts], start), shape=(n_rows, n_nodes))
-
-
-def _with_feature_posterior(tree: TreeStore) -> TreeStore:
-    """A tree that did not keep its posterior over features, with what its odds give: the split against no split."""
-    if len(tree.feature_posterior) or not len(tree.log_odds_split):
-        return tree
-    odds, is_leaf = tree.log_odds_split.astype(np.float64), tree.is_leaf
-    share = np.where(np.isfinite(odds), special.expit(odds), 0.0)
-    features = np.zeros((tree.node_count, tree.n_features + 1))
-    features[:, -1] = np.where(is_leaf, 1.0, 1.0 - share)
-    features[np.flatnonzero(~is_leaf), tree.feature[~is_leaf]] = share[~is_leaf]
-    return replace(tree, feature_posterior=features)
 
 
 def _widening(outcome: Outcome) -> float:

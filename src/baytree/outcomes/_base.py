@@ -130,6 +130,10 @@ class Outcome(ABC):
         """The parameters that predictions use, given those of the conjugate posterior."""
         return posterior
 
+    def of_single_tree(self) -> Self:
+        """The outcome of a tree that is not part of a forest: without the calibration of averages over trees."""
+        return self
+
     @abstractmethod
     def log_marginal(self, prior: FloatArray, statistics: FloatArray) -> FloatArray:
         """Log marginal likelihood of sets of rows with these statistics."""

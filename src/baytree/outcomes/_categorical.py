@@ -215,7 +215,7 @@ class CategoricalOutcome(FixedPointOutcome):
         return ForestCalibration(self.exponent, intercepts)
 
     def of_single_tree(self) -> Self:
-        """The outcome as a tree of a forest predicts it."""
+        """The outcome without the exponent and the intercepts of a forest."""
         return replace(self, exponent=1.0, intercepts=None)
 
     def expected_entropy(self, posterior: FloatArray) -> FloatArray:

@@ -49,6 +49,7 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
     shift: float
     scale: float
     spread: float = 1.0  # times which the predictive distribution is as wide as the leaves alone say
+    slope: float = 1.0  # times which the means of leaves of a forest are as far from the overall mean as they say
 
     name = "normal"
     parameter_names = ("mu", "kappa", "alpha", "beta")
@@ -241,6 +242,18 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         gammas = special.gammaln(alpha_n) - special.gammaln(alpha) + alpha * np.log(beta) - alpha_n * np.log(beta_n)
         return np.asarray(gammas + 0.5 * (np.log(kappa) - np.log(kappa_n)) - n / 2 * np.log(2 * np.pi))
 
+    def calibrated(self, posterior: FloatArray) -> FloatArray:
+        """The same distributions around other means."""
+        if self.slope == 1:
+            return posterior
+        result = posterior.copy()
+        result[:, 0] += (self.slope - 1) * (posterior[:, 0] - self.shift)
+        return result
+
+    def of_single_tree(self) -> Self:
+        """The outcome without the slope of a forest."""
+        return replace(self, slope=1.0)
+
     def mean(self, posterior: FloatArray) -> FloatArray:
         """Mu."""
         return posterior[:, :1]
@@ -264,5 +277,5 @@ class NormalOutcome(RealOutcome, FixedPointOutcome):
         return stats.t(2 * alpha, loc=mu, scale=np.sqrt(beta / (alpha * kappa)))
 
     def state(self) -> dict[str, Any]:
-        """The prior, shift, scale and spread."""
-        return {"prior": self.prior, "shift": self.shift, "scale": self.scale, "spread": self.spread}
+        """The prior, shift, scale, spread and slope."""
+        return {name: getattr(self, name) for name in ("prior", "shift", "scale", "spread", "slope")}

@@ -99,7 +99,7 @@ def check_outcome(outcome: Outcome) -> None:
             continue
         if not (isinstance(value, float) and np.isfinite(value)):
             raise ValueError(f"the {field.name} of the outcome is no number")
-        if field.name in ("scale", "size", "spread", "exponent") and value <= 0:
+        if field.name in ("scale", "size", "spread", "slope", "exponent") and value <= 0:
             raise ValueError(f"the {field.name} of the outcome is not positive")
     if not isinstance(outcome.prior, np.ndarray) or outcome.prior.ndim != 1:
         raise ValueError("the prior of the outcome is not a vector")

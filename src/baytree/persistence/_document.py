@@ -188,10 +188,12 @@ def _read_stores(
     needed, optional = _STORES[kind]
     if not needed <= documents.keys() <= needed | optional:
         raise ValueError("the trees are not those of their kind")
-    stores = {
-        name: read_store(_decode_arrays(arrays, decoder), kind if name == "trees" else ModelKind.TREE, schema, outcome)
-        for name, arrays in documents.items()
-    }
+    stores = {}
+    for name, arrays in documents.items():
+        is_model = name in ("trees", "grown_tree")
+        of_store = outcome if is_model else outcome.of_single_tree()
+        kind_of_store = kind if name == "trees" else ModelKind.TREE
+        stores[name] = read_store(_decode_arrays(arrays, decoder), kind_of_store, schema, of_store)
     for pruned, grown in (("trees", "grown_tree"), ("tree_of_all_rows", "grown_tree_of_all_rows")):
         if grown in stores:
             check_pruning(stores[pruned], stores[grown])

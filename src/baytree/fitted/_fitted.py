@@ -31,7 +31,9 @@ from ._mixtures import (
     has_distribution,
     real_outcome,
     sort_quantiles,
+    weights_of_leaves,
 )
+from ._tree_of_forest import with_feature_posterior
 
 UNSEEN = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
 _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory counts
@@ -204,7 +206,7 @@ class Fitted:
 
     def tree(self, t: int) -> Fitted:
         """One of the trees of a forest. Of the posterior over features its nodes know the split against no split."""
-        return self._single(_with_feature_posterior(self.trees.tree(t)))
+        return self._single(with_feature_posterior(self.trees.tree(t)))
 
     def single_trees(self) -> Iterator[Fitted]:
         """The trees of a forest."""
@@ -307,7 +309,7 @@ class Fitted:
             leaves = self.routed.leaves(rows, n_threads)[:, None]
         else:
             leaves = self.routed.leaves_by_tree(rows, n_threads)
-        yield _weights_of_leaves(leaves, by_tree, trees.node_count)
+        yield weights_of_leaves(leaves, by_tree, trees.node_count)
 
     def mixture(
         self, rows: Rows, n_threads: int = 1, by_tree: FloatArray | None = None
@@ -589,31 +591,6 @@ class Fitted:
             for child in (trees.children_left[at], trees.children_right[at]):
                 result[child] = result[at] | uses[at]
         return result
-
-
-def _weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: int) -> sparse.csr_matrix:
-    """Rows that are in one leaf of each tree, as a sparse matrix of shape (n_rows, n_nodes)."""
-    n_rows, n_trees = leaves.shape
-    if by_tree is None:
-        start, weights = n_trees * np.arange(n_rows + 1), np.full(leaves.size, 1 / n_trees)
-        return sparse.csr_matrix((weights, leaves.ravel(), start), shape=(n_rows, n_nodes))
-    counts = by_tree > 0
-    n_counted = counts.sum(axis=1)
-    weights = by_tree[counts] / np.repeat(by_tree.sum(axis=1, dtype=np.float64), n_counted)
-    start = np.append(0, np.cumsum(n_counted))
-    return sparse.csr_matrix((weights, leaves[counts], start), shape=(n_rows, n_nodes))
-
-
-def _with_feature_posterior(tree: TreeStore) -> TreeStore:
-    """A tree that did not keep its posterior over features, with what its odds give: the split against no split."""
-    if len(tree.feature_posterior) or not len(tree.log_odds_split):
-        return tree
-    odds, is_leaf = tree.log_odds_split.astype(np.float64), tree.is_leaf
-    share = np.where(np.isfinite(odds), special.expit(odds), 0.0)
-    features = np.zeros((tree.node_count, tree.n_features + 1))
-    features[:, -1] = np.where(is_leaf, 1.0, 1.0 - share)
-    features[np.flatnonzero(~is_leaf), tree.feature[~is_leaf]] = share[~is_leaf]
-    return replace(tree, feature_posterior=features)
 
 
 def _widening(outcome: Outcome) -> float:

@@ -142,7 +142,7 @@ def test_the_estimator_itself_fits_rows_elsewhere(name, tmp_path):
     model = model_of("classes")
     assert model.fit(source, "y") is model
     assert_same_model(model, expected)
-    with pytest.raises(TypeError, match="target must be the name of a column; got Series"):
+    with pytest.raises(TypeError, match="are not in memory: give y as the name of its column, or collect X"):
         model.fit(source, FRAME["y"])
     if name != "parquet":
         with pytest.raises(TypeError, match=r"whose rows are not in memory: fit and engines.predict take it"):

@@ -55,7 +55,8 @@ def start(
     if isinstance(y, str):
         targets = {"target": y, "weight": sample_weight, "exposure": exposure, "event": event}
         specs = TableSpec.read(None, None, None, list(targets.values()))
-        source = open_source(X, targets, specs, cache=True)
+        names = estimator.fitted_.schema.names
+        source = open_source(X, targets, specs, features=None if names is None else list(names), cache=True)
     try:
         extras = {"exposure": exposure, "event": event}
         data = prepare_for_edits(estimator, source, (X, y, sample_weight, extras))

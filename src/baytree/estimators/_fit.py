@@ -17,11 +17,13 @@ from ..sources import (
     Capability,
     RemoteSource,
     Source,
+    SourceKind,
     TableSpec,
     TableSummary,
     TargetPlan,
     TargetReader,
     check_capabilities,
+    kind_of,
     open_source,
     raise_remembered_interrupt,
     remember_interrupts,
@@ -47,6 +49,11 @@ def fit_source(model: Any, source: Source, on_level: OnLevel | None = None) -> A
 
 def fit_elsewhere(model: Any, source: Any, targets: dict[str, Any]) -> Any:
     """Fit an estimator to rows that are not in memory; `targets` has the columns of its other arguments."""
+    if not isinstance(targets["target"], str) and kind_of(source) is not SourceKind.DASK_ARRAY:
+        raise TypeError(
+            f"The rows of X ({type(source).__name__}) are not in memory: give y as the name of its column, or collect "
+            "X first."
+        )
     rows = open_source(source, targets, TableSpec())
     with remember_interrupts():
         try:

@@ -198,13 +198,13 @@ def _reference_estimators(fitted: Fitted) -> dict[str, Any]:
     return references
 
 
-def _size_text(model: Any) -> str:
+def _size_text(refitted: Any) -> str:
     """The leaves of one of our trees, and their terms."""
-    if not isinstance(model, BayesianTreeClassifier | BayesianTreeRegressor):
+    if not isinstance(refitted, BayesianTreeClassifier | BayesianTreeRegressor):
         return ""
-    n_terms = int(model.tree_.leaves.n_terms[model.tree_.is_leaf].sum())
+    n_terms = int(refitted.tree_.leaves.n_terms[refitted.tree_.is_leaf].sum())
     terms = f", {count_text(n_terms, 'term')}" if n_terms else ""
-    return f" ({count_text(model.get_n_leaves(), 'leaf', 'leaves')}{terms})"
+    return f" ({count_text(refitted.get_n_leaves(), 'leaf', 'leaves')}{terms})"
 
 
 def _predict(refitted: Any, test: Dataset, fitted: Fitted) -> HeldOutPredictions:

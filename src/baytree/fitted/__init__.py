@@ -10,10 +10,10 @@ from ._facts import FittedOn as FittedOn
 from ._facts import ForestFacts as ForestFacts
 from ._facts import OutOfBag as OutOfBag
 from ._fitted import UNSEEN as UNSEEN
-from ._fitted import Decisions as Decisions
 from ._fitted import Fitted as Fitted
-from ._fitted import ModelKind as ModelKind
 from ._fitted import Summary as Summary
+from ._kinds import Decisions as Decisions
+from ._kinds import ModelKind as ModelKind
 from ._mixtures import class_outcome as class_outcome
 from ._mixtures import distribution_of as distribution_of
 from ._mixtures import has_distribution as has_distribution

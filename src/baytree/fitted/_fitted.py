@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Self
@@ -22,6 +21,8 @@ from ..table import Rows, Schema
 from ..tree import Selection, TreeStore, best_trees, both_ways, draw_trees
 from ._edits import Edit
 from ._facts import FittedOn, ForestFacts
+from ._kinds import Decisions, ModelKind
+from ._members import weights_of_leaves, with_feature_posterior
 from ._mixtures import (
     cdf_of_mixture,
     class_outcome,
@@ -40,27 +41,6 @@ _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory 
 
 # The prediction of a node: name -> estimate, lower and upper end of a 90 % interval.
 Summary = dict[str, tuple[float, float, float]]
-
-
-class ModelKind(StrEnum):
-    """The kind of a fitted model."""
-
-    TREE = "tree"
-    SPACE = "space"  # many trees at once, each with its posterior probability
-    FOREST = "forest"  # trees that were grown on the same rows with random weights; each counts alike
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """The decision in each node of a tree, and the estimate that belongs to it."""
-
-    code: IntArray  # by node
-    names: tuple[str, ...]  # by code
-    estimate: FloatArray  # by node
-
-    def name(self, node: int) -> str:
-        """The decision of a node."""
-        return self.names[int(self.code[node])]
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def grow_with_models(
         outcome.core_prior().tolist(),
         growth.settings(),
         models,
-        settings.search(of_classes=outcome.predicts_classes),
+        settings.search(),
         growth.n_threads,
     )
 

@@ -66,14 +66,12 @@ class LeafModelSettings:
     max_terms: int = 10
     extrapolate: bool = False
     width: int = 5  # best splits of the outcome, and of the residual, that are scored with the models of both sides
-    few_rows: int = 4096  # of a larger node that is searched on some of its rows, for numbers
-    few_rows_of_classes: int = 1536  # likewise for classes, whose models take longer
+    few_rows: int = 4096  # of a larger node that is searched on some of its rows
     n_rounds: int = 3  # of moving the best split to where the models of its two sides divide the rows
 
-    def search(self, *, of_classes: bool) -> _core.LeafSearch:
+    def search(self) -> _core.LeafSearch:
         """Convert the settings of the search for the compiled core."""
-        few_rows = self.few_rows_of_classes if of_classes else self.few_rows
-        return _core.LeafSearch(self.width, few_rows, self.n_rounds, self.extrapolate)
+        return _core.LeafSearch(self.width, self.few_rows, self.n_rounds, self.extrapolate)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class ColumnQueries:
     def _kind(self, name: str, spec: ColumnSpec, is_chosen: bool | None) -> Kind:
         dtype = self.table[name].type()
         if not (dtype.is_boolean() or dtype.is_numeric() or dtype.is_string()):
-            raise TypeError(f"Column {name!r} holds {dtype}: turn it into numbers, truth values or text.")
+            raise TypeError(f"Column {name!r} holds {dtype}: turn it into numbers, truth values or text, or drop it.")
         kind = Kind.TRUTH if dtype.is_boolean() else Kind.NUMBER if dtype.is_numeric() else Kind.CATEGORY
         if kind is Kind.CATEGORY and is_chosen is False:
             raise ValueError(

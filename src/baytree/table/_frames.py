@@ -61,7 +61,8 @@ def _values(series: Any, column: str) -> Values:
         return NumberValues(_numbers(series))
     if dtype.is_temporal():
         raise TypeError(
-            f"{column} of X holds dates or times ({dtype}): turn it into a number, say the days since a date."
+            f"{column} of X holds dates or times ({dtype}): turn it into a number, say the days since a date, or "
+            "leave it out."
         )
     if dtype in (nw.Categorical, nw.Enum):
         positions, labels = _dictionary(series)

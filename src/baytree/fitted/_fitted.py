@@ -32,9 +32,7 @@ from ._mixtures import (
     has_distribution,
     real_outcome,
     sort_quantiles,
-    weights_of_leaves,
 )
-from ._tree_of_forest import with_feature_posterior
 
 UNSEEN = ("majority", "average")  # ways for values that a split has not seen: to the larger side, or both ways
 _NODES_AT_ONCE = 2**13  # of the trees that are looked at together where memory counts

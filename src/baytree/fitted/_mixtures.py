@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..mixtures import Mixture
 from ..outcomes import CategoricalOutcome, Outcome, RealOutcome
 
@@ -84,16 +84,3 @@ def sort_quantiles(values: FloatArray, quantiles: FloatArray) -> FloatArray:
     result = np.empty_like(values)
     result[..., order] = np.maximum.accumulate(values[..., order], axis=-1)
     return result
-
-
-def weights_of_leaves(leaves: AnyArray, by_tree: FloatArray | None, n_nodes: int) -> sparse.csr_matrix:
-    """Rows that are in one leaf of each tree, as a sparse matrix of shape (n_rows, n_nodes)."""
-    n_rows, n_trees = leaves.shape
-    if by_tree is None:
-        start, weights = n_trees * np.arange(n_rows + 1), np.full(leaves.size, 1 / n_trees)
-        return sparse.csr_matrix((weights, leaves.ravel(), start), shape=(n_rows, n_nodes))
-    counts = by_tree > 0
-    n_counted = counts.sum(axis=1)
-    weights = by_tree[counts] / np.repeat(by_tree.sum(axis=1, dtype=np.float64), n_counted)
-    start = np.append(0, np.cumsum(n_counted))
-    return sparse.csr_matrix((weights, leaves[counts], start), shape=(n_rows, n_nodes))

@@ -15,6 +15,7 @@ from baytree import (
     BayesianForestRegressor,
     BayesianTreeClassifier,
     BayesianTreeRegressor,
+    PartitionPrior,
     TreeSpaceClassifier,
     TreeSpaceRegressor,
 )
@@ -76,3 +77,16 @@ def test_shift_and_scale_do_not_depend_on_the_order_of_rows(data, n):
     assert (one.outcome_.shift, one.outcome_.scale) == (other.outcome_.shift, other.outcome_.scale)
     assert one.outcome_.shift == pytest.approx(y.mean(), abs=1e-12 * np.ptp(y) + 1e-300, rel=1e-9)
     assert_array_equal(one.prior_, other.prior_)
+
+
+def test_columns_that_may_trade_places_do_not_let_the_order_of_rows_decide():
+    # With the columns exchanged, the table has the same rows, so that no hash of values tells (1, 0) from (0, 1).
+    rows = {(0, 0): [0, 0, 0], (1, 0): [0, 0, 1, 1, 1], (0, 1): [0, 0, 1, 1, 1], (1, 1): [0, 1]}
+    X = np.repeat(np.array(list(rows), dtype=float), [len(labels) for labels in rows.values()], axis=0)
+    y = np.concatenate(list(rows.values()))
+    prior = PartitionPrior(split=0.99)
+    expected = BayesianTreeClassifier(max_depth=1, partition_prior=prior).fit(X, y).predict_proba([*rows])
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(len(y))
+        model = BayesianTreeClassifier(max_depth=1, partition_prior=prior).fit(X[order], y[order])
+        assert_allclose(model.predict_proba([*rows]), expected, rtol=1e-12)

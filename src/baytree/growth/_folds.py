@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..outcomes import Target
 from ..table import Rows
-from ._row_hash import finer_hash_of_values, hash_of_values
+from ._row_hash import finer_hash_of_values, hash_by_position, hash_of_values
 
 _MOST_COPIES = 2**40  # of a row
 _FEWEST_POINTS = 50  # a table of fewer distinct rows has duplicates by chance
@@ -98,8 +98,9 @@ def _copies_before(hashes: AnyArray, rows: Rows, target: Target, copies: IntArra
         return result
     some = target.take(at)
     weight = np.ones(len(at)) if some.weight is None else some.weight
-    finer = finer_hash_of_values(Rows(rows.matrix[at]), some, copies[at])
-    at = at[np.lexsort((weight, finer, hashes[at]))]
+    # Positions of columns decide only where columns may trade places: the table is the same but for the order of rows.
+    finer, last = finer_hash_of_values(Rows(rows.matrix[at]), some, copies[at]), hash_by_position(rows.matrix[at])
+    at = at[np.lexsort((weight, last, finer, hashes[at]))]
     first = np.flatnonzero(np.append(True, hashes[at][1:] != hashes[at][:-1]))
     before = np.append(0, np.cumsum(copies[at]))[:-1]
     result[at] = before - np.repeat(before[first], np.diff(np.append(first, len(at))))

@@ -67,6 +67,15 @@ def finer_hash_of_values(rows: Rows, target: Target, copies: IntArray) -> AnyArr
     return result
 
 
+def hash_by_position(matrix: Any) -> AnyArray:
+    """Hash rows by their values and the positions of these: different rows have different hashes."""
+    entries = sparse.coo_array(matrix)
+    result = np.zeros(matrix.shape[0], dtype=np.uint64)
+    position = mix_bits(entries.col.astype(np.uint64) + np.uint64(1))
+    np.add.at(result, entries.row, mix_bits(_hash_of_numbers(entries.data) + position))
+    return result
+
+
 def _sum_over_columns(matrix: Any) -> AnyArray:
     """Sums of the hashes of values, which do not depend on the order of the columns; zeros add nothing."""
     if sparse.issparse(matrix):

@@ -183,7 +183,20 @@ def test_rows_that_count_in_every_tree_are_told_of():
         model.fit(X, y)
     X, y = load_diabetes(return_X_y=True)
     with pytest.warns(UserWarning, match=r"Intervals are not calibrated \(spread_ is 1\), since rows of such weights"):
-        assert BayesianForestRegressor(20, random_state=0).fit(X, y, sample_weight=np.full(len(y), 9.0)).spread_ == 1
+        assert BayesianForestRegressor(20, random_state=0).fit(X, y, sample_weight=np.full(len(y), 9.5)).spread_ == 1
+
+
+@pytest.mark.filterwarnings("ignore:618 of 716 rows are equal")
+def test_a_row_of_whole_weight_is_calibrated_as_so_many_rows():
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    for target in (y, y > 150):
+        make = BayesianForestClassifier if target is not y else BayesianForestRegressor
+        weighted = make(10, random_state=0).fit(X, target, sample_weight=weight)
+        repeated = make(10, random_state=0).fit(np.repeat(X, weight, axis=0), np.repeat(target, weight))
+        if target is y:
+            assert (weighted.spread_, weighted.slope_) == (repeated.spread_, repeated.slope_)
+        assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
 
 
 def test_out_of_bag_scores_are_of_what_is_predicted():

@@ -50,8 +50,8 @@ MODELS = {
     "tree, both ways": BayesianTreeRegressor(unseen="average"),
     "space": TreeSpaceRegressor(max_nodes=20),
     "space, both ways": TreeSpaceRegressor(max_nodes=20, unseen="average"),
-    "forest": BayesianForestRegressor(3, max_depth=6, random_state=0),
-    "forest, both ways": BayesianForestRegressor(3, max_depth=6, random_state=0, unseen="average"),
+    "forest": BayesianForestRegressor(3, max_depth=6, calibrate=False, random_state=0),
+    "forest, both ways": BayesianForestRegressor(3, max_depth=6, calibrate=False, random_state=0, unseen="average"),
 }
 
 

@@ -550,9 +550,9 @@ class Estimator(BaseEstimator, ABC):
         >>> data = load_breast_cancer(as_frame=True)
         >>> y = data.target_names[data.target]
         >>> model = BayesianForestClassifier(20, random_state=0).fit(data.data, y)
-        >>> reasons = model.reasons(data.data[:1], k=2, towards="malignant", codes={"worst area": "A1"})
+        >>> reasons = model.reasons(data.data[:1], k=2, towards="malignant", codes={"worst radius": "A1"})
         >>> reasons[["rank", "feature", "code"]].values.tolist()
-        [[1, 'worst area', 'A1'], [2, 'mean area', None]]
+        [[1, 'worst concave points', None], [2, 'worst radius', 'A1']]
         """
         try:
             import pandas as pd  # noqa: PLC0415 - an optional dependency

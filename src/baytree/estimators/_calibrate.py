@@ -18,14 +18,13 @@ from ..growth import (
     FoldParts,
     TableData,
     TrainingData,
-    assign_small_folds,
     count_duplicates,
     deal_small_folds,
     split_whole_weights,
 )
 from ..outcomes import NormalOutcome, RealOutcome
 from ._calibrate_classes import calibrate_classes, calibrate_classes_out_of_bag
-from ._out_of_bag_halves import number_of_equal_trees, with_halves
+from ._out_of_bag_rows import number_of_equal_trees, rows_with_trees, with_halves
 
 _FOLDS = 10
 _MOST_ROWS = 5000  # that are cross-validated
@@ -75,11 +74,8 @@ def calibrate_out_of_bag(fitted: Fitted, data: TableData, oob_weights: Callable[
     outcome = real_outcome(fitted.outcome)
     if not outcome.has_spread:
         return fitted
-    fold = assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=_standard(outcome, data))
-    rows = np.flatnonzero(fold < _FOLDS)
-    trees = oob_weights(rows)
-    enough = (trees > 0).sum(axis=1) > 1
-    test, trees = data.take(rows[enough]), trees[enough]
+    dealt = deal_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS, by=_standard(outcome, data))
+    test, trees = rows_with_trees(data, oob_weights, dealt)
     are_few = test.target.total_weight() < _FEWEST
     if are_few and (len(data.rows) > _FEWEST or len(test.rows) == 0):
         if data.target.weight is not None and data.target.total_weight() >= _FEWEST:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..fitted import Fitted, class_outcome
-from ..growth import TableData, TrainingData, assign_small_folds, deal_small_folds
+from ..growth import TableData, TrainingData, deal_small_folds
 from ..leaves import ModelLeaves
 from ..outcomes import (
     CategoricalOutcome,
@@ -20,7 +20,7 @@ from ..outcomes import (
     estimate_forest_calibration,
 )
 from ._copies import warn_of_copied_rows
-from ._out_of_bag_halves import number_of_equal_trees, with_halves
+from ._out_of_bag_rows import number_of_equal_trees, rows_with_trees, with_halves
 
 _FOLDS = 5
 _MOST_ROWS = 5000  # that are cross-validated
@@ -55,10 +55,7 @@ def calibrate_classes_out_of_bag(
     outcome = class_outcome(fitted.outcome)
     if fitted.trees.node_count == fitted.trees.n_trees or len(outcome.prior) == 1:
         return fitted
-    rows = np.flatnonzero(assign_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS) < _FOLDS)
-    trees = oob_weights(rows)
-    enough = (trees > 0).sum(axis=1) > 1
-    test, trees = data.take(rows[enough]), trees[enough]
+    test, trees = rows_with_trees(data, oob_weights, deal_small_folds(data.rows, data.target, _FOLDS, _MOST_ROWS))
     if test.target.total_weight() < _FEWEST:
         return fitted
     warn_of_copied_rows(data)

@@ -267,7 +267,7 @@ class BayesianForestClassifier(ClassPredictions, ClassifierMixin, BaseForest):
         >>> from sklearn.datasets import load_iris
         >>> from baytree import BayesianForestClassifier
         >>> X, y = load_iris(return_X_y=True)
-        >>> model = BayesianForestClassifier(30, oob_score=True, random_state=0).fit(X, y)
+        >>> model = BayesianForestClassifier(oob_score=True, random_state=0).fit(X, y)
         >>> model.oob_decision_function_.shape
         (150, 3)
         """

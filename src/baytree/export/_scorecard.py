@@ -51,9 +51,9 @@ def to_scorecard(model: Model, *, base: float = 600.0, odds: float = 50.0, pdo: 
     >>> model = BayesianTreeClassifier(leaf="linear", max_leaf_terms=2, max_depth=0).fit(X, y)
     >>> to_scorecard(model, good=1)[["term", "points"]].round(1)
                        term  points
-    0                         835.6
-    1       worst perimeter    -2.1
-    2  worst concave points  -851.2
+    0                         948.9
+    1       worst perimeter    -3.0
+    2  worst concave points -1003.2
     """
     try:
         import pandas as pd  # noqa: PLC0415 - an optional dependency

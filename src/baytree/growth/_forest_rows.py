@@ -51,12 +51,15 @@ class TableForest:
 
     def sample(self, outcome: Outcome, plan: ForestPlan) -> tuple[TableData, OutOfBagWeights]:
         """All rows."""
-        data = self.data
-        return data, partial(out_of_bag_weights, data.columns, data.target, outcome, data.growth, plan)
+        return self.data, partial(self._out_of_bag(outcome, plan), one_copy=True)
 
     def all_out_of_bag(self, outcome: Outcome, plan: ForestPlan) -> FloatArray:
         """The out-of-bag weights of all rows."""
-        return self.sample(outcome, plan)[1](np.arange(len(self.data)))
+        return self._out_of_bag(outcome, plan)(np.arange(len(self.data)))
+
+    def _out_of_bag(self, outcome: Outcome, plan: ForestPlan) -> Callable[..., FloatArray]:
+        data = self.data
+        return partial(out_of_bag_weights, data.columns, data.target, outcome, data.growth, plan)
 
     def close(self) -> None:
         """Nothing needs to be released."""

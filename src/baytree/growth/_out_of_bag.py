@@ -13,6 +13,7 @@ from scipy import special
 from .. import _core
 from .._typing import AnyArray, FloatArray
 from ..outcomes import Outcome, Target
+from ._folds import split_whole_weights
 from ._forest import ForestPlan, core_rows
 from ._settings import Growth
 
@@ -22,9 +23,19 @@ _MIN_COUNT = 2.0**-20  # stands for a count of zero
 
 
 def out_of_bag_weights(
-    columns: _core.Columns, target: Target, outcome: Outcome, growth: Growth, plan: ForestPlan, rows: AnyArray
+    columns: _core.Columns,
+    target: Target,
+    outcome: Outcome,
+    growth: Growth,
+    plan: ForestPlan,
+    rows: AnyArray,
+    *,
+    one_copy: bool = False,
 ) -> FloatArray:
-    """How much each tree counts as one grown without each of some rows; shape (n_rows, n_trees)."""
+    """How much each tree counts as one grown without each of some rows; shape (n_rows, n_trees).
+
+    With `one_copy` a row of whole weight is so many duplicates, of which one is left out.
+    """
     of_trees, together = _core.forest_weights(
         columns,
         core_rows(target, outcome, plan),
@@ -34,7 +45,8 @@ def out_of_bag_weights(
         np.asarray(rows, dtype=np.int64),
     )
     counts = of_trees.T
-    others = together - (1.0 if target.weight is None else target.weight[rows])
+    weight = np.ones(len(rows)) if target.weight is None else target.weight[rows]
+    others = together - (split_whole_weights(weight)[1] if one_copy else weight)
     has_duplicates = others > 1e-9 * together  # more than a rounding error
     result = (counts == 0).astype(np.float32)
     if has_duplicates.any():

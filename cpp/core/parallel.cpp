@@ -130,7 +130,7 @@ void parallel_tasks(std::vector<void*> waiting, std::size_t n_threads, Interrupt
       changed.wait_for(guard, std::chrono::milliseconds(20));
       interrupt.ask();
     }
-    if (waiting.empty() || failed) return nullptr;
+    if (waiting.empty() || failed || interrupt.stopped()) return nullptr;
     void* task = waiting.back();
     waiting.pop_back();
     ++n_running;

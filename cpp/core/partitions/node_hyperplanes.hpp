@@ -53,7 +53,9 @@ class NodeHyperplanes {
 
   // Of a hyperplane of the node that was searched.
   double log_prior_of(const Hyperplane& plane) const {
-    for (const auto& [set, log_prior] : searched_) {
+    for (const Searched& searched : searched_) {
+      const auto& set = searched.set;
+      const auto& log_prior = searched.log_prior;
       const bool inside = std::all_of(plane.terms.begin(), plane.terms.end(), [&](const Hyperplane::Term& term) {
         return set.empty() || std::binary_search(set.begin(), set.end(), static_cast<std::uint32_t>(term.feature));
       });

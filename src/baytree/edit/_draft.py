@@ -204,7 +204,7 @@ class Draft:
         return self._split(node, [split, other], "Split", why)
 
     def swap(self, node: int, column: Any, *, why: str | None = None) -> Edit:
-        """Split a node on another column, where its most probable split is; what is below is grown anew.
+        """Split a node at the most probable split of another column; the subtrees below are grown again.
 
         Parameters
         ----------

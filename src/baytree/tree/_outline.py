@@ -76,7 +76,7 @@ def paths_of(outline: Iterable[OutlineNode]) -> list[str]:
 
 
 def topmost_with(outline: Outline, node: int, feature: int) -> list[int]:
-    """The nodes from one on down that are split on a feature, but for those below another of them."""
+    """The topmost nodes that are split on a feature, at a node and below it."""
     result, at, end = [], node, end_of_subtree(outline, node)
     while at < end:
         split = outline[at].split

@@ -111,7 +111,7 @@ class Routing:
 
 
 def core_structure(store: TreeStore, grow: IntArray, forbidden: Sequence[Sequence[int]]) -> _core.TreeStructure:
-    """Convert a single tree, with what grows below each node (-2: nothing) and what is forbidden from there on down."""
+    """Convert a single tree, with the growth below each node (-2: none) and the columns forbidden in its subtree."""
     return _core.TreeStructure(
         **_split_arrays(store.arrays()),
         **_children(store),
